@@ -191,7 +191,7 @@ for (const { name, open, session } of [
       expect(plan.notified).to.match(/Using index|COVERING INDEX/);
     });
 
-    it("statements that change or lock rows find them by id, except claims and retention, which never wait for a lock", async () => {
+    it("statements that change or lock rows find them by id; claims and retention wait for no lock", async () => {
       for (const operation of Object.keys(OPERATIONS)) {
         for (const asked of await askedBy(operation)) {
           if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;

@@ -66,7 +66,7 @@ describe("Connections beyond a limit", () => {
   });
 
   for (const trustProxy of [["loopback"], 1, true]) {
-    it(`of one network are served when they come from a proxy that http.trustProxy ${String(trustProxy)} trusts`, async () => {
+    it(`of one network are served when http.trustProxy ${String(trustProxy)} trusts it as a proxy`, async () => {
       await start({ maxConnectionsPerNetwork: 2, trustProxy });
       await served(5);
     });

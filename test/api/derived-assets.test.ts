@@ -94,7 +94,7 @@ describe("A generation whose provider returns only the audio", function () {
     expect(test.logger.lines.filter(({ message }) => message === "A track could not be listened to")).to.have.length(1);
   });
 
-  it("is completed without derived assets when its file is a decompression bomb; the next generation gets them", async () => {
+  it("is completed without derived assets when its file is a bomb; the next generation gets them", async () => {
     const { shown } = await generateOn(test, trackOf(flacBomb(500)));
     expect([shown.duration, shown.preview_audio_url]).to.deep.equal([null, null]);
     const played = Buffer.from(await (await fetch(shown.play_url ?? "")).arrayBuffer());

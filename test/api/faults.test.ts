@@ -82,7 +82,7 @@ describe("A fault in a use case", () => {
     });
   }
 
-  it("returns an error when the storage becomes unavailable before the response is known; a retry returns the recorded one", async () => {
+  it("returns an error when the storage fails before the response is known; a retry returns it", async () => {
     await start({ recordResponse: () => Promise.reject(new ServiceUnavailableError()) });
     const response = await fake.api.generate(undefined, { Prefer: "wait=20" });
     expect([refusalOf(response), response.headers.get("retry-after")]).to.deep.equal(["503 service_unavailable", "1"]);

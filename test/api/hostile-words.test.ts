@@ -53,7 +53,7 @@ describe("A provider with oversized values", () => {
     expect(page).to.not.match(/[\u0000-\u0008\u000e-\u001f\u0080-\u009f\u202e]/);
   });
 
-  it("has its lyrics truncated, and control characters removed; invalid word times are dropped without the text", async () => {
+  it("has its lyrics truncated and control characters removed; invalid word times alone are dropped", async () => {
     const text = `\u001b]0;owned\u0007Rain\u202e\r\n\u009b31m ${"x".repeat(5_000_000)}`;
     const words = [{ text: "Rain", startSeconds: 0, endSeconds: Infinity }];
     const { generation } = await generate({ lyrics: { text, words } }, 12);

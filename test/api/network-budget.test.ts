@@ -52,7 +52,7 @@ describe("The request budget of paths without a key", () => {
   const docs = async (address: string): Promise<number> =>
     (await test.anonymous.get("/docs", { "X-Forwarded-For": address })).status;
 
-  it("returns 429 rate_limited with Retry-After and closes the connection, on every such path and for wrong keys", async () => {
+  it("returns 429 with Retry-After and closes the connection, on every such path and for wrong keys", async () => {
     await hold("192.0.2.1");
     const shares = ["/share/x", "/share/x/audio", "/share/page.css"];
     for (const path of ["/docs", "/openapi.json", "/audio/x", ...shares, "/metrics", "/api/v1/me"]) {

@@ -6,11 +6,11 @@ import type { TestApp } from "../support/test-app.js";
 /** Reads an app's storage from outside, as another process would; the app may have stopped. */
 export async function alongside<T>(
   { app }: TestApp,
-  look: (stores: Stores, database: KnexDatabase) => Promise<T>,
+  use: (stores: Stores, database: KnexDatabase) => Promise<T>,
 ): Promise<T> {
   const database = await openDatabase({ url: app.settings.storage.url, logger: SILENT });
   try {
-    return await look(createStores(database, TEST_PORTS), database);
+    return await use(createStores(database, TEST_PORTS), database);
   } finally {
     await database.close();
   }

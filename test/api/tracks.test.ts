@@ -156,7 +156,7 @@ describe("GET /api/v1/tracks/{id}", () => {
     }
   });
 
-  it("returns the share URL to accounts that may see the track until it is unshared; sharing does not change visibility", async () => {
+  it("returns the share URL to accounts that may see the track; sharing does not change visibility", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
     const { rain = "" } = await library.add(alice.account.id, { rain: {} });
     const shareUrl = async (): Promise<unknown> => dataOf(await alice.api.get(`${PATH}/${rain}`))["share_url"];

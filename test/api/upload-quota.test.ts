@@ -88,7 +88,7 @@ describe("The quota of uploads", function () {
 });
 
 describe("An upload interrupted between its file and its track", () => {
-  it("is found with its files, deleted after an hour, and no longer counts in the quota; other uploads stay", async () => {
+  it("is found with its files, and after an hour deleted and not in the quota; other uploads stay", async () => {
     let passedMs = 0;
     let isLost = false;
     const folder = await temporaryFolder();

@@ -189,7 +189,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         await expectEnd(job.id, "completed");
       });
 
-      it(`late completion and poll, the completion of a replaced worker held ${held}: the bought work is delivered`, async () => {
+      it(`late completion and poll, the late completion held ${held}: the bought work is delivered`, async () => {
         const late = await aJobIn("rendering");
         clock.set(clock.now() + LEASE_MS);
         const successor = (await second.claim("rendering"))[0] as ClaimedJob;
@@ -201,7 +201,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       });
     }
 
-    it("lease expiry and complete, the claim held before commit: the bought work is delivered, and the new owner's report changes nothing", async () => {
+    it("lease expiry and complete, the claim held before commit: the bought work is delivered once", async () => {
       const { job } = await aJobIn("submitting");
       clock.set(clock.now() + LEASE_MS);
       const [claimed, ended] = await collide(
@@ -217,7 +217,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       await expectEnd(job.id, "completed");
     });
 
-    it("poll and late completion of a replaced worker, the poll held before commit: the bought work is delivered", async () => {
+    it("poll and late completion, the poll held before commit: the bought work is delivered", async () => {
       const late = await aJobIn("rendering");
       clock.set(clock.now() + LEASE_MS);
       const successor = (await second.claim("rendering"))[0] as ClaimedJob;
@@ -243,7 +243,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
     for (const point of [/FROM jobs WHERE id = \?/, "before commit"] as const) {
       const held = point === "before commit" ? point : "after its locking read";
 
-      it(`callback and poll, the callback held ${held}: the job is due at once for the callback that the poll did not see`, async () => {
+      it(`callback and poll, the callback held ${held}: the job is due at once for the unseen callback`, async () => {
         const claimed = await aJobIn("rendering");
         await collide(point, reporting(second, claimed), polling(first, claimed));
         await expectDueForCallback(claimed.job.id);
@@ -256,13 +256,13 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       });
     }
 
-    it("poll and callback, the poll held before commit: the job is due at once for the callback that the poll did not see", async () => {
+    it("poll and callback, the poll held before commit: the job is due at once for the unseen callback", async () => {
       const claimed = await aJobIn("rendering");
       await collide("before commit", polling(first, claimed), reporting(second, claimed));
       await expectDueForCallback(claimed.job.id);
     });
 
-    it("completion and callback, the completion held before commit: the job ends once, and no callback is stored", async () => {
+    it("completion and callback, the completion held before commit: no callback is stored", async () => {
       const claimed = await aJobIn("rendering");
       await collide("before commit", reportingOn(first, aCompletion(claimed.job)), reporting(second, claimed));
       await expectEnd(claimed.job.id, "completed");
@@ -303,7 +303,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       });
 
       for (const point of POINTS) {
-        it(`the creation held ${point === "before commit" ? point : "after its locking read"}: it completes, and none starts after the revocation`, async () => {
+        it(`the creation held ${point === "before commit" ? point : "after its read"}: it completes, none starts later`, async () => {
           const [created] = await collide(point, creatingWith(issued, second), revoking(first));
           expect(created.kind).to.equal("accepted");
           await expectRefusedFromNowOn();

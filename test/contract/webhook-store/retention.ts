@@ -20,7 +20,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     await opened().inTransaction(async (tx) => {
       await opened().webhooks.insertEvents(tx, [event]);
       await opened().webhooks.insertDeliveries(tx, deliveries);
-      for (let tries = 0; tries < 2; tries++)
+      for (let attempts = 0; attempts < 2; attempts++)
         await opened().webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: deliveries[1].id }));
     });
     return { event, deliveries };
@@ -32,8 +32,8 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     const { webhooks } = opened();
     const events = await webhooks.findEvents([event.id]);
     const found = await Promise.all(deliveries.map(({ id }) => webhooks.findDelivery(id)));
-    const tries = await webhooks.listDeliveryAttempts(deliveries.map(({ id }) => id));
-    return [events.size, found.filter((delivery) => delivery !== null).length, [...tries.values()].flat().length];
+    const attempts = await webhooks.listDeliveryAttempts(deliveries.map(({ id }) => id));
+    return [events.size, found.filter((delivery) => delivery !== null).length, [...attempts.values()].flat().length];
   }
 
   it("deletes events from before a moment with their deliveries and attempts", async () => {
@@ -76,12 +76,12 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     for (let round = 0; round < 5; round++) {
       const old = await add(LONG_AGO);
       const [, delivered] = old.deliveries as readonly [WebhookDelivery, WebhookDelivery];
-      const tries = Array.from({ length: 4 }, () =>
+      const attempts = Array.from({ length: 4 }, () =>
         opened().inTransaction((tx) =>
           opened().webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: delivered.id, isManual: true })),
         ),
       );
-      await Promise.all([...tries.slice(2), deleteOld(LONG_AGO + 1, 5), ...tries.slice(0, 2)]);
+      await Promise.all([...attempts.slice(2), deleteOld(LONG_AGO + 1, 5), ...attempts.slice(0, 2)]);
       expect(await left(old)).to.deep.equal([0, 0, 0]);
     }
   });

@@ -23,7 +23,7 @@ export const CHAOS_SETTINGS: Environment = {
 };
 
 /** Adds the seed to the error of `run`. */
-export async function namingTheSeed<T>(seed: number, run: () => Promise<T>): Promise<T> {
+export async function withSeedInError<T>(seed: number, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -37,12 +37,12 @@ export async function namingTheSeed<T>(seed: number, run: () => Promise<T>): Pro
  *
  * @param checkAlive throws when a process has ended unexpectedly
  */
-export async function comeToRest(
+export async function awaitAllEnded(
   clients: Clients,
   readRows: () => Promise<Rows>,
   checkAlive: () => void,
 ): Promise<void> {
-  await clients.askAll();
+  await clients.requestAll();
   expect(
     clients.demands.filter(({ jobId }) => jobId === null),
     "demands without a response",
@@ -55,8 +55,8 @@ export async function comeToRest(
     const alive = (await readRows()).jobs.filter(({ phase }) => phase !== "ended");
     throw new Error(`${error.message}\nstill alive: ${JSON.stringify(alive)}`, { cause: error });
   });
-  await clients.askAll();
-  await clients.lookAtAll();
+  await clients.requestAll();
+  await clients.readAll();
 }
 
 /** The job of a demand in the storage. */

@@ -10,7 +10,7 @@ import type { Rows } from "./rows.js";
 export const GRANTED = 100_000;
 
 /** Accounts of tier pro with {@link GRANTED} monthly credits, created by the command line. */
-export async function makeCallers(
+export async function createCallers(
   sandbox: Sandbox,
   dataDir: string,
   settings: Environment,

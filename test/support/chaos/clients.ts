@@ -11,7 +11,7 @@ export interface Caller {
 }
 
 /** The body of a request. */
-export interface Order {
+export interface GenerationBody {
   readonly model_id: string;
   readonly prompt: string;
   readonly duration?: number;
@@ -23,7 +23,7 @@ export interface Demand {
   readonly caller: Caller;
   readonly idempotencyKey: string;
   /** Its prompt begins with the number. */
-  readonly order: Order;
+  readonly body: GenerationBody;
   /** The bytes of the first response; every other must be the same. */
   response: string | null;
   jobId: string | null;
@@ -47,7 +47,7 @@ export interface ClientsDeps {
   /** URLs that may respond now. A client without a response tries the next one. */
   urls(): readonly string[];
   /** Creates the body of a request. */
-  order(): Order;
+  body(): GenerationBody;
   /** A replayed 502 does not contain the job's id: it is read from the storage. */
   findJobId(demand: Demand): Promise<string>;
 }
@@ -59,7 +59,7 @@ const CONNECTION_LOST = ["fetch failed", "terminated"];
 export class Clients {
   readonly demands: Demand[] = [];
   /** Requests without a response, and those that got a 503. */
-  readonly counts = { lost: 0, putOff: 0 };
+  readonly counts = { lost: 0, refused: 0 };
   private allowance = 0;
 
   constructor(private readonly deps: ClientsDeps) {}
@@ -70,27 +70,27 @@ export class Clients {
   }
 
   /** So many clients send demands, repeat requests, disconnect and poll concurrently, until `signal` aborts. */
-  async speak(clients: number, signal: AbortSignal): Promise<void> {
-    await Promise.all(Array.from({ length: clients }, () => this.speakAsOne(signal)));
+  async run(clients: number, signal: AbortSignal): Promise<void> {
+    await Promise.all(Array.from({ length: clients }, () => this.runOne(signal)));
   }
 
   /** Requests every demand again. */
-  async askAll(): Promise<void> {
+  async requestAll(): Promise<void> {
     for (const demand of this.demands) await this.ask(demand);
   }
 
   /** Reads every job again. */
-  async lookAtAll(): Promise<void> {
-    for (const demand of this.demands) await this.look(demand);
+  async readAll(): Promise<void> {
+    for (const demand of this.demands) await this.readEnd(demand);
   }
 
   /** Whether a client saw the end of every job. */
   async allEnded(): Promise<boolean> {
-    for (const demand of this.demands) if (demand.end === null) await this.look(demand);
+    for (const demand of this.demands) if (demand.end === null) await this.readEnd(demand);
     return this.demands.every(({ end }) => end !== null);
   }
 
-  private async speakAsOne(signal: AbortSignal): Promise<void> {
+  private async runOne(signal: AbortSignal): Promise<void> {
     const { random: seeded } = this.deps;
     while (!signal.aborted) {
       const chance = seeded.fraction();
@@ -98,23 +98,23 @@ export class Clients {
       const open = known.filter(({ response: result }) => result === null);
       const demand = seeded.pick(known);
       if (chance < 0.4 && this.allowance > 0) await this.ask(this.newDemand(), seeded.fraction() < 0.2 ? 1 : null);
-      else if (chance < 0.5 && this.allowance > 0) await this.askAndHangUp(this.newDemand());
+      else if (chance < 0.5 && this.allowance > 0) await this.requestAndDisconnect(this.newDemand());
       else if (chance < 0.7 && open.length > 0) await this.ask(seeded.pick(open) as Demand);
       else if (chance < 0.85 && demand !== undefined) await this.ask(demand);
-      else if (demand !== undefined) await this.look(demand);
+      else if (demand !== undefined) await this.readEnd(demand);
       await sleep(Math.ceil(seeded.between(0, 30)));
     }
   }
 
   private newDemand(): Demand {
-    const { random: seeded, callers, order } = this.deps;
+    const { random: seeded, callers, body } = this.deps;
     const number = this.demands.length;
-    const { prompt, ...rest } = order();
+    const { prompt, ...rest } = body();
     const demand: Demand = {
       number,
       caller: seeded.pick(callers) as Caller,
       idempotencyKey: `demand ${number}`,
-      order: { ...rest, prompt: `${number} ${prompt}` },
+      body: { ...rest, prompt: `${number} ${prompt}` },
       response: null,
       jobId: null,
       isWaited: false,
@@ -134,7 +134,7 @@ export class Clients {
     };
     demand.isWaited = waitSeconds !== null;
     const result = await this.anyResponse((url) =>
-      new ApiClient(url, demand.caller.key).generate(demand.order, headers),
+      new ApiClient(url, demand.caller.key).generate(demand.body, headers),
     ).finally(() => (demand.isWaited = false));
     if (result === null) return;
     const isProviderDown =
@@ -147,7 +147,7 @@ export class Clients {
   }
 
   /** Sends a demand and disconnects before the response. */
-  private askAndHangUp(demand: Demand): Promise<void> {
+  private requestAndDisconnect(demand: Demand): Promise<void> {
     const { random: seeded, urls } = this.deps;
     const url = seeded.pick(urls());
     if (url === undefined) return Promise.resolve();
@@ -163,12 +163,12 @@ export class Clients {
         },
       });
       sent.on("error", () => undefined).on("close", resolve);
-      sent.end(JSON.stringify(demand.order), () => setTimeout(() => sent.destroy(), timeoutMs));
+      sent.end(JSON.stringify(demand.body), () => setTimeout(() => sent.destroy(), timeoutMs));
     });
   }
 
   /** Records how a job ended; an end that was seen before must not have changed. */
-  private async look(demand: Demand): Promise<void> {
+  private async readEnd(demand: Demand): Promise<void> {
     // What another read learns meanwhile may be newer than this read's response.
     const { jobId, end: endBefore } = demand;
     if (jobId === null) return;
@@ -192,7 +192,7 @@ export class Clients {
       const response = await orLost(ask(url));
       if (response !== null && response.status !== 503) return response;
       if (response === null) this.counts.lost += 1;
-      else this.counts.putOff += 1;
+      else this.counts.refused += 1;
       if (response !== null) expect(response.headers.get("Retry-After"), response.text).to.match(/^[1-9]\d*$/);
       // A request of a dead server may still write its response to the storage.
       await sleep(Math.ceil(seeded.between(20, 60)));

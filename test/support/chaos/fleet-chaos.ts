@@ -3,34 +3,34 @@ import { expect } from "chai";
 import { ApiClient } from "../api-client.js";
 import { RECORDING_PROVIDERS } from "../plugins/settings.js";
 import { eventually, type Sandbox } from "../process.js";
-import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
-import { Clients, type Order } from "./clients.js";
+import { checkAudio, checkCredits, checkJobs, checkLedger, createCallers } from "./checks.js";
+import { Clients, type GenerationBody } from "./clients.js";
 import { SeededRandom } from "./seeded-random.js";
 import { Fleet, type Member } from "./fleet.js";
-import { comeToRest, jobIdIn, namingTheSeed } from "./chaos.js";
+import { awaitAllEnded, jobIdIn, withSeedInError } from "./chaos.js";
 import { checkSubmissions, type SubmissionCounts } from "./submissions.js";
 
 export interface FleetChaos {
   /** The seed of everything random; the timing of the machine is not reproducible. */
   readonly seed: number;
   /** The number of faults, of processes or services, one after the other; restarts take their time meanwhile. */
-  readonly strikes: number;
+  readonly faults: number;
   /** Demands between two faults. */
-  readonly demandsPerStrike: number;
+  readonly demandsPerFault: number;
   readonly accounts: number;
   /** Whether the database is killed too. */
   readonly withDatabase: boolean;
 }
 
 /** The results of a chaos test. */
-export interface Toll extends SubmissionCounts {
+export interface ChaosResult extends SubmissionCounts {
   readonly seed: number;
   readonly jobs: number;
   /** By fault and target: `kill work`. */
-  readonly strikes: { readonly [kind: string]: number };
+  readonly faults: { readonly [kind: string]: number };
   /** Requests without a response, and those that got a 503. */
   readonly lost: number;
-  readonly putOff: number;
+  readonly refused: number;
 }
 
 type Target = Member | "broker" | "database";
@@ -70,8 +70,8 @@ const FATES = [
  * afterwards that every accepted job ended once, that the ledger is exact, and that no job reached a provider twice. A
  * failure names the seed.
  */
-export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<Toll> {
-  return namingTheSeed(chaos.seed, async () => {
+export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<ChaosResult> {
+  return withSeedInError(chaos.seed, async () => {
     const fleet = await Fleet.open(sandbox);
     try {
       return await new FleetChaosRun(sandbox, fleet, chaos).run();
@@ -86,7 +86,7 @@ export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<
 
 class FleetChaosRun {
   private readonly random: SeededRandom;
-  private readonly strikes: Record<string, number> = {};
+  private readonly faults: Record<string, number> = {};
   /** Targets that must not be hit for now. */
   private readonly troubled = new Set<Target>(["broker"]);
 
@@ -98,21 +98,21 @@ class FleetChaosRun {
     this.random = new SeededRandom(chaos.seed);
   }
 
-  async run(): Promise<Toll> {
+  async run(): Promise<ChaosResult> {
     const { sandbox, fleet, chaos: chaosTest, random: seeded } = this;
     const { dataDir, settings, members } = fleet;
-    const callers = await makeCallers(sandbox, dataDir, settings, chaosTest.accounts);
+    const callers = await createCallers(sandbox, dataDir, settings, chaosTest.accounts);
     await Promise.all(members.map((member) => fleet.start(member)));
     const clients = new Clients({
       random: seeded,
       callers,
       urls: () => fleet.urls,
-      order: () => this.anOrder(),
+      body: () => this.aBody(),
       findJobId: async (demand) => jobIdIn(await fleet.rows(), demand),
     });
     await this.rageWhile(clients);
 
-    await comeToRest(
+    await awaitAllEnded(
       clients,
       () => fleet.rows(),
       () => fleet.checkAlive(),
@@ -131,10 +131,10 @@ class FleetChaosRun {
     checkJobs(rows, clients.demands);
     await checkAudio(rows, dataDir);
     const submissions = checkSubmissions(rows, fleet.recording.read());
-    return { seed: chaosTest.seed, jobs: rows.jobs.length, strikes: this.strikes, ...submissions, ...clients.counts };
+    return { seed: chaosTest.seed, jobs: rows.jobs.length, faults: this.faults, ...submissions, ...clients.counts };
   }
 
-  private anOrder(): Order {
+  private aBody(): GenerationBody {
     const { random: seeded } = this;
     return {
       model_id: `${seeded.pick(RECORDING_PROVIDERS) as string}/${seeded.pick(FATES) as string}`,
@@ -149,22 +149,22 @@ class FleetChaosRun {
   private async rageWhile(clients: Clients): Promise<void> {
     const over = new AbortController();
     const sparing = sleep(BROKER_SPARED_MS).then(() => void this.troubled.delete("broker"));
-    const parts = [this.rage(clients, over), clients.speak(CLIENTS, over.signal)].map((part) =>
+    const parts = [this.injectFaults(clients, over), clients.run(CLIENTS, over.signal)].map((part) =>
       part.finally(() => over.abort()),
     );
     await allDone([...parts, sparing]);
   }
 
   /** One fault after the other, until there were enough or it is `over`. Resolves when everything runs again. */
-  private async rage(clients: Clients, over: AbortController): Promise<void> {
+  private async injectFaults(clients: Clients, over: AbortController): Promise<void> {
     const { random: seeded, chaos: chaosTest } = this;
     const repairs: Promise<void>[] = [];
-    while (repairs.length < chaosTest.strikes && !over.signal.aborted) {
+    while (repairs.length < chaosTest.faults && !over.signal.aborted) {
       await sleep(seeded.between(300, 1_300));
       const target = seeded.pick(this.targets());
       if (target === undefined) continue;
-      clients.allow(chaosTest.demandsPerStrike);
-      const repair = this.strike(target);
+      clients.allow(chaosTest.demandsPerFault);
+      const repair = this.inject(target);
       repair.catch(() => over.abort());
       repairs.push(repair);
     }
@@ -179,7 +179,7 @@ class FleetChaosRun {
     return mayFall ? [...well, "database"] : well;
   }
 
-  private async strike(target: Target): Promise<void> {
+  private async inject(target: Target): Promise<void> {
     this.fleet.checkAlive();
     this.troubled.add(target);
     try {
@@ -222,7 +222,7 @@ class FleetChaosRun {
   }
 
   private count(kind: string): void {
-    this.strikes[kind] = (this.strikes[kind] ?? 0) + 1;
+    this.faults[kind] = (this.faults[kind] ?? 0) + 1;
   }
 }
 

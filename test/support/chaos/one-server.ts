@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import type { Environment, FermataProcess, Sandbox } from "../process.js";
-import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
-import { Clients, type Order } from "./clients.js";
+import { checkAudio, checkCredits, checkJobs, checkLedger, createCallers } from "./checks.js";
+import { Clients, type GenerationBody } from "./clients.js";
 import { SeededRandom } from "./seeded-random.js";
 import { readRows } from "./rows.js";
-import { comeToRest, jobIdIn, namingTheSeed, CHAOS_SETTINGS } from "./chaos.js";
+import { awaitAllEnded, jobIdIn, withSeedInError, CHAOS_SETTINGS } from "./chaos.js";
 
 /** Repeated kills of one process that does everything, on the embedded default. */
 export interface Chaos {
@@ -42,14 +42,14 @@ const PROMPTS = [
  * that the ledger is exact. A failure names the seed.
  */
 export function surviveChaos(sandbox: Sandbox, chaos: Chaos): Promise<void> {
-  return namingTheSeed(chaos.seed, () => run(sandbox, chaos));
+  return withSeedInError(chaos.seed, () => run(sandbox, chaos));
 }
 
 async function run(sandbox: Sandbox, chaos: Chaos): Promise<void> {
   const seeded = new SeededRandom(chaos.seed);
   const dataDir = await sandbox.dataDir();
   await sandbox.json(["migrate"], dataDir);
-  const callers = await makeCallers(sandbox, dataDir, SETTINGS, chaos.accounts);
+  const callers = await createCallers(sandbox, dataDir, SETTINGS, chaos.accounts);
   const rows = async (): Promise<ReturnType<typeof readRows>> => readRows(dataDir);
   let url = "";
   const start = async (): Promise<FermataProcess> => {
@@ -61,17 +61,21 @@ async function run(sandbox: Sandbox, chaos: Chaos): Promise<void> {
     random: seeded,
     callers,
     urls: () => [url],
-    order: (): Order => ({ model_id: "synth/instrumental", prompt: seeded.pick(PROMPTS) as string, duration: 5 }),
+    body: (): GenerationBody => ({
+      model_id: "synth/instrumental",
+      prompt: seeded.pick(PROMPTS) as string,
+      duration: 5,
+    }),
     findJobId: async (demand) => jobIdIn(await rows(), demand),
   });
 
   for (let round = 0; round < chaos.kills; round++) {
     const server = await start();
     clients.allow(chaos.demandsPerRound);
-    await speakUntilKilled(server, clients, seeded.between(200, 1_200));
+    await runUntilKilled(server, clients, seeded.between(200, 1_200));
   }
   const server = await start();
-  await comeToRest(clients, rows, () => {
+  await awaitAllEnded(clients, rows, () => {
     if (server.hasExited) throw new Error(`The server ended unexpectedly:\n${server.stderr}`);
   });
   await checkCredits(url, callers, clients.demands);
@@ -81,10 +85,10 @@ async function run(sandbox: Sandbox, chaos: Chaos): Promise<void> {
   await checkAudio(await rows(), dataDir);
 }
 
-async function speakUntilKilled(server: FermataProcess, clients: Clients, lifeMs: number): Promise<void> {
+async function runUntilKilled(server: FermataProcess, clients: Clients, lifeMs: number): Promise<void> {
   const killed = new AbortController();
   const killing = sleep(lifeMs)
     .then(() => server.kill())
     .finally(() => killed.abort());
-  await Promise.all([killing, clients.speak(CLIENTS, killed.signal)]);
+  await Promise.all([killing, clients.run(CLIENTS, killed.signal)]);
 }

@@ -13,8 +13,8 @@ export const CERTIFICATES = ["valid", "expired", "wrong-name", "self-signed", "u
 export type CertificateKind = (typeof CERTIFICATES)[number];
 
 /** Its servers: correct TLS, no TLS, bytes that are not TLS, silence, and TLS 1.1 at most. Each has its own port. */
-export const DOORS = ["https", "http", "garbage", "mute", "old-tls"] as const;
-export type Door = (typeof DOORS)[number];
+export const SERVERS = ["https", "http", "garbage", "mute", "old-tls"] as const;
+export type ServerKind = (typeof SERVERS)[number];
 
 export interface FaultReceiverOptions {
   /** Default 127.0.0.1. */
@@ -56,9 +56,9 @@ type Verify = (request: Pick<ReceivedRequest, "headers" | "body">) => boolean | 
 export class FaultReceiver {
   readonly requests: ReceivedRequest[] = [];
   /** How many TCP connections each server has accepted. */
-  readonly connections: Record<Door, number> = { https: 0, http: 0, garbage: 0, mute: 0, "old-tls": 0 };
+  readonly connections: Record<ServerKind, number> = { https: 0, http: 0, garbage: 0, mute: 0, "old-tls": 0 };
   private readonly authority = new CertificateAuthority();
-  private readonly servers = new Map<Door, Server>();
+  private readonly servers = new Map<ServerKind, Server>();
   private readonly sockets = new Set<Socket>();
   /** The connections of requests to `/stale`. */
   private readonly doomed = new WeakSet<Socket>();
@@ -76,8 +76,8 @@ export class FaultReceiver {
       throw new Error(`There is no fault ${fault}. There are: ${Object.keys(FAULTS).join(", ")}.`);
     const receiver = new FaultReceiver(options, await verifierFor(options.secret));
     receiver.build();
-    for (const [index, [door, server]] of [...receiver.servers].entries()) {
-      server.on("connection", (socket: Socket) => receiver.accept(door, socket));
+    for (const [index, [kind, server]] of [...receiver.servers].entries()) {
+      server.on("connection", (socket: Socket) => receiver.accept(kind, socket));
       server.listen(port === 0 ? 0 : port + index, host);
       await once(server, "listening");
     }
@@ -89,16 +89,16 @@ export class FaultReceiver {
     return this.authority.cert;
   }
 
-  portOf(door: Door): number {
-    return (this.servers.get(door)?.address() as AddressInfo).port;
+  portOf(server: ServerKind): number {
+    return (this.servers.get(server)?.address() as AddressInfo).port;
   }
 
-  /** The URL to send to: `url("/ok")`, `url("/ok", { host: "expired.localhost" })`, `url("/ok", { door: "http" })`. */
+  /** The URL to send to: `url("/ok")`, `url("/ok", { host: "expired.localhost" })`, `url("/ok", { server: "http" })`. */
   url(
     path: string,
-    { host = "localhost", door = "https" }: { readonly host?: string; readonly door?: Door } = {},
+    { host = "localhost", server = "https" }: { readonly host?: string; readonly server?: ServerKind } = {},
   ): string {
-    return `${door === "http" ? "http" : "https"}://${host}:${this.portOf(door)}${path}`;
+    return `${server === "http" ? "http" : "https"}://${host}:${this.portOf(server)}${path}`;
   }
 
   /** Resolves when there were `count` requests. */
@@ -174,8 +174,8 @@ export class FaultReceiver {
     };
   }
 
-  private accept(door: Door, socket: Socket): void {
-    this.connections[door] += 1;
+  private accept(server: ServerKind, socket: Socket): void {
+    this.connections[server] += 1;
     this.sockets.add(socket);
     socket.on("error", () => undefined);
     socket.on("close", () => {

@@ -9,7 +9,7 @@ import { eventually, openQueueSpace, openRelay, type QueueSpace, type Relay } fr
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
 describe("A serve process", () => {
-  it("is ready before and after its first notification without any worker; the notification waits in the queue", async () => {
+  it("is ready before and after its first notification, which waits in the queue for a worker", async () => {
     const space = await openQueueSpace();
     const test = await startTestApp({ settings: { queue: { url: space.url } } });
     try {

@@ -8,15 +8,15 @@ describe("Servers, workers, broker and database that are killed repeatedly under
   const sandbox = useSandbox();
 
   for (let chaos = 1; chaos <= 4; chaos++) {
-    it(`end every accepted job once, replay the same bytes for every key, keep the ledger exact, and submit no job twice (run ${chaos})`, async () => {
-      const toll = await surviveFleetChaos(sandbox, {
+    it(`end each job once, replay the same bytes per key, keep the ledger exact, submit nothing twice (run ${chaos})`, async () => {
+      const result = await surviveFleetChaos(sandbox, {
         seed: aSeed(),
-        strikes: 60,
-        demandsPerStrike: 12,
+        faults: 60,
+        demandsPerFault: 12,
         accounts: 5,
         withDatabase: true,
       });
-      process.stdout.write(`      ${JSON.stringify(toll)}\n`);
+      process.stdout.write(`      ${JSON.stringify(result)}\n`);
     });
   }
 });

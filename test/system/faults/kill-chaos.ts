@@ -8,7 +8,7 @@ describe("A server that is killed repeatedly for minutes under load", function (
   const sandbox = useSandbox();
 
   for (let chaos = 1; chaos <= 4; chaos++) {
-    it(`ends every accepted job once, replays the same bytes for every key, and keeps the ledger exact (run ${chaos})`, () =>
+    it(`ends each job once, replays the same bytes per key, and keeps the ledger exact (run ${chaos})`, () =>
       surviveChaos(sandbox, { seed: aSeed(), kills: 12, demandsPerRound: 25, accounts: 5 }));
   }
 });

@@ -7,14 +7,14 @@ describe("Servers, workers and broker that are killed under load", function () {
   this.timeout(180_000);
   const sandbox = useSandbox();
 
-  it("end every accepted job once, replay the same bytes for every key, keep the ledger exact, and submit no job twice", async () => {
-    const toll = await surviveFleetChaos(sandbox, {
+  it("end each job once, replay the same bytes per key, keep the ledger exact, submit nothing twice", async () => {
+    const result = await surviveFleetChaos(sandbox, {
       seed: aSeed(),
-      strikes: 14,
-      demandsPerStrike: 12,
+      faults: 14,
+      demandsPerFault: 12,
       accounts: 3,
       withDatabase: false,
     });
-    expect(toll.submissions).to.be.above(0);
+    expect(result.submissions).to.be.above(0);
   });
 });

@@ -94,7 +94,7 @@ describe("SIGTERM to a server or a worker", function () {
     return (await jobs(ids)).every(({ phase }) => phase === "ended");
   }
 
-  it("makes a worker release at once the jobs that it cannot finish; the next worker continues without waiting for a lease", async () => {
+  it("makes a worker release unfinished jobs at once; the next worker waits for no lease", async () => {
     const { api } = await aServer();
     const first = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, first);
@@ -151,7 +151,7 @@ describe("SIGTERM to a server or a worker", function () {
     }
   });
 
-  it("lets a worker finish calls that cannot be repeated and release the rest, which another worker takes over", async () => {
+  it("lets a worker finish calls that cannot be repeated and release the rest to another", async () => {
     settings = { ...settings, FERMATA_JOBS__DRAIN_SECONDS: "60" };
     const { api } = await aServer();
     const first = await aWorker(5_000);

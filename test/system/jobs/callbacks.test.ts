@@ -237,7 +237,7 @@ describe("A provider's callback", () => {
     expect(read).to.have.length(0);
   });
 
-  it("to a URL that this installation did not create is refused: another job's, another provider's, one without a token", async () => {
+  it("to a URL of another job or provider, or one without a token, is refused", async () => {
     const [id, other] = [await rendering(), await harness.acceptOne()];
     const wrong = [
       urlOf(id).replace("/1.", "/2."),

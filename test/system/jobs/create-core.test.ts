@@ -87,7 +87,7 @@ describe("createCore", () => {
     return createCore(ports, { ...OPTIONS, ...options });
   };
 
-  it("creates a complete core from ports and options: an account pays for a generation, and plays its track", async () => {
+  it("creates a complete core of ports and options: an account pays for a generation and plays it", async () => {
     const core = await open();
     const account = await core.accounts.create({ name: "alice", tier: "pro", acceptTerms: true });
     await core.credits.grant(account.id, 100, { bucket: "pack" });

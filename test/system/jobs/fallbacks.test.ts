@@ -15,7 +15,7 @@ describe("A job whose model has a fallback", () => {
   ): Promise<(readonly [string, string | null])[]> =>
     (await harness.storage.jobs.listAttempts(id)).map(({ providerId, outcome }) => [providerId, outcome] as const);
 
-  it("goes to the fallback after the provider's attempts are used up, with the same reservation, and names the provider that completed it", async () => {
+  it("goes to the fallback after its provider's last attempt, under the same reservation", async () => {
     harness.provider.behaviour = fails("unavailable");
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true, maxAttempts: 2 });
@@ -38,7 +38,7 @@ describe("A job whose model has a fallback", () => {
   });
 
   for (const kind of ["misconfigured", "out_of_credit"] as const) {
-    it(`goes to the fallback at once when its provider reports ${kind}, which opens the breaker and logs an error`, async () => {
+    it(`goes to the fallback at once after ${kind}, which opens the breaker and logs an error`, async () => {
       harness.provider.behaviour = fails(kind);
       const id = await harness.acceptOne();
       const worker = await harness.start({ withFallback: true });

@@ -76,7 +76,7 @@ describe("The margin report", () => {
     ]);
   });
 
-  it("lists work that was paid to the provider and refunded to the caller: a lost reply, a deadline, missing files", async () => {
+  it("lists work that was paid but refunded: a lost reply, a deadline, missing files", async () => {
     const gone = { kind: "stream", open: () => fetchGone() } as const;
     const assets = SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, source: gone }));
     const behaviours = [

@@ -18,7 +18,7 @@ describe("While submissions are paused", () => {
   const pause = (): Promise<unknown> => harness.prepare().submissions.pause();
   const resume = (): Promise<unknown> => harness.prepare().submissions.resume();
 
-  it("a waiting job stays queued, a rendering one completes, and the waiting one continues after they are resumed", async () => {
+  it("a waiting job stays queued until they are resumed, and a rendering one completes", async () => {
     harness.provider.behaviour = accepts(RENDER_MS);
     harness.provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     const rendering = await harness.acceptOne();
@@ -68,7 +68,7 @@ describe("While submissions are paused", () => {
     await harness.expectCompleted(id);
   });
 
-  it("a lost submission is looked up and adopted, or refunded when its grace is over: neither buys anything", async () => {
+  it("a lost submission is looked up and adopted, or refunded after its grace time, without buying", async () => {
     const ends = async (capabilities: Partial<ProviderCapabilities>): Promise<void> => {
       const worker = await harness.start({ capabilities });
       await harness.pass(HEARD_MS + GRACE_MS);
@@ -122,7 +122,7 @@ describe("A process whose settings pause submissions at its start", () => {
   });
   afterEach(() => harness.close());
 
-  it("buys nothing, whatever the restored storage says, until they are resumed; the next start is paused again", async () => {
+  it("buys nothing until they are resumed, whatever the storage says; its next start is paused again", async () => {
     await harness.prepare().submissions.pause();
     await harness.prepare().submissions.resume();
     harness.clock.set(harness.clock.now() + 60_000);

@@ -94,7 +94,7 @@ describe("A purchase whose result arrives late", () => {
       expect([vendor.purchases.length, harness.provider.submissions.length]).to.deep.equal([1, 1]);
     });
 
-    it("is bought once when the call began late because the storage was unavailable when the intent was recorded", async () => {
+    it("is bought once when the call began late after an outage during the recording of its intent", async () => {
       const upload = gate();
       vendor.upload = () => (harness.provider.submissions.length === 1 ? upload.wait() : Promise.resolve());
       const clock = new ManualClock(harness.clock.now());

@@ -75,7 +75,7 @@ describe("A purchase whose job is being settled", () => {
   }
 
   for (const kind of ["behind its handle", "in the worker's memory"] as const) {
-    it(`keeps its files when settling fails with another error, and is settled without another call (${kind})`, async () => {
+    it(`keeps its files when settling fails otherwise, and is settled without another call (${kind})`, async () => {
       if (kind === "in the worker's memory") harness.provider.behaviour = sings;
       let isBroken = true;
       const id = await harness.acceptOne();

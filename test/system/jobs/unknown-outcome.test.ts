@@ -51,7 +51,7 @@ describe("A submission whose outcome is unknown", () => {
       expect(await harness.attempts(id)).to.deep.equal([1, 2, 3, 4].map((number) => [number, "outcome_unknown"]));
     });
 
-    it("is repeated again after a temporary refusal, without a fallback, since the first may have been accepted", async () => {
+    it("is repeated after a temporary refusal, without a fallback: the first may have been accepted", async () => {
       loseFirst(fails("unavailable"));
       const id = await harness.acceptOne();
       await harness.start({ capabilities, withFallback: true });

@@ -6,6 +6,6 @@ describe("A server that is killed repeatedly under load", function () {
   this.timeout(120_000);
   const sandbox = useSandbox();
 
-  it("ends every accepted job once, replays the same bytes for every key, and keeps the ledger exact", () =>
+  it("ends each job once, replays the same bytes per key, and keeps the ledger exact", () =>
     surviveChaos(sandbox, { seed: aSeed(), kills: 3, demandsPerRound: 9, accounts: 3 }));
 });

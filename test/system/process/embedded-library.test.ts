@@ -53,7 +53,7 @@ describe("The library of an embedding app", () => {
     expect(shareUrls.urlOf(await library.manage.unshare(rain))).to.equal(null);
   });
 
-  it("lets only the owner's account change or share a track or playlist; others get the same error as for unknown ids", async () => {
+  it("lets only the owner's account change or share; others get the error of unknown ids", async () => {
     const { manage } = test.app.library;
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
     const { open = "", list = "" } = await fixture.add(

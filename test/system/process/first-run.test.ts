@@ -23,7 +23,7 @@ describe("The first start on an empty data directory", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  it("prints a curl command that generates playable music as printed; the second start keeps everything and creates no key", async () => {
+  it("prints a curl command that generates playable music; the second start creates no key", async () => {
     const dataDir = await sandbox.dataDir();
     const first = sandbox.spawn(["start"], dataDir);
     const [, curl = ""] = await first.line(/^ {2}(curl .+)$/m);

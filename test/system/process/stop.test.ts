@@ -76,7 +76,7 @@ describe("A stop by a signal", function () {
     await next.stop();
   });
 
-  it("lets running jobs finish within the grace time, also when one Ctrl-C arrives twice, from the terminal and from npm", async () => {
+  it("lets running jobs finish within the grace time, also when npm doubles a Ctrl-C", async () => {
     const dataDir = await sandbox.dataDir();
     const { fermata, api } = await started(dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "8" });
     const id = await accepted(api, "a train [[delay:0.7]]");

@@ -146,7 +146,7 @@ for (const { name, open } of STACKS) {
       ["waiting", "while it waits for its provider"],
       ["streaming", "while it stores what it was given"],
     ] as const) {
-      it(`a worker that is stopped ${when} and resumed after its lease writes nothing, and leaves nothing behind`, async () => {
+      it(`a worker stopped ${when} and resumed after its lease writes nothing, and leaves nothing`, async () => {
         const stopped = await startWorker();
         const { id } = await submitted(`gate/${model}`);
         const audio = join(dataDir, "audio");

@@ -163,7 +163,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(await refusalOf(here.secrets.retire(GENTLE, signal))).to.include("There is nothing to retire");
     });
 
-    it("refuses to retire a key while rows cannot be resealed, unless forced, and names the rows that are lost", async () => {
+    it("refuses to retire a key while rows cannot be resealed, unless forced, and names those rows", async () => {
       const { endpoint } = await here.endpoints.create(installation.accountId, "https://a.example.com/");
       const { secret } = await addEndpoint(here, "b");
       await spoil(endpoint.id);

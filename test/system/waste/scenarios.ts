@@ -1,6 +1,6 @@
 import { Sandbox } from "../../support/process.js";
 import { aSeed, SeededRandom } from "../../support/chaos/seeded-random.js";
-import { namingTheSeed } from "../../support/chaos/chaos.js";
+import { withSeedInError } from "../../support/chaos/chaos.js";
 import { databaseOutage } from "./database-outage.js";
 import { downtime } from "./downtime.js";
 import { drain } from "./drain.js";
@@ -56,7 +56,7 @@ function defineGroup(group: readonly Scenario[], timingOf: (random: SeededRandom
 
 function begin(scenario: Scenario, timingOf: (random: SeededRandom) => Timing): Run {
   const [sandbox, seed] = [new Sandbox(), aSeed()];
-  const ended = namingTheSeed(seed, () => scenario.run(sandbox, timingOf(new SeededRandom(seed))));
+  const ended = withSeedInError(seed, () => scenario.run(sandbox, timingOf(new SeededRandom(seed))));
   // Its test gets the failure when its turn comes.
   ended.catch(() => undefined);
   return { sandbox, ended };

@@ -123,8 +123,8 @@ export class DeliveryHarness {
   /** Resolves when every sender sleeps, and its attempts wait for their receivers. */
   async quiet(): Promise<void> {
     await until("the senders are quiet", () => {
-      const tries = this.senders.reduce((sum, sender) => sum + sender.tries, 0);
-      return this.clock.sleeping === this.senders.length && tries === this.sender.waiting;
+      const attempts = this.senders.reduce((sum, sender) => sum + sender.tries, 0);
+      return this.clock.sleeping === this.senders.length && attempts === this.sender.waiting;
     });
   }
 
@@ -143,7 +143,7 @@ export class DeliveryHarness {
     return found;
   }
 
-  async tries(id: WebhookDeliveryId): Promise<DeliveryAttempt[]> {
+  async attempts(id: WebhookDeliveryId): Promise<DeliveryAttempt[]> {
     return (await this.storage.webhooks.listDeliveryAttempts([id])).get(id) ?? [];
   }
 

@@ -36,11 +36,11 @@ describe("The delivery of a webhook event", () => {
       leaseOwner: null,
       endedAt: harness.clock.now(),
     });
-    expect(await harness.tries(delivery.id)).to.have.length(1);
+    expect(await harness.attempts(delivery.id)).to.have.length(1);
     expect(harness.metrics.counted).to.deep.equal([["try", "delivered"]]);
   });
 
-  it("is attempted by the schedule with the same id and bytes, each time signed again, until it is exhausted", async () => {
+  it("is attempted by the schedule with the same id and bytes, signed each time, until exhausted", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
     harness.sender.reception = responses(500);
     harness.start(3_600_000);
@@ -59,8 +59,8 @@ describe("The delivery of a webhook event", () => {
     expect(new Set(messages.map(({ eventId, body }) => `${eventId} ${body}`)).size).to.equal(1);
     expect(new Set(messages.map(({ sentAt }) => sentAt)).size).to.equal(messages.length);
     expect(await harness.delivery(delivery.id)).to.include({ state: "exhausted", attempts: 10, dueAt: null });
-    const tries = await harness.tries(delivery.id);
-    expect(tries.map(({ number, status, failure, isManual }) => [number, status, failure, isManual])).to.deep.equal(
+    const attempts = await harness.attempts(delivery.id);
+    expect(attempts.map(({ number, status, failure, isManual }) => [number, status, failure, isManual])).to.deep.equal(
       messages.map((_, index) => [index + 1, 500, "http_5xx", false]),
     );
   });
@@ -102,7 +102,7 @@ describe("The delivery of a webhook event", () => {
   });
 
   describe("stops at an endpoint that", () => {
-    it("was disabled by its owner: pending deliveries are dropped and never sent, also after it is enabled again", async () => {
+    it("was disabled by its owner: pending deliveries are dropped, even if it is enabled again", async () => {
       const endpoint = await harness.endpoint();
       const [delivery] = (await harness.event(endpoint)) as [WebhookDelivery];
       harness.sender.reception = responses(500);
@@ -288,7 +288,7 @@ describe("The delivery of a webhook event", () => {
     await harness.maintenance().runOnce();
     expect(await harness.storage.webhooks.findDelivery(old.id)).to.equal(null);
     expect([
-      await harness.tries(old.id),
+      await harness.attempts(old.id),
       (await harness.storage.webhooks.findEvents([old.eventId])).size,
     ]).to.deep.equal([[], 0]);
     expect((await harness.delivery(young.id)).state).to.equal("pending");

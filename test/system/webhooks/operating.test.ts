@@ -50,7 +50,7 @@ describe("Operating webhooks", () => {
       expect(created).to.include({ number: 1, isManual: true, failure: null });
       expect(harness.sender.messages[0]).to.include({ eventId: delivery.eventId, sentAt: harness.clock.now() });
       expect(await harness.delivery(delivery.id)).to.include({ state: "delivered", attempts: 10 });
-      expect((await harness.tries(delivery.id)).map(({ isManual }) => isManual)).to.deep.equal([true]);
+      expect((await harness.attempts(delivery.id)).map(({ isManual }) => isManual)).to.deep.equal([true]);
     });
 
     it("does not change the schedule of a pending delivery", async () => {
@@ -137,7 +137,7 @@ describe("Operating webhooks", () => {
     const deliveries = await exhausted(3);
     await harness.operate.resend((deliveries[1] as WebhookDelivery).id, signal);
     const reports = await harness.operate.deliveries(endpoint.id, 2);
-    expect(reports.map(({ delivery, tries }) => [delivery.id, tries.length])).to.deep.equal([
+    expect(reports.map(({ delivery, tries: attempts }) => [delivery.id, attempts.length])).to.deep.equal([
       [deliveries[2]?.id, 0],
       [deliveries[1]?.id, 1],
     ]);

@@ -49,7 +49,7 @@ export function webhookTries(opened: () => StorageUnderTest): void {
     const [one, two, untried] = [await addDelivery(), await addDelivery(), await addDelivery()];
     for (const deliveryId of [one, two, one, one]) await add(aTry({ deliveryId }));
     const found = await opened().webhooks.listDeliveryAttempts([two, untried, one, anId("dlv"), one]);
-    const numbers = [...found].map(([id, tries]) => [id, tries.map(({ number }) => number)]);
+    const numbers = [...found].map(([id, attempts]) => [id, attempts.map(({ number }) => number)]);
     expect(numbers).to.deep.equal([
       [two, [1]],
       [one, [1, 2, 3]],
