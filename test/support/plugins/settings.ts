@@ -6,7 +6,7 @@ export const RECORDING_PROVIDERS = ["recording", "recording-idempotent", "record
 /**
  * Settings under which a process loads the recording providers from their folders, and no other plugin.
  *
- * @param file the logbook
+ * @param file the recorded calls
  */
 export function recordingProviderSettings(file: string, lateMs = 500): Record<string, string> {
   const settings: Record<string, string> = { FERMATA_PLUGINS__SYNTH__ENABLED: "false" };
