@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 
 type States = readonly (readonly [JobAttempt["state"], JobAttempt["loss"]])[];
 
-/** What the attempts of each job are once migrated. */
+/** The expected attempts of each job after the migration. */
 const MIGRATED: Readonly<Record<OldName, States>> = {
   waiting: [],
   "waiting, refused before": [
@@ -65,14 +65,14 @@ const MIGRATED: Readonly<Record<OldName, States>> = {
 };
 
 const LIVE = (Object.keys(OLD_JOBS) as OldName[]).filter((name) => OLD_JOBS[name].phase !== "ended");
-/** Where nothing can be found out about them. */
+/** When nothing can be found out about them. */
 const LOST: Partial<Record<OldName, string>> = {
   "submitting, its worker lost": "provider_timeout",
   "submitting, its outcome unknown": "provider_timeout",
   "submitting, its result in memory": "generation_failed",
 };
 
-/** `lost`: what ends refunded there, and with which code. `except`: jobs that cannot have been at such a provider. */
+/** `lost`: what is refunded there, with its error code. `except`: jobs that cannot have been at such a provider. */
 type Provider = readonly [
   what: string,
   capabilities: Partial<ProviderCapabilities>,
@@ -85,14 +85,14 @@ const IN_MEMORY: OldName = "submitting, its result in memory";
 const PROVIDERS: readonly Provider[] = [
   ["that neither repeats nor finds submissions", {}, REPEATED, LOST],
   ["that finds submissions", { lookup: true }, [...REPEATED, IN_MEMORY], {}],
-  ["that makes one piece for one job", { idempotentSubmit: true }, [IN_MEMORY], {}],
+  ["that renders once per job", { idempotentSubmit: true }, [IN_MEMORY], {}],
 ];
 
-/** Behind the link is what the provider delivered before; all else is in memory. */
-function openerOf(shop: WorkerHarness): AssetOpener {
+/** The URL serves what the provider delivered earlier; everything else is in memory. */
+function openerOf(harness: WorkerHarness): AssetOpener {
   const refusal = new Error("Nothing else is fetched.");
   const connect: AssetOpenerDeps["connect"] = (_options, callback) => callback(refusal, null);
-  const inMemory = new GuardedAssetOpener({ connect, clock: shop.clock, version: "0.0.0" });
+  const inMemory = new GuardedAssetOpener({ connect, clock: harness.clock, version: "0.0.0" });
   return {
     open: (source, options) =>
       source.kind === "url" && source.url === LINK
@@ -109,23 +109,23 @@ async function* bytes(): AsyncIterable<Uint8Array> {
 for (const { name, openBefore } of [oldSqlite, oldMysql]) {
   describe(`Jobs from before attempts had states of their own: ${name}`, function () {
     this.timeout(60_000);
-    let shop: WorkerHarness;
+    let harness: WorkerHarness;
     let vendor: MemoryVendor;
     let ids: Map<OldName, OldIds>;
 
     async function openWith(except: readonly OldName[]): Promise<void> {
-      shop = await WorkerHarness.open(await openBefore(NAME));
-      vendor = new MemoryVendor(shop.provider);
+      harness = await WorkerHarness.open(await openBefore(NAME));
+      vendor = new MemoryVendor(harness.provider);
       ids = new Map();
       for (const [job, old] of Object.entries(OLD_JOBS) as [OldName, OldJob][]) {
         if (except.includes(job)) continue;
-        ids.set(job, await insertOldJob(shop.storage, shop.accountId, old, shop.clock.now()));
+        ids.set(job, await insertOldJob(harness.storage, harness.accountId, old, harness.clock.now()));
       }
     }
-    afterEach(() => shop.close());
+    afterEach(() => harness.close());
 
     async function expectMigrated(): Promise<void> {
-      const attempts = await shop.storage.jobs.attemptsOf([...ids.values()].map(({ id }) => id));
+      const attempts = await harness.storage.jobs.attemptsOf([...ids.values()].map(({ id }) => id));
       for (const [job, { id }] of ids) {
         const states = (attempts.get(id) ?? []).map(({ state, loss }) => [state, loss]);
         expect(states, job).to.deep.equal(MIGRATED[job]);
@@ -136,9 +136,9 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
     const idOf = (job: OldName): OldIds["id"] => (ids.get(job) as OldIds).id;
 
     for (const [what, capabilities, except, lost] of PROVIDERS) {
-      it(`are finished by a worker of today, and nothing is bought twice, at a provider ${what}`, async () => {
+      it(`are finished by a current worker, and nothing is bought twice, at a provider ${what}`, async () => {
         await openWith(except);
-        // What the vendor has of the calls of before: all but the refused ones.
+        // The vendor's record of the earlier calls: all except the refused ones.
         for (const job of LIVE) {
           const tried = OLD_JOBS[job].outcomes as OldJob["outcomes"];
           const bought = tried.findIndex((outcome) => outcome !== "unavailable" && outcome !== "rate_limited");
@@ -147,28 +147,28 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
         }
         const before = vendor.purchases.length;
         const ended = [...ids.keys()].filter((job) => !LIVE.includes(job));
-        expect((await shop.storage.database.migrate())[0]).to.equal(NAME);
+        expect((await harness.storage.database.migrate())[0]).to.equal(NAME);
         await expectMigrated();
-        const endedBefore = await shop.storage.jobs.findJobs(ended.map(idOf));
+        const endedBefore = await harness.storage.jobs.findJobs(ended.map(idOf));
 
         vendor.hasFinished = true;
-        await shop.start({ capabilities: { cancel: true, ...capabilities }, opener: openerOf(shop) });
-        await shop.pass(20_000);
-        // The grace of those whose outcome is unknown is over.
-        shop.clock.set(shop.clock.now() + 10 * MINUTE);
-        await shop.pass(5_000);
+        await harness.start({ capabilities: { cancel: true, ...capabilities }, opener: openerOf(harness) });
+        await harness.pass(20_000);
+        // The grace time of those with an unknown outcome is over.
+        harness.clock.set(harness.clock.now() + 10 * MINUTE);
+        await harness.pass(5_000);
         for (const job of LIVE.filter((one) => ids.has(one))) {
           const code = lost[job];
-          if (code === undefined) await shop.expectCompleted(idOf(job));
-          else await shop.expectFailed(idOf(job), code);
+          if (code === undefined) await harness.expectCompleted(idOf(job));
+          else await harness.expectFailed(idOf(job), code);
         }
-        expect(await shop.storage.jobs.findJobs(ended.map(idOf))).to.deep.equal(endedBefore);
-        const submitted = new Set(shop.provider.submissions.map(({ jobId }) => jobId));
+        expect(await harness.storage.jobs.findJobs(ended.map(idOf))).to.deep.equal(endedBefore);
+        const submitted = new Set(harness.provider.submissions.map(({ jobId }) => jobId));
         const isRepeatable = capabilities.idempotentSubmit === true;
         const repeated = isRepeatable ? LIVE.filter((job) => job.startsWith("submitting") && ids.has(job)) : [];
         const unbought = LIVE.filter((job) => OLD_JOBS[job].phase === "waiting");
         expect([...submitted].sort()).to.deep.equal([...unbought, ...repeated].map(idOf).sort());
-        expect(shop.provider.submissions).to.have.length(submitted.size);
+        expect(harness.provider.submissions).to.have.length(submitted.size);
         expect(vendor.purchases.length - before).to.equal(submitted.size);
         const toBeCancelled: OldName[] = ["to be cancelled", "overdue, to be cancelled"];
         const tasks = toBeCancelled.map((job) => ids.get(job)?.attempts.at(-1));
@@ -176,16 +176,16 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
       });
     }
 
-    it("are the same when the migration broke off before any of its writes, and was run again", async () => {
+    it("are the same when the migration was interrupted before any of its writes, and ran again", async () => {
       await openWith([]);
-      expect(await migrateInterrupted(shop.storage.database, NAME)).to.be.above(30);
+      expect(await migrateInterrupted(harness.storage.database, NAME)).to.be.above(30);
       await expectMigrated();
-      expect((await shop.storage.database.migrate())[0]).to.equal(NAME);
+      expect((await harness.storage.database.migrate())[0]).to.equal(NAME);
       await expectMigrated();
       for (const column of ["handle", "cancel_due_at"]) {
-        expect(await shop.storage.database.write.schema.hasColumn("jobs", column)).to.equal(false);
+        expect(await harness.storage.database.write.schema.hasColumn("jobs", column)).to.equal(false);
       }
-      const rendering = (await shop.storage.jobs.listAttempts(idOf("rendering")))[1];
+      const rendering = (await harness.storage.jobs.listAttempts(idOf("rendering")))[1];
       expect(rendering?.handle).to.deep.equal({ version: 1, data: { task: rendering?.id } });
     });
   });

@@ -34,7 +34,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
 
     const change = (text: string): Promise<unknown> => storage.database.write.raw(text);
 
-    it("has one end, however many write at once in several processes", async () => {
+    it("has one head, however many records several processes write at once", async () => {
       const other = await openDatabase({ url: storage.url, logger: SILENT });
       try {
         const trails = [trailOf(storage, "one"), trailOf(createStores(other, TEST_PORTS), "other")];
@@ -48,9 +48,9 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(actors.filter((actor) => actor === "one")).to.have.lengthOf(10);
     });
 
-    it("verifies more records than are read at once, and names the head of the chain", async () => {
+    it("verifies more records than one page, and returns the head of the chain", async () => {
       await storage.inTransaction(async (tx) => {
-        // Notes of their own would take a commit each.
+        // Separate records would take a commit each.
         const trail = trailOf({
           ...storage,
           unitOfWork: { concurrentWriters: 1, inTransaction: (work) => work(tx, { isRetry: false }) },
@@ -61,7 +61,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(await audit.verify()).to.deep.equal({ count: 501, head: last?.hash, broken: null });
     });
 
-    it("writes the record together with what it is about: both or none", async () => {
+    it("writes the record in the transaction of its change: both or none", async () => {
       const account = await storage.addAccount();
       const trail = trailOf(storage);
       const failing = trail.inTransaction(
@@ -81,7 +81,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect((await audit.verify()).count).to.equal(1);
     });
 
-    it("records nothing where nothing was changed", async () => {
+    it("records nothing when nothing was changed", async () => {
       await trailOf(storage).inTransaction(
         () => Promise.resolve(),
         () => null,
@@ -92,7 +92,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     for (const [what, text, number, problem] of [
       ["a changed field", `UPDATE audit_log SET fields = '{"reason":"routine"}' WHERE number = 2`, 2, /was changed/],
       ["a field that is no JSON", `UPDATE audit_log SET fields = '{' WHERE number = 2`, 2, /was changed/],
-      ["another actor", `UPDATE audit_log SET actor = 'nobody' WHERE number = 3`, 3, /was changed/],
+      ["another actor", `UPDATE audit_log SET actor = 'stranger' WHERE number = 3`, 3, /was changed/],
       ["another time", `UPDATE audit_log SET created_at = created_at + 1 WHERE number = 1`, 1, /was changed/],
       ["another hash", `UPDATE audit_log SET hash = previous_hash WHERE number = 2`, 2, /was changed/],
       ["another predecessor", `UPDATE audit_log SET previous_hash = hash WHERE number = 3`, 3, /does not follow/],
@@ -109,7 +109,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       });
     }
 
-    it("finds by an earlier head that the newest records were taken away with all that knows of them", async () => {
+    it("detects by an earlier head that the newest records and the stored head were removed", async () => {
       await record(2);
       const early = (await audit.verify()).head;
       await record(2);
@@ -126,7 +126,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect((await audit.verify(early)).broken).to.equal(null);
     });
 
-    it("takes no head that is no hash", async () => {
+    it("refuses a head that is not a hash", async () => {
       const error = await audit.verify("abc").catch((cause: unknown) => cause);
       expect(error).to.be.instanceOf(OperationRefusedError);
     });

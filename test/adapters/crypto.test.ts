@@ -11,7 +11,7 @@ digestContract("NodeDigest", () => new NodeDigest());
 
 const firstKey = async (dataDir: string): Promise<string> => (await loadOrCreateSecretKeys(dataDir))[0] as string;
 
-describe("the secret key file", () => {
+describe("The secret key file", () => {
   let directory: string;
 
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe("the secret key file", () => {
 
   afterEach(() => rm(directory, { recursive: true }));
 
-  it("is made once, for its owner only, and read from then on", async () => {
+  it("is created once, readable only for its owner, and read from then on", async () => {
     const dataDir = join(directory, "not", "there", "yet");
     const key = await firstKey(dataDir);
     expect(key.length).to.be.at.least(SECRET_KEY_LENGTH_MIN);
@@ -29,9 +29,10 @@ describe("the secret key file", () => {
     expect(await readdir(dataDir)).to.deep.equal(["secret.key"]);
   });
 
-  it("holds one key, however many processes make it at once", async () => {
+  it("has one key, however many processes create it at once", async () => {
     const starts = Array.from({ length: 40 }, async (_, turns) => {
-      for (let turn = 0; turn < turns; turn++) await nextTurn(); // some find no file, some half of the work done, some all
+      for (let turn = 0; turn < turns; turn++) await nextTurn(); // some find no file, some a partly written one, some a
+      // whole one
       return firstKey(directory);
     });
     const keys = await Promise.all(starts);
@@ -40,13 +41,13 @@ describe("the secret key file", () => {
     expect(await readdir(directory)).to.deep.equal(["secret.key"]);
   });
 
-  it("may be an operator's own, with white space around", async () => {
+  it("may be written by the operator, with white space around the key", async () => {
     const own = "an operator's own key of more than 32 characters";
     await writeFile(join(directory, "secret.key"), `\n${own}\n`);
     expect(await firstKey(directory)).to.equal(own);
   });
 
-  it("is refused and left alone when it is too short", async () => {
+  it("is refused and not changed when it is too short", async () => {
     await writeFile(join(directory, "secret.key"), "short");
     const error = await firstKey(directory).then(
       () => null,
@@ -57,8 +58,8 @@ describe("the secret key file", () => {
   });
 });
 
-describe("the fingerprint of a secret key", () => {
-  it("is the same for the same key, another for another, and holds nothing of it", () => {
+describe("The fingerprint of a secret key", () => {
+  it("depends only on the key, and contains nothing of it", () => {
     const key = "0123456789abcdef0123456789abcdef";
     expect(fingerprint(key)).to.match(/^[0-9a-f]{16}$/);
     expect(fingerprint(key)).to.equal(fingerprint(key));

@@ -9,11 +9,11 @@ import { temporaryFolder } from "../support/databases.js";
 
 const KEY = "k".repeat(43);
 
-describe("The doctor of a folder", () => {
+describe("The doctor's checks of a folder", () => {
   const check = (path: string, isPrivate = true): Promise<readonly CheckResult[]> =>
     checkFolder({ name: "data directory", path, setting: "dataDir", fileMaxBytes: 1, isPrivate });
 
-  it("finds one that can be written, and leaves nothing in it", async () => {
+  it("pass for a writable one, and leave nothing in it", async () => {
     const folder = await temporaryFolder();
     const [rights, space] = await check(folder);
     expect(rights?.message).to.include(`${folder} can be written`);
@@ -21,7 +21,7 @@ describe("The doctor of a folder", () => {
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it("finds one that other users may read, unless others have their things in it too", async () => {
+  it("report one that other users may read, unless it has files of others", async () => {
     const folder = await temporaryFolder();
     for (const mode of [0o750, 0o705, 0o710]) {
       await chmod(folder, mode);
@@ -32,14 +32,14 @@ describe("The doctor of a folder", () => {
     }
   });
 
-  it("finds where one can be made, and does not make it", async () => {
+  it("pass where one can be created, and do not create it", async () => {
     const folder = await temporaryFolder();
     const [rights] = await check(join(folder, "deep", "down"));
     expect(rights?.message).to.include(`${join(folder, "deep", "down")} is made at the first start`);
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it("finds one that cannot be written or made, and names the setting", async () => {
+  it("report one that cannot be written or created, and name the setting", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "file"), "");
     for (const path of [join(folder, "file"), join(folder, "file", "data")]) {
@@ -50,7 +50,7 @@ describe("The doctor of a folder", () => {
   });
 });
 
-describe("The doctor of the clock", () => {
+describe("The doctor's check of the clock", () => {
   for (const [aheadMs, result, says] of [
     [0, "ok", /agree to \d+ ms\.$/],
     [1_500, "ok", /agree to 1\d\d\d ms\.$/],
@@ -58,7 +58,7 @@ describe("The doctor of the clock", () => {
     [2_500, "warning", /is 2\.5 s ahead of the storage's\./],
     [-61 * 60_000, "warning", /is 36(60|59)\.\d s behind the storage's\./],
   ] as const) {
-    it(`finds a machine that is ${aheadMs} ms ahead: ${result}`, async () => {
+    it(`reports a machine that is ${aheadMs} ms ahead as ${result}`, async () => {
       const found = await checkClock({ readStorageTime: async () => Date.now(), wall: () => Date.now() + aheadMs });
       expect([found.name, found.result]).to.deep.equal(["clock", result]);
       expect(found.message).to.match(says);
@@ -66,7 +66,7 @@ describe("The doctor of the clock", () => {
   }
 });
 
-describe("The doctor of the secret key", () => {
+describe("The doctor's checks of the secret key", () => {
   let dataDir: string;
   let path: string;
   beforeEach(async () => {
@@ -77,12 +77,12 @@ describe("The doctor of the secret key", () => {
   const check = (question: Partial<SecretKeyCheckOptions> = {}): Promise<CheckResult> =>
     checkSecretKey({ given: null, dataDir, kept: null, isShared: false, ...question });
 
-  it("leaves it to the first start to make one", async () => {
+  it("leave its creation to the first start", async () => {
     expect(await check()).to.include({ result: "ok", message: `${path} is made at the first start.` });
     expect(await readdir(dataDir)).to.deep.equal([]);
   });
 
-  it("finds a file that others may read, and is content when it is closed to them", async () => {
+  it("report a file that other users may read, and pass after the fix", async () => {
     await writeFile(path, KEY, { mode: 0o600 });
     for (const mode of [0o640, 0o604, 0o666]) {
       await chmod(path, mode);
@@ -94,7 +94,7 @@ describe("The doctor of the secret key", () => {
     expect((await check()).result).to.equal("ok");
   });
 
-  it("finds a file that holds no key, or cannot be read", async () => {
+  it("report a file without a key, or one that cannot be read", async () => {
     await writeFile(path, "short", { mode: 0o600 });
     expect(await check()).to.include({ result: "failed", fix: "Restore the file from a backup." });
     await mkdir(join(dataDir, "other", "secret.key"), { recursive: true, mode: 0o700 });
@@ -104,7 +104,7 @@ describe("The doctor of the secret key", () => {
     expect(unreadable.message).to.include("EISDIR");
   });
 
-  it("finds a key that is not the storage's, wherever it comes from, and one that is missing", async () => {
+  it("report a key that does not fit the storage, wherever it comes from, and a missing one", async () => {
     await writeFile(path, KEY, { mode: 0o600 });
     expect((await check({ kept: fingerprint(KEY) })).message).to.include("and the storage's");
     for (const question of [{}, { given: KEY }]) {
@@ -117,7 +117,7 @@ describe("The doctor of the secret key", () => {
     expect(missing.message).to.include("is missing");
   });
 
-  it("warns of a key of one machine where several may share the storage", async () => {
+  it("warn of a key file on one machine when several may share the storage", async () => {
     expect(await check({ isShared: true })).to.include({ result: "warning" });
     await writeFile(path, KEY, { mode: 0o600 });
     const found = await check({ isShared: true });

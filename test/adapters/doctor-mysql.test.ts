@@ -9,7 +9,7 @@ import { createMysqlDatabase } from "../support/mysql.js";
 import { type PrivateMysql, startPrivateMysql } from "../support/mysql-server.js";
 import { freePort } from "../support/services.js";
 
-/** A setting of the server made wrong while it runs, and what is to be found then. */
+/** A server setting that is made wrong at run time, and the expected check result. */
 interface Fault {
   readonly setting: string;
   readonly value: string;
@@ -78,7 +78,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-describe("The doctor of MySQL", function () {
+describe("The doctor's checks of MySQL", function () {
   this.timeout(120_000);
 
   let server: PrivateMysql;
@@ -88,12 +88,12 @@ describe("The doctor of MySQL", function () {
   before(async () => {
     server = await startPrivateMysql(["--log-bin", "--binlog-format=ROW", "--sync-binlog=1"]);
     root = await createConnection(server.server);
-    // MariaDB begins with users without a name, who would stand in for those of this machine.
+    // MariaDB has anonymous users at first, which would match connections from this machine.
     const [nameless] = await root.query<RowDataPacket[]>("SELECT Host AS host FROM mysql.user WHERE User = ''");
     for (const { host } of nameless) await root.query("DROP USER ''@?", [host]);
     ({ url } = await createMysqlDatabase(server.server));
     schema = url.slice(url.lastIndexOf("/") + 1);
-    // What init_connect says runs in every session of a user that is no administrator.
+    // init_connect runs in every session of a user without administrator rights.
     await root.query("CREATE USER app IDENTIFIED BY 'sesame'");
     await root.query(`GRANT ALL ON ${schema}.* TO app`);
     const database = await openDatabase({ url, logger: SILENT });
@@ -114,7 +114,7 @@ describe("The doctor of MySQL", function () {
     return found;
   }
 
-  /** Does what the finding says. */
+  /** Runs the fix of the check result. */
   async function applyFix({ fix }: CheckResult): Promise<void> {
     const statements = (fix ?? "").match(/(?:SET (?:GLOBAL|PERSIST)|ALTER|GRANT|CREATE) [^;]+;/g);
     expect(statements, String(fix)).to.not.equal(null);
@@ -123,20 +123,20 @@ describe("The doctor of MySQL", function () {
 
   const withUser = (name: string, password = "sesame"): string => url.replace("root@", `${name}:${password}@`);
 
-  it("finds a server with safe settings well, and says which it is", async () => {
+  it("pass for a server with safe settings, and name its version", async () => {
     expect((await check()).filter(({ result }) => result !== "ok")).to.deep.equal([]);
     expect((await named("mysql version")).message).to.match(/^The server is (MariaDB|MySQL) \d+\.\d+/);
     expect((await named("mysql session")).message).to.include("READ COMMITTED");
   });
 
-  it("takes a mixed binary log, which holds rows as well", async () => {
+  it("accept a mixed binary log, which also has rows", async () => {
     await root.query("SET GLOBAL binlog_format = 'MIXED'");
     expect(await named("mysql binary log")).to.include({ result: "ok" });
     await root.query("SET GLOBAL binlog_format = 'ROW'");
   });
 
   for (const { setting, value, check: checkName, result, says } of FAULTS) {
-    it(`finds ${setting} = ${value}, and what it says fixes that`, async () => {
+    it(`report ${setting} = ${value}, with a fix that works`, async () => {
       const [[before]] = await root.query<RowDataPacket[]>(`SELECT @@GLOBAL.${setting} AS value`);
       await root.query(`SET GLOBAL ${setting} = ${value}`);
       try {
@@ -151,7 +151,7 @@ describe("The doctor of MySQL", function () {
     });
   }
 
-  it("finds tables of ours that another engine keeps", async () => {
+  it("report tables of Fermata in another engine", async () => {
     await root.query(`ALTER TABLE ${schema}.balances ENGINE = MyISAM`);
     const found = await named("mysql engine");
     expect(found).to.include({ result: "failed" });
@@ -161,7 +161,7 @@ describe("The doctor of MySQL", function () {
     expect((await named("mysql engine")).result).to.equal("ok");
   });
 
-  it("finds sessions that do not commit by themselves", async () => {
+  it("report sessions without autocommit", async () => {
     await root.query("SET GLOBAL autocommit = 0");
     const found = await named("mysql session");
     await root.query("SET GLOBAL autocommit = 1");
@@ -169,7 +169,7 @@ describe("The doctor of MySQL", function () {
     expect((await named("mysql session")).result).to.equal("ok");
   });
 
-  it("finds sessions whose texts would be garbled", async () => {
+  it("report sessions with a wrong character set", async () => {
     await root.query("SET GLOBAL init_connect = 'SET NAMES latin1'");
     const found = await named("mysql session", withUser("app"));
     await root.query("SET GLOBAL init_connect = ''");
@@ -181,7 +181,7 @@ describe("The doctor of MySQL", function () {
     expect((await named("mysql session", withUser("app"))).result).to.equal("ok");
   });
 
-  it("finds a clock that is not the server's, either way, whatever time zone the server is in", async () => {
+  it("report a clock difference to the server, in both directions and any time zone", async () => {
     const clock = async (): Promise<CheckResult> => {
       const database = await openDatabase({ url: withUser("app"), logger: SILENT });
       try {
@@ -205,7 +205,7 @@ describe("The doctor of MySQL", function () {
     await root.query("SET GLOBAL time_zone = 'SYSTEM'");
   });
 
-  it("finds the privileges that a user lacks, and grants them as it says", async () => {
+  it("report missing privileges, with grants that work", async () => {
     await root.query("CREATE USER reader IDENTIFIED BY 'sesame'");
     await root.query(`GRANT SELECT ON ${schema}.* TO reader`);
     const found = await named("mysql privileges", withUser("reader"));
@@ -223,7 +223,7 @@ describe("The doctor of MySQL", function () {
     expect((await named("mysql privileges", withUser("reader"))).result).to.equal("ok");
   });
 
-  it("finds a user with fewer connections than a process opens", async () => {
+  it("report a user with fewer connections than a process opens", async () => {
     await root.query("CREATE USER narrow IDENTIFIED BY 'sesame' WITH MAX_USER_CONNECTIONS 5");
     await root.query(`GRANT ALL ON ${schema}.* TO narrow`);
     const found = await named("mysql connections", withUser("narrow"));
@@ -231,7 +231,7 @@ describe("The doctor of MySQL", function () {
     expect(found.message).to.match(/and this user 5\.$/);
   });
 
-  it("finds that a user or a database is missing, and how to make it", async () => {
+  it("report a missing user or database, and how to create it", async () => {
     const otherAccount = withUser("stranger");
     const refused = await named("mysql connection", otherAccount);
     expect(refused.result).to.equal("failed");
@@ -252,7 +252,7 @@ describe("The doctor of MySQL", function () {
     ]);
   });
 
-  it("finds that nothing answers, once, and says where", async () => {
+  it("report an unreachable server once, with its address", async () => {
     const port = await freePort();
     const results = await check(`mysql://root@127.0.0.1:${port}/fermata`);
     expect(results.map(({ name, result }) => [name, result])).to.deep.equal([["mysql connection", "failed"]]);

@@ -11,7 +11,7 @@ import {
 } from "../support/rabbitmq.js";
 import { freePort } from "../support/services.js";
 
-describe("The doctor of RabbitMQ", function () {
+describe("The doctor's checks of RabbitMQ", function () {
   this.timeout(120_000);
 
   let broker: PrivateBroker;
@@ -25,7 +25,7 @@ describe("The doctor of RabbitMQ", function () {
       settings: [`management.tcp.port = ${port}`, "management.tcp.ip = 127.0.0.1", "collect_statistics_interval = 500"],
     });
     await broker.start();
-    // How often queues tell the management API of themselves; 5 s by default.
+    // How often queues report to the management API; 5 s by default.
     await broker.control("eval", "application:set_env(rabbit, quorum_tick_interval, 500).");
     await broker.control("add_user", "narrow", "sesame");
   });
@@ -38,7 +38,7 @@ describe("The doctor of RabbitMQ", function () {
   const check = (url = space.url): Promise<readonly CheckResult[]> =>
     checkRabbitmq({ url, providerIds: ["one", "two"], managementUrl, fetch });
 
-  /** What is not as it should be. */
+  /** The problems that the check reports. */
   async function wrong(url?: string): Promise<readonly CheckResult[]> {
     return (await check(url)).filter(({ result }) => result !== "ok");
   }
@@ -53,7 +53,7 @@ describe("The doctor of RabbitMQ", function () {
       await broker.control(...command.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1")));
   }
 
-  it("finds an empty broker well, makes what a start would make, and says which broker it is", async () => {
+  it("pass for an empty broker, create the topology of a start, and name the broker's version", async () => {
     expect(await wrong()).to.deep.equal([]);
     expect((await check()).map(({ name }) => name)).to.deep.equal([
       "rabbitmq connection",
@@ -67,11 +67,11 @@ describe("The doctor of RabbitMQ", function () {
     expect((await check())[1]?.message).to.match(/^The broker is RabbitMQ \d+\.\d+/);
   });
 
-  it("leaves no bell, no consumer and no dead letter behind, and touches no bell that waits", async () => {
+  it("leave no notification, no consumer and no dead letter, and take no waiting notification", async () => {
     await check();
     await space.onServer(async (channel) => {
-      channel.publish(space.jobs, "one", Buffer.from("a bell"));
-      // Answered after the message has gone out.
+      channel.publish(space.jobs, "one", Buffer.from("a notification"));
+      // Responds after the message was sent.
       await channel.checkQueue(space.queueOf("one"));
     });
     await eventually(async () =>
@@ -100,7 +100,7 @@ describe("The doctor of RabbitMQ", function () {
       /x-dead-letter-exchange differs/,
     ],
   ] as const) {
-    it(`finds ${what}, and is content when it is deleted as it says`, async () => {
+    it(`report ${what}, and pass after the proposed deletion`, async () => {
       const queue = space.queueOf("two");
       await space.onServer((channel) => channel.assertQueue(queue, options));
       const [found, ...others] = await wrong();
@@ -112,7 +112,7 @@ describe("The doctor of RabbitMQ", function () {
     });
   }
 
-  it("finds an exchange of another type, and how to delete it", async () => {
+  it("report an exchange of another type, and how to delete it", async () => {
     await space.onServer((channel) => channel.assertExchange(space.dead, "topic"));
     const [found, ...others] = await wrong();
     expect(found).to.include({ name: "rabbitmq exchanges", result: "failed" });
@@ -121,7 +121,7 @@ describe("The doctor of RabbitMQ", function () {
     expect(others).to.deep.equal([]);
   });
 
-  it("finds each right that a user lacks, and what it says grants them all", async () => {
+  it("report each missing permission of a user, with a command that grants them all", async () => {
     await check();
     await broker.control("clear_permissions", "narrow");
     const [admission] = await wrong(asNarrow());
@@ -143,16 +143,16 @@ describe("The doctor of RabbitMQ", function () {
     expect(await wrong(asNarrow())).to.deep.equal([]);
   });
 
-  it("finds that there is no such vhost, no such user or no broker", async () => {
+  it("report a missing vhost, a missing user or an unreachable broker", async () => {
     const elsewhere = asNarrow().replace("?", "/elsewhere?");
     const [vhost] = await wrong(elsewhere);
     expect(vhost?.message).to.include('the vhost "elsewhere"');
     await applyFix(vhost as CheckResult);
     expect(await wrong(elsewhere)).to.deep.equal([]);
 
-    const [user] = await wrong(space.url.replace("guest:guest", "nobody:sesame"));
+    const [user] = await wrong(space.url.replace("guest:guest", "stranger:sesame"));
     expect(user).to.include({ name: "rabbitmq connection", result: "failed" });
-    expect(user?.fix).to.include("rabbitmqctl add_user nobody");
+    expect(user?.fix).to.include("rabbitmqctl add_user stranger");
 
     const [broken] = await wrong(`amqp://127.0.0.1:${await freePort()}`);
     expect(broken?.message).to.include("ECONNREFUSED");
@@ -162,10 +162,10 @@ describe("The doctor of RabbitMQ", function () {
     expect(misspelt?.message).to.include('no parameter "prefx"');
   });
 
-  it("finds that the broker takes no messages, and why", async () => {
+  it("report that the broker blocks publishers, and why", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.0000001");
     try {
-      // The broker raises its alarm when it looks at its memory the next time.
+      // The broker raises its alarm at its next memory check.
       await eventually(async () => {
         const [found] = await wrong();
         expect(found).to.include({ name: "rabbitmq alarms", result: "failed" });
@@ -178,7 +178,7 @@ describe("The doctor of RabbitMQ", function () {
     await eventually(async () => expect(await wrong()).to.deep.equal([]));
   });
 
-  it("finds policies that override our arguments, and is content when they are cleared as it says", async () => {
+  it("report policies that override the queue arguments, and pass after they are cleared as proposed", async () => {
     await check();
     await broker.control("set_policy", "rule", `^${space.jobs}`, '{"delivery-limit":2}', "--apply-to", "queues");
     await broker.control(
@@ -190,7 +190,7 @@ describe("The doctor of RabbitMQ", function () {
       "queues",
     );
     let found: CheckResult | undefined;
-    // The management API learns of it a little later.
+    // The management API is updated a little later.
     await eventually(async () => {
       found = (await wrong())[0];
       expect(found).to.include({ name: "rabbitmq policies", result: "warning" });
@@ -202,7 +202,7 @@ describe("The doctor of RabbitMQ", function () {
     await eventually(async () => expect(await wrong()).to.deep.equal([]));
   });
 
-  it("says where policies can be seen when the management API does not show them", async () => {
+  it("name where to read the policies when the management API does not return them", async () => {
     const results = await checkRabbitmq({
       url: space.url,
       providerIds: ["one"],

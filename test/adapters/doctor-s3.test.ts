@@ -6,12 +6,12 @@ import type { CheckResult } from "../../core/ports/self-check.js";
 import { selfCheckContract } from "../contract/self-check.contract.js";
 import { type S3Server, startS3Server } from "../support/s3-server.js";
 
-describe("The doctor of S3", function () {
+describe("The doctor's checks of S3", function () {
   this.timeout(60_000);
   let server: S3Server;
   let bucket: string;
   before("start the server", async function () {
-    // The first time it may have to be installed.
+    // The first run may have to install the server.
     this.timeout(300_000);
     server = await startS3Server();
     bucket = await server.makeBucket();
@@ -36,15 +36,15 @@ describe("The doctor of S3", function () {
     close: () => Promise.resolve(),
   }));
 
-  it("finds a bucket well, and leaves nothing in it", async () => {
+  it("pass for a working bucket, and leave nothing in it", async () => {
     expect((await check()).map(({ name, result }) => `${name}: ${result}`)).to.deep.equal(["audio bucket: ok"]);
     expect((await server.client.send(new ListObjectsV2Command({ Bucket: bucket }))).Contents ?? []).to.deep.equal([]);
   });
 
-  it("names what cannot be done, and which right is wanting", async () => {
-    const [missing] = await check(server.urlOf("nobody-made-it"));
+  it("name the failing operation, and the missing permission", async () => {
+    const [missing] = await check(server.urlOf("missing-bucket"));
     expect(missing).to.include({ result: "failed" });
-    expect(missing?.message).to.include("nobody-made-it").and.include("cannot be reached: NotFound (404)");
+    expect(missing?.message).to.include("missing-bucket").and.include("cannot be reached: NotFound (404)");
     const [wrongKey] = await check(undefined, "wrong-secret");
     expect(wrongKey?.message).to.include("(403)").and.not.include("wrong-secret");
     expect(wrongKey?.fix).to.include("s3:ListBucket");
@@ -52,7 +52,7 @@ describe("The doctor of S3", function () {
     expect(gone?.message).to.include("ECONNREFUSED");
   });
 
-  it("says what is wrong with the settings", async () => {
+  it("report wrong settings", async () => {
     expect(await check("s3://music?acl=public")).to.have.lengthOf(1);
     const [half] = await checkBucket({
       url: "s3://music",
@@ -65,7 +65,7 @@ describe("The doctor of S3", function () {
     expect(half).to.include({ result: "failed", message: "audio.accessKeyId and audio.secretAccessKey go together." });
   });
 
-  it("warns of links by plain http, which pages of https do not play", async () => {
+  it("warn of links over plain http, which https pages do not play", async () => {
     expect((await check(undefined, undefined, true))[1]).to.include({ name: "audio links", result: "warning" });
   });
 });

@@ -6,7 +6,7 @@ import { checkStorage } from "../../adapters/storage/sql/doctor/doctor.js";
 import type { CheckResult } from "../../core/ports/self-check.js";
 import { SILENT, type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../support/databases.js";
 
-describe("The doctor of SQLite", () => {
+describe("The doctor's checks of SQLite", () => {
   let storage: SqliteUnderTest;
   let path: string;
   beforeEach(async () => {
@@ -17,19 +17,19 @@ describe("The doctor of SQLite", () => {
 
   const check = (url = storage.url): Promise<readonly CheckResult[]> => checkStorage({ url, logger: SILENT });
 
-  /** What is not as it should be. */
+  /** The problems that the check reports. */
   async function wrong(url?: string): Promise<readonly CheckResult[]> {
     return (await check(url)).filter(({ result }) => result !== "ok");
   }
 
-  it("finds a database of ours well, and says which SQLite it is", async () => {
+  it("pass for a database of Fermata, and name the SQLite version", async () => {
     expect(await wrong()).to.deep.equal([]);
     expect((await check()).find(({ name }) => name === "sqlite mode")?.message).to.match(
       /^SQLite 3\.\d+\.\d+, write-ahead log/,
     );
   });
 
-  it("finds that there is no file, and makes none", async () => {
+  it("report a missing file, and create none", async () => {
     const folder = await temporaryFolder();
     const [checkResult, ...others] = await wrong(`sqlite:${join(folder, "fermata.sqlite")}`);
     expect(checkResult).to.include({
@@ -40,14 +40,14 @@ describe("The doctor of SQLite", () => {
     expect([others, await readdir(folder)]).to.deep.equal([[], []]);
   });
 
-  it("finds that the file cannot be reached", async () => {
+  it("report a file that cannot be opened", async () => {
     const [checkResult] = await wrong(`sqlite:${path}/fermata.sqlite`);
     expect(checkResult).to.include({ name: "sqlite file", result: "failed" });
     expect(checkResult?.message).to.include("ENOTDIR");
     expect(checkResult?.fix).to.include("chown");
   });
 
-  it("finds a file that is no database", async () => {
+  it("report a file that is not a database", async () => {
     const garbage = join(await temporaryFolder(), "fermata.sqlite");
     await writeFile(garbage, "not a database".repeat(1_000));
     const [checkResult] = await wrong(`sqlite:${garbage}`);
@@ -55,7 +55,7 @@ describe("The doctor of SQLite", () => {
     expect(checkResult?.message).to.include("not a database");
   });
 
-  it("finds that other users may read the file or its companions", async () => {
+  it("report that other users may read the file or its WAL files", async () => {
     for (const [ending, mode] of [
       ["-shm", 0o660],
       ["", 0o640],
@@ -65,12 +65,12 @@ describe("The doctor of SQLite", () => {
       await chmod(`${path}${ending}`, mode);
       const [found, ...others] = await wrong();
       expect([found?.name, found?.result, others]).to.deep.equal(["sqlite file", "failed", []]);
-      // A companion that is empty or created anew gets the rights of the file.
+      // A WAL file that is empty or created again gets the permissions of the database file.
       expect(found?.fix?.slice(1, -1).split(" ")).to.include.members(["chmod", "600", `${path}${ending}`]);
     }
   });
 
-  it("finds that another process holds the write lock", async () => {
+  it("report that another process holds the write lock", async () => {
     const other = new BetterSqlite3(path);
     try {
       other.exec("BEGIN IMMEDIATE");
@@ -83,11 +83,11 @@ describe("The doctor of SQLite", () => {
     }
   });
 
-  it("warns of a database that ends with its process", async () => {
+  it("warn of an in-memory database", async () => {
     expect(await wrong("sqlite::memory:")).to.have.lengthOf(1);
   });
 
-  it("finds a schema that is behind, and one that is ahead", async () => {
+  it("report an older and a newer schema", async () => {
     const other = new BetterSqlite3(path);
     try {
       other.exec("INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')");

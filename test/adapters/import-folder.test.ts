@@ -34,7 +34,7 @@ describe("ImportFolder", () => {
   });
   after(() => rm(root, { recursive: true }));
 
-  it("follows links that stay inside, and a link to the folder itself", async () => {
+  it("follows links within the folder, and a link to the folder itself", async () => {
     expect((await files.open("inside.mp3")).sizeBytes).to.equal(BYTES.length);
     expect((await new ImportFolder(join(root, "door")).open("sound/a.mp3")).sizeBytes).to.equal(BYTES.length);
   });
@@ -61,7 +61,7 @@ describe("ImportFolder", () => {
     });
   }
 
-  it("refuses a path that is absolute, also one into the folder", async () => {
+  it("refuses an absolute path, also one into the folder", async () => {
     const error: unknown = await new ImportFolder("/").open(join(root, "in/sound/a.mp3")).then(
       () => null,
       (thrown: unknown) => thrown,

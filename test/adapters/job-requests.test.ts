@@ -5,7 +5,7 @@ import { mysqlStorage } from "../support/mysql.js";
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describe(`Requests of jobs from before there were options: ${name}`, () => {
-    it("have none", async () => {
+    it("have no options", async () => {
       const storage = await open();
       const job = aJob({ request: aJobRequest({ options: { seed: 1 } }) });
       await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [job]));

@@ -21,8 +21,8 @@ const ONE: KeyState = { current: fingerprint(A), previous: null, unnamed: finger
 const TWO: KeyState = { ...ONE, current: fingerprint(B), previous: fingerprint(A) };
 const LAST: KeyState = { ...TWO, previous: null, unnamed: null };
 
-/** A process, and what it can read. */
-class Room {
+/** A process with the secret keys and the key state that it reads. */
+class KeyringHarness {
   readonly clock = new ManualClock();
   readonly logger = new RecordingLogger();
   state: KeyState = ONE;
@@ -48,12 +48,12 @@ class Room {
 }
 
 keyringContract("StoredKeyring", async () => {
-  const room = new Room();
+  const harness = new KeyringHarness();
   return {
-    keyring: await room.keyring,
-    rotate: () => room.change(TWO, [B, A]),
-    retire: () => room.change(LAST, [B]),
-    close: async () => (await room.keyring).close(),
+    keyring: await harness.keyring,
+    rotate: () => harness.change(TWO, [B, A]),
+    retire: () => harness.change(LAST, [B]),
+    close: async () => (await harness.keyring).close(),
   };
 });
 
@@ -70,62 +70,62 @@ keyringContract("FixedKeyring", () => {
 
 describe("StoredKeyring", () => {
   it("notices a rotation of another process within two seconds", async () => {
-    const room = new Room();
-    const keyring = await room.keyring;
+    const harness = new KeyringHarness();
+    const keyring = await harness.keyring;
     keyring.start();
-    [room.state, room.keys] = [TWO, [B, A]];
+    [harness.state, harness.keys] = [TWO, [B, A]];
     expect(keyring.current("audio-links").id).to.equal(fingerprint(A));
-    await room.clock.advance(2_000);
+    await harness.clock.advance(2_000);
     expect(keyring.current("audio-links").id).to.equal(fingerprint(B));
     await keyring.close();
   });
 
-  it("finds a key that came into force elsewhere before it has noticed by itself", async () => {
-    const room = new Room();
-    const keyring = await room.keyring;
-    [room.state, room.keys] = [TWO, [B, A]];
-    await room.clock.advance(500);
+  it("finds a key that another process activated before it has noticed the rotation", async () => {
+    const harness = new KeyringHarness();
+    const keyring = await harness.keyring;
+    [harness.state, harness.keys] = [TWO, [B, A]];
+    await harness.clock.advance(500);
     expect(await keyring.find("webhook-secrets", fingerprint(B))).to.deep.equal(subkeyOf(B, "webhook-secrets"));
   });
 
-  it("reads the state at most twice a second, however many ids are made up", async () => {
-    const room = new Room();
-    const keyring = await room.keyring;
+  it("reads the state at most twice a second, however many unknown ids are looked up", async () => {
+    const harness = new KeyringHarness();
+    const keyring = await harness.keyring;
     for (let at = 0; at < 4; at++) {
-      await room.clock.advance(500);
+      await harness.clock.advance(500);
       for (let created = 0; created < 25; created++)
         expect(await keyring.find("audio-links", `${at}${created}`)).to.equal(null);
     }
-    expect(room.reads).to.equal(4);
+    expect(harness.reads).to.equal(4);
   });
 
-  it("goes on with the key before, and says so once, while it does not have the one in force", async () => {
-    const room = new Room();
-    const keyring = await room.keyring;
-    await room.change(TWO, [A]);
+  it("uses the previous key, and logs it once, while the active one is missing", async () => {
+    const harness = new KeyringHarness();
+    const keyring = await harness.keyring;
+    await harness.change(TWO, [A]);
     await keyring.refresh();
     expect(keyring.current("audio-links").id).to.equal(fingerprint(A));
-    const errors = room.logger.lines.filter(({ level }) => level === "error");
+    const errors = harness.logger.lines.filter(({ level }) => level === "error");
     expect(errors.map(({ message }) => message)).to.deep.equal([
       "A secret key is in force that this process does not have; give it to this machine too",
     ]);
-    await room.change(TWO, [B, A]);
+    await harness.change(TWO, [B, A]);
     expect(keyring.current("audio-links").id).to.equal(fingerprint(B));
   });
 
   it("writes no key to the log", async () => {
-    const room = new Room();
-    await room.change(TWO, [A]);
-    await room.change(TWO, [B, A]);
-    await room.change(LAST, [B]);
-    expect(room.logger.lines).to.have.length.of.at.least(2);
-    expect(JSON.stringify(room.logger.lines)).to.not.include("secret key, long enough");
+    const harness = new KeyringHarness();
+    await harness.change(TWO, [A]);
+    await harness.change(TWO, [B, A]);
+    await harness.change(LAST, [B]);
+    expect(harness.logger.lines).to.have.length.of.at.least(2);
+    expect(JSON.stringify(harness.logger.lines)).to.not.include("secret key, long enough");
   });
 });
 
 describe("Subkeys", () => {
-  it("are HKDF-SHA256 of the key, as RFC 5869 has it, with the purpose as info", () => {
-    // RFC 5869, section 2, done by hand with HMAC-SHA256: no salt, the key as input, one block.
+  it("are HKDF-SHA256 of the key by RFC 5869, with the purpose as info", () => {
+    // RFC 5869, section 2, computed with HMAC-SHA256: no salt, the key as input, one block.
     expect(Buffer.from(subkeyOf("k".repeat(43), "audio-links").key).toString("hex")).to.equal(
       "23b0ec5bcb18ff88608a8bcbe0241b1bbdd6d596b89f297332b9dedcdb6d2941",
     );
@@ -141,7 +141,7 @@ describe("SecretKeyFile", () => {
 
   const written = (): Promise<string> => readFile(join(directory, "secret.key"), "utf8");
 
-  it("adds a new key in front of the one in force, and uses one again that never came into force", async () => {
+  it("adds a new key before the active one, and reuses one that was never activated", async () => {
     const file = new SecretKeyFile(directory);
     const [first] = await file.load();
     const added = await file.add([first as string]);
@@ -153,7 +153,7 @@ describe("SecretKeyFile", () => {
     expect(await readdir(directory)).to.deep.equal(["secret.key"]);
   });
 
-  it("does not take up a retired key again that a crash left behind", async () => {
+  it("does not reuse a retired key that a crash left in the file", async () => {
     const file = new SecretKeyFile(directory);
     const [retired] = await file.load();
     const current = await file.add([retired as string]);
@@ -162,7 +162,7 @@ describe("SecretKeyFile", () => {
     expect(await file.load()).to.deep.equal([added, current]);
   });
 
-  it("drops the keys that are not to be kept, but never all of them", async () => {
+  it("removes the keys that are not kept, but never all of them", async () => {
     const file = new SecretKeyFile(directory);
     const [first] = await file.load();
     const added = await file.add([first as string]);
@@ -172,7 +172,7 @@ describe("SecretKeyFile", () => {
     expect(await file.load()).to.deep.equal([added]);
   });
 
-  it("reads a key over several lines as one, as openssl wraps it", async () => {
+  it("reads a key wrapped over several lines, as openssl prints it", async () => {
     const wrapped = `${"x".repeat(64)}\n${"y".repeat(24)}`;
     await writeFile(join(directory, "secret.key"), `${wrapped}\n`);
     expect(await new SecretKeyFile(directory).load()).to.deep.equal([fingerprint(wrapped)]);
@@ -180,7 +180,7 @@ describe("SecretKeyFile", () => {
 });
 
 describe("SettingsSecretKeys", () => {
-  it("has the keys of the settings in their order, and changes none", async () => {
+  it("has the keys of the settings in order, and changes none", async () => {
     const keys = new SettingsSecretKeys([C, A]);
     expect(await keys.load()).to.deep.equal([fingerprint(C), fingerprint(A)]);
     expect([...(await keys.read()).values()]).to.deep.equal([C, A]);

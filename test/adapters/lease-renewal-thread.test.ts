@@ -24,7 +24,7 @@ import { freePort } from "../support/services.js";
 const LEASE_MS = 300;
 const OWNER = anId("prc");
 
-/** A job that is claimed, by a row alone. */
+/** A claimed job that consists of a row only. */
 async function claimedJob({ inTransaction, jobs }: StorageUnderTest): Promise<Job> {
   const job = aJob({ status: "processing", fence: 1, leaseOwner: OWNER, dueAt: Date.now() + LEASE_MS });
   await inTransaction((tx) => jobs.insertJobs(tx, [job]));
@@ -37,7 +37,7 @@ async function renewed({ jobs }: StorageUnderTest, { id }: Job): Promise<void> {
   await eventually("a renewal", async () => (await endOf()) > before);
 }
 
-describe("The thread that renews leases", () => {
+describe("The lease renewal thread", () => {
   let storage: SqliteUnderTest;
   let job: Job;
   let logger: RecordingLogger;
@@ -58,7 +58,7 @@ describe("The thread that renews leases", () => {
     return renewal;
   }
 
-  /** Keeps this thread from doing anything else until the end of the job's lease is as wanted. @returns how far it has moved */
+  /** Blocks this thread until the end of the job's lease is as expected. @returns how far it has moved */
   function blockUntil(isWanted: (endsAt: number) => boolean): number {
     const database = new BetterSqlite3(storage.url.slice("sqlite:".length), { readonly: true });
     const read = database.prepare<[string], { readonly due_at: number }>("SELECT due_at FROM jobs WHERE id = ?");
@@ -72,16 +72,16 @@ describe("The thread that renews leases", () => {
     }
   }
 
-  it("starts and renews while the event loop is blocked, from the moment on in which a lease is kept", () => {
+  it("starts and renews while the event loop is blocked, from the moment a lease is added", () => {
     open().keep(job.id, 1);
     blockUntil((endsAt) => endsAt > (job.dueAt ?? 0) + 4 * LEASE_MS);
   });
 
-  it("stops when the event loop has shown no sign of life for ten leases, and begins again when it is back", async () => {
+  it("stops when the event loop has been blocked for ten leases, and starts again when it is back", async () => {
     const leaseMs = 200;
     open({ leaseMs }).keep(job.id, 1);
     await renewed(storage, job);
-    // Counted from the last sign of life, which a busy machine may put a little before the block.
+    // Counted from the last heartbeat of the event loop, which on a busy machine may be a little before the block.
     expect(blockUntil((endsAt) => Date.now() > endsAt + 4 * leaseMs)).to.be.at.most(15 * leaseMs);
     await renewed(storage, job);
     await renewed(storage, job);
@@ -91,7 +91,7 @@ describe("The thread that renews leases", () => {
     ]);
   });
 
-  /** Counts threads, and hands them out to be killed. */
+  /** Counts threads, and exposes them so that tests can kill them. */
   function counted(): {
     readonly threads: Worker[];
     readonly startThread: NonNullable<ThreadLeaseRenewalOptions["startThread"]>;
@@ -100,7 +100,7 @@ describe("The thread that renews leases", () => {
     return { threads, startThread: (order) => threads[threads.push(startHeartbeatThread(order)) - 1] as Worker };
   }
 
-  it("is started again when it dies, and told of everything that is kept", async () => {
+  it("is restarted when it dies, and gets all leases again", async () => {
     const { threads, startThread } = counted();
     const [renewal, other] = [open({ startThread }), await claimedJob(storage)];
     renewal.keep(job.id, 1);
@@ -114,7 +114,7 @@ describe("The thread that renews leases", () => {
     ]);
   });
 
-  it("is tried again when it cannot be started, or breaks down", async () => {
+  it("is started again when its start fails, or it crashes", async () => {
     const { threads, startThread } = counted();
     const failures = [
       () => {
@@ -132,7 +132,7 @@ describe("The thread that renews leases", () => {
     expect(threads).to.have.length(1);
   });
 
-  it("does not run before there is a lease, is ended when there has been none for a while, and begins again", async () => {
+  it("starts with the first lease, ends when there has been none for a while, and starts again", async () => {
     const { threads, startThread } = counted();
     const renewal = open({ startThread, idleMs: 20 });
     expect(threads).to.have.length(0);
@@ -147,11 +147,11 @@ describe("The thread that renews leases", () => {
     expect(logger.lines).to.deep.equal([]);
   });
 
-  it("keeps no process alive", async () => {
+  it("does not keep the process alive", async () => {
     const isSource = import.meta.url.endsWith(".ts");
     const tsx = isSource ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href] : [];
     const file = isSource ? "adapters/storage/sql/index.ts" : "dist/adapters/storage/sql/index.js";
-    // The thread runs and keeps a lease: it has complained of the file that is not there.
+    // The thread runs and has a lease: it has logged that the file is missing.
     const code = `
       import { ThreadLeaseRenewal } from ${JSON.stringify(pathToFileURL(repositoryPath(file)).href)};
       await new Promise((resolve) => {
@@ -169,11 +169,11 @@ describe("The thread that renews leases", () => {
   });
 });
 
-describe("The thread that renews leases on MySQL", () => {
+describe("The lease renewal thread on MySQL", () => {
   const logger = new RecordingLogger();
   beforeEach(() => void (logger.lines.length = 0));
 
-  it("takes another connection when the server has ended the one it had", async () => {
+  it("reconnects when the server has closed its connection", async () => {
     const storage = await mysqlStorage.open();
     const job = await claimedJob(storage);
     const renewal = new ThreadLeaseRenewal({ url: storage.url, owner: OWNER, leaseMs: LEASE_MS, logger });
@@ -194,7 +194,7 @@ describe("The thread that renews leases on MySQL", () => {
     }
   });
 
-  it("renews the others while somebody keeps the row of one job locked", async () => {
+  it("renews the other leases while the row of one job is locked", async () => {
     const storage = await mysqlStorage.open();
     const [locked, free] = [await claimedJob(storage), await claimedJob(storage)];
     const renewal = new ThreadLeaseRenewal({ url: storage.url, owner: OWNER, leaseMs: LEASE_MS, logger });
@@ -216,7 +216,7 @@ describe("The thread that renews leases on MySQL", () => {
     expect(new Set(logger.lines.map(({ message }) => message))).to.deep.equal(new Set(["Leases could not be renewed"]));
   });
 
-  it("waits for no answer of a server that hangs, asks anew, and can be closed meanwhile", async () => {
+  it("times out on a server that hangs, retries, and can be closed meanwhile", async () => {
     const storage = await mysqlStorage.open();
     const job = await claimedJob(storage);
     const { tcp: relay, through } = await openMysqlRelay(storage.url);
@@ -240,7 +240,7 @@ describe("The thread that renews leases on MySQL", () => {
     expect(logger.lines[0]?.message).to.equal("Leases could not be renewed");
   });
 
-  it("says which server it cannot reach, goes on trying, and can be closed all the same", async () => {
+  it("logs which server is unavailable, retries, and can be closed meanwhile", async () => {
     const port = await freePort();
     const renewal = new ThreadLeaseRenewal({
       url: `mysql://root:secret@127.0.0.1:${port}/none`,

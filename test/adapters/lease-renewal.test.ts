@@ -8,14 +8,14 @@ import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { eventually } from "../support/process.js";
 
-/** On a clock that moves whenever somebody waits. */
+/** With a clock that advances whenever the renewal waits. */
 async function onTheClock(): Promise<LeaseRenewalUnderTest> {
   const leaseMs = 30_000;
   const storage = await sqliteStorage.open();
   const [clock, logger] = [new ManualClock(), new RecordingLogger()];
   let isBroken = false;
   const renewLeases: typeof storage.jobs.renewLeases = async (...request) => {
-    if (isBroken) throw new Error("The storage is out of reach.");
+    if (isBroken) throw new Error("The storage is unavailable.");
     return storage.jobs.renewLeases(...request);
   };
   return {
@@ -41,7 +41,7 @@ async function onTheClock(): Promise<LeaseRenewalUnderTest> {
   };
 }
 
-/** In a thread, on the machine's time. */
+/** In a thread, in real time. */
 async function inAThread(storage: StorageUnderTest & { readonly url: string }): Promise<LeaseRenewalUnderTest> {
   const leaseMs = 300;
   const logger = new RecordingLogger();
@@ -57,7 +57,7 @@ async function inAThread(storage: StorageUnderTest & { readonly url: string }): 
   };
 }
 
-/** Keeps a job's row locked, and on SQLite all rows. @returns what lets go of it */
+/** Locks a job's row, and on SQLite all rows. @returns a function that releases the lock */
 async function lockedJob(storage: StorageUnderTest, jobId: JobId): Promise<() => Promise<void>> {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));

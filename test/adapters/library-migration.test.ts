@@ -14,7 +14,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describe(`Tracks from before there was a search: ${name}`, function () {
     this.timeout(60_000);
 
-    it("are found as those that were added since", async () => {
+    it("are found like tracks that were added since", async () => {
       const storage = await open();
       const { library, database } = storage;
       const viewer = anId("acct");
@@ -47,14 +47,14 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(await database.migrate()).to.deep.equal([NAME, LATER]);
       expect(await searches()).to.deep.equal(before);
 
-      // One that broke off in the middle runs again.
+      // An interrupted migration runs again.
       const last = tracks.slice(500).map(({ id }) => id);
       await database.write("search_items").whereIn("item_id", last).delete();
       await database.write("knex_migrations").where({ name: NAME }).delete();
       expect(await database.migrate()).to.deep.equal([NAME]);
       expect(await searches()).to.deep.equal(before);
 
-      // One whose index was a row for each word; a shelf of many items is to be filed.
+      // A schema whose index had a row for each word; a partition of many items is to be indexed.
       await database.write.raw(
         isMysql ? "DROP INDEX search_items_slot ON search_items" : "DROP INDEX search_items_slot",
       );

@@ -16,9 +16,9 @@ interface Asked {
   readonly values: readonly SqlValue[];
 }
 
-/** How an engine goes about a statement. */
+/** How an engine executes a statement. */
 interface Plan {
-  /** The index by which each table is searched, `id` for its primary key; null where all of it is read. */
+  /** The index by which each table is searched, `id` for its primary key; null for a full scan. */
   readonly indexes: readonly (string | null)[];
   readonly notified: string;
 }
@@ -38,7 +38,7 @@ const search = (wanted: Partial<LibrarySearch>): LibrarySearch => ({
   ...wanted,
 });
 
-/** What each operation goes by, apart from fetching the rows of what it found. */
+/** The index that each operation uses, apart from fetching the found rows by id. */
 const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Storage) => Promise<unknown>>> = {
   findTracks: (library) => library.findTracks(TRACK_IDS.slice(0, 120)),
   findLyrics: (library) => library.findLyrics(TRACK_IDS[7] ?? anId("trk")),
@@ -85,7 +85,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     this.timeout(60_000);
 
     let storage: Storage;
-    /** A few hundred are many for it. */
+    /** A few hundred are many for a plan. */
     let library: KnexLibraryStore;
     before(async () => {
       storage = await kind.open();
@@ -116,7 +116,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       ["listPlaylists", "playlists_visibility"],
       ["a search of playlists by a rare tag", "playlist_tracks_track"],
     ] as const) {
-      it(`${operation} goes by ${index}`, async () => {
+      it(`${operation} uses ${index}`, async () => {
         const plans = await plansOf(() => OPERATIONS[operation]?.(library, storage) ?? Promise.resolve());
         expect(plans.flatMap(({ indexes }) => indexes)).to.include(index);
       });
@@ -127,13 +127,13 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       for (const { notified: reported } of plans) expect(reported).to.not.include("track_lyrics");
     });
 
-    it("tracks of 25 playlists of 500 are few questions", async () => {
+    it("tracks of 25 playlists of 500 take few queries", async () => {
       const ids = Array.from({ length: 12_500 }, () => anId("trk"));
       const asked = await askedBy(storage.database, () => library.findTracks(ids));
       expect(asked).to.have.length(25);
     });
 
-    it("a table that is read from end to end is told apart", async () => {
+    it("a full table scan is detected", async () => {
       const plan = await explain(storage.database, {
         text: "SELECT * FROM search_items WHERE title = ?",
         values: ["x"],
@@ -177,7 +177,7 @@ async function fill({ database, library, inTransaction }: Storage): Promise<void
     await library.insertPlaylists(tx, playlists);
   });
   while (await inTransaction((tx) => library.fileForSearch(tx))) continue;
-  // Some are loose.
+  // Some are not indexed yet.
   await inTransaction((tx) =>
     library.insertTracks(
       tx,
@@ -225,7 +225,7 @@ async function explainSqlite(database: KnexDatabase, { text, values }: Asked): P
     session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values),
   );
   const details = rows.map(({ detail }) => detail);
-  // Parts of a query that were narrowed before have names of their own.
+  // Derived tables have names of their own.
   const reads = details.filter((detail) => /^(SCAN|SEARCH) (?!\()/.test(detail));
   return {
     indexes: reads.map((detail) => {
@@ -249,7 +249,7 @@ async function explainMysql(database: KnexDatabase, { text, values }: Asked): Pr
   );
   const reads = rows.filter(({ table }) => table !== null && !table.startsWith("<"));
   return {
-    // Type `index` reads all of one, `ALL` all of the table.
+    // Type `index` scans a whole index, `ALL` a whole table.
     indexes: reads.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "id" : key)),
     notified: `${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}`,
   };

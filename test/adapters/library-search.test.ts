@@ -4,7 +4,7 @@ import { librarySearch } from "../contract/library-store/search.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 
-/** So low that a few tracks are as many as millions. */
+/** So low that a few tracks fill many segments. */
 const LOW_LIMITS: SearchLimits = { segment: 3, stride: 1, fewTracks: 2, playlists: 1 };
 const CORPORA = 100;
 

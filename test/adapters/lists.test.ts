@@ -4,9 +4,9 @@ import { allIn } from "../../adapters/storage/sql/lists.js";
 import type { Session, SqlValue } from "../../adapters/storage/sql/session.js";
 
 describe("A query of a long list of values", () => {
-  it("lets others have their turn between its pieces", async () => {
+  it("yields to other queries between its chunks", async () => {
     const asked: (readonly SqlValue[])[] = [];
-    // Answers before it returns, as SQLite does.
+    // Returns its result synchronously, as SQLite does.
     const all = (_text: string, values: readonly SqlValue[] = []): Promise<never[]> => {
       asked.push(values);
       return Promise.resolve([]);

@@ -47,7 +47,7 @@ loggerContract("RecordingLogger", () => {
 });
 
 describe("WinstonLogger", () => {
-  it("leaves out lines below its level", () => {
+  it("omits lines below its level", () => {
     const { logger, text } = aLogger("json", "warn");
     logger.debug("no");
     logger.info("no");
@@ -56,7 +56,7 @@ describe("WinstonLogger", () => {
     expect(parsedLines(text()).map(({ level }) => level)).to.deep.equal(["warn", "error"]);
   });
 
-  it("keeps fields that are named like parts of the line", () => {
+  it("keeps fields whose names are those of the line's own members", () => {
     const { logger, text } = aLogger("json");
     logger.info("said", { message: "mine", level: 9, time: "then" });
     expect(parsedLines(text())).to.deep.equal([
@@ -64,14 +64,14 @@ describe("WinstonLogger", () => {
     ]);
   });
 
-  it("writes one line per entry, whatever the text holds", () => {
+  it("writes one line per entry, whatever the text contains", () => {
     const { logger, text } = aLogger("json");
     logger.info("two\nlines", { more: "and\nmore" });
     expect(text().split("\n")).to.have.length(2);
   });
 
   for (const format of ["json", "pretty"] as const) {
-    it(`writes nothing that steers a terminal or hides in a text, as ${format}`, () => {
+    it(`writes no control and no invisible characters, as ${format}`, () => {
       const { logger, text } = aLogger(format);
       const hostile = "x\u001b[2J\u009b31m\u202e\u2066\u200b\u007f\u{e0041}";
       logger.warn(`said ${hostile}`, { [hostile]: hostile, error: new Error(hostile, { cause: new Error(hostile) }) });
@@ -81,20 +81,20 @@ describe("WinstonLogger", () => {
     });
   }
 
-  it("keeps what JSON lines mean", () => {
+  it("keeps the meaning of JSON lines", () => {
     const { logger, text } = aLogger("json");
     const hostile = "x\u001b\u009b\u202e\u{e0041}";
     logger.info(hostile, { title: hostile });
     expect(parsedLines(text())).to.deep.equal([{ level: "info", message: hostile, fields: { title: hostile } }]);
   });
 
-  it("keeps a pretty message in one line", () => {
+  it("keeps a pretty message on one line", () => {
     const { logger, text } = aLogger("pretty");
     logger.info("said\n12:00:00.000 INFO  forged", { more: "a\nb" });
     expect(text().trimEnd().split("\n")).to.have.length(1);
   });
 
-  it("reads like prose when pretty, with causes below", () => {
+  it("writes readable text when pretty, with causes below", () => {
     const { logger, text } = aLogger("pretty");
     logger.info("listening", { url: "http://127.0.0.1:8080", note: "two words" });
     logger.error("failed", { error: new Error("outer", { cause: new Error("inner") }) });
@@ -104,7 +104,7 @@ describe("WinstonLogger", () => {
     expect(rest.join("\n")).to.include("  Error: outer").and.include("  caused by: Error: inner");
   });
 
-  it("has handed over every line when it is closed, and takes no more", async () => {
+  it("has written every line when it is closed, and accepts no more", async () => {
     const { logger, text } = aLogger("json");
     for (let line = 0; line < 100; line++) logger.info("line");
     await logger.close();
@@ -136,7 +136,7 @@ describe("redaction", () => {
     "set-cookie",
     "credentials",
   ]) {
-    it(`takes a field named ${name} for a secret`, () => expect(isSecretName(name)).to.equal(true));
+    it(`treats a field named ${name} as a secret`, () => expect(isSecretName(name)).to.equal(true));
   }
 
   for (const name of [
@@ -151,7 +151,7 @@ describe("redaction", () => {
     "monkey",
     "passage",
   ]) {
-    it(`takes a field named ${name} for none`, () => expect(isSecretName(name)).to.equal(false));
+    it(`does not treat a field named ${name} as a secret`, () => expect(isSecretName(name)).to.equal(false));
   }
 
   it("masks secrets at every depth, in lists and under maps, and whole objects under a secret's name", () => {
@@ -167,12 +167,12 @@ describe("redaction", () => {
     });
   });
 
-  it("shows that a secret is absent, or whether there is one", () => {
+  it("shows whether a secret is set", () => {
     const value = { token: null, secret: undefined, password: true };
     expect(redact(value)).to.deep.equal(value);
   });
 
-  it("changes nothing of what it was given", () => {
+  it("does not change its input", () => {
     const value = { nested: { token: "t" }, list: [TOKEN] };
     redact(value);
     expect(value).to.deep.equal({ nested: { token: "t" }, list: [TOKEN] });
@@ -194,21 +194,21 @@ describe("redaction", () => {
     ["https://a.example/?access_token=abc#top", "https://a.example/?access_token=[redacted]#top"],
   ];
   for (const [given, expected] of TEXTS) {
-    it(`makes ${JSON.stringify(expected)}`, () => expect(redactText(given)).to.equal(expected));
+    it(`returns ${JSON.stringify(expected)}`, () => expect(redactText(given)).to.equal(expected));
   }
 
   for (const text of [
     "https://example.com/a@b",
-    "mail somebody@example.com",
+    "mail someone@example.com",
     "the bearer of bad news",
     "frm_short",
     "http://127.0.0.1:8080/?page=2&monkey=1",
     "a basic beat",
   ]) {
-    it(`leaves ${JSON.stringify(text)} alone`, () => expect(redactText(text)).to.equal(text));
+    it(`does not change ${JSON.stringify(text)}`, () => expect(redactText(text)).to.equal(text));
   }
 
-  it("follows errors through their causes and members, masked, without what drivers hang on them", () => {
+  it("includes causes and members of errors, masked, without driver objects", () => {
     const cause = Object.assign(new Error("connect mysql://root:pw@db/x"), {
       code: "ECONNREFUSED",
       sql: "select 'hunter2'",
@@ -227,7 +227,7 @@ describe("redaction", () => {
     expect(JSON.stringify(written)).to.not.include("hunter2").and.not.include("root:pw").and.not.include(TOKEN);
   });
 
-  it("ends at cycles, in errors too, and at great depth", () => {
+  it("stops at cycles, in errors too, and at great depth", () => {
     const error = new Error("round");
     error.cause = error;
     expect(redact(error)).to.have.property("cause", "[circular]");
@@ -236,12 +236,12 @@ describe("redaction", () => {
     expect(JSON.stringify(redact(deep))).to.include("[deeper]");
   });
 
-  it("shows one object twice where it stands twice", () => {
+  it("shows an object twice when it occurs twice", () => {
     const shared = { a: 1 };
     expect(redact({ one: shared, two: shared })).to.deep.equal({ one: { a: 1 }, two: { a: 1 } });
   });
 
-  it("survives getters that throw", () => {
+  it("handles getters that throw", () => {
     const value = Object.defineProperty({}, "bad", {
       enumerable: true,
       get: () => {
@@ -264,7 +264,7 @@ describe("SharedMetricsPage", () => {
   const open = (text: () => Promise<string>): SharedMetricsPage =>
     new SharedMetricsPage({ contentType: "text/plain", text }, () => now);
 
-  it("renders once a second at most, however many read", async () => {
+  it("renders at most once a second, however many clients read", async () => {
     const texts = [await page.text(), ...(await Promise.all([page.text(), page.text()]))];
     now = 999;
     texts.push(await page.text());
@@ -334,7 +334,7 @@ describe("PrometheusMetrics", () => {
     }
   });
 
-  it("counts tries of webhooks by their outcome, warnings, and endpoints that were disabled", async () => {
+  it("counts webhook delivery attempts by outcome, warnings, and disabled endpoints", async () => {
     const metrics = open();
     metrics.countDeliveryAttempt("delivered", 0.02);
     metrics.countDeliveryAttempt("timeout", 15);
@@ -348,10 +348,10 @@ describe("PrometheusMetrics", () => {
     expect(text).to.include('fermata_webhook_endpoints_disabled_total{by="gone"} 1');
   });
 
-  it("reads gauges whenever it is asked, with and without labels", async () => {
+  it("reads gauges at every scrape, with and without labels", async () => {
     const metrics = open();
     let waiting = 1;
-    metrics.gauge({ name: "jobs_waiting", help: "Jobs nobody has taken" }, () => waiting);
+    metrics.gauge({ name: "jobs_waiting", help: "Jobs without a worker" }, () => waiting);
     metrics.gauge({ name: "breakers_open", help: "Open breakers", labels: ["provider"] }, async () => [
       { labels: { provider: "synth" }, value: 1 },
     ]);
@@ -362,10 +362,10 @@ describe("PrometheusMetrics", () => {
     expect(await metrics.text()).to.match(/^fermata_jobs_waiting 2$/m);
   });
 
-  it("shows no value for a gauge that cannot be read, and all the others", async () => {
+  it("omits a gauge that cannot be read, and shows the others", async () => {
     const logger = new RecordingLogger();
     const metrics = open(logger);
-    metrics.gauge({ name: "broken", help: "Out of reach" }, () => Promise.reject(new Error("storage is away")));
+    metrics.gauge({ name: "broken", help: "Unavailable" }, () => Promise.reject(new Error("storage is away")));
     metrics.gauge({ name: "fine", help: "In reach" }, () => 7);
     const text = await metrics.text();
     expect(text)
@@ -374,13 +374,13 @@ describe("PrometheusMetrics", () => {
     expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A gauge could not be read"]);
   });
 
-  it("keeps the figures of two apps in one process apart", async () => {
+  it("separates the metrics of two apps in one process", async () => {
     const [one, two] = [open(), open()];
     one.countJobEnded({ status: "failed", operation: "music_synth_full", provider: "synth" });
     expect(await two.text()).to.not.include("music_synth_full");
   });
 
-  it("names everything of ours fermata_, and adds figures of the process when asked to", async () => {
+  it("prefixes all metrics with fermata_, and adds those of the process on request", async () => {
     const names = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string);
     expect(names(await open().text())).to.satisfy((all: string[]) => all.every((name) => name.startsWith("fermata_")));
     const full = new PrometheusMetrics(new RecordingLogger(), { processMetrics: true });

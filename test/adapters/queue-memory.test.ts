@@ -7,11 +7,11 @@ import { RecordingLogger } from "../support/doubles/recording-logger.js";
 jobQueueContract("MemoryJobQueue", async () => new MemoryJobQueue(new RecordingLogger()));
 
 describe("MemoryJobQueue", () => {
-  it("logs what a listener throws, with the bell", async () => {
+  it("logs the error of a listener, with the notification", async () => {
     const logger = new RecordingLogger();
     const queue = new MemoryJobQueue(logger);
     await queue.listen("synth", () => {
-      throw new Error("a listener's own mistake");
+      throw new Error("an error of the listener");
     });
     const notification = aNotification();
     queue.notify([notification]);
@@ -19,21 +19,21 @@ describe("MemoryJobQueue", () => {
     expect(logger.lines).to.have.length(1);
     expect(logger.lines[0]?.fields)
       .to.include(notification)
-      .and.have.nested.property("error.message", "a listener's own mistake");
+      .and.have.nested.property("error.message", "an error of the listener");
     await queue.close();
   });
 
-  it("logs what a listener's promise is rejected with", async () => {
+  it("logs the rejection of a listener's promise", async () => {
     const logger = new RecordingLogger();
     const queue = new MemoryJobQueue(logger);
-    await queue.listen("synth", () => Promise.reject(new Error("a listener's own mistake")));
+    await queue.listen("synth", () => Promise.reject(new Error("an error of the listener")));
     queue.notify([aNotification()]);
     await nextTurn();
     expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A listener of the job queue failed"]);
     await queue.close();
   });
 
-  it("calls every listener of a provider, in the order of the bells", async () => {
+  it("calls every listener of a provider, in the order of the notifications", async () => {
     const queue = new MemoryJobQueue(new RecordingLogger());
     const heard: string[] = [];
     await queue.listen("synth", (notification) => heard.push(`first ${notification.jobId}`));
@@ -52,7 +52,7 @@ describe("MemoryJobQueue", () => {
     await queue.close();
   });
 
-  it("forgets bells that were not passed on when it is closed", async () => {
+  it("drops pending notifications when it is closed", async () => {
     const queue = new MemoryJobQueue(new RecordingLogger());
     const heard: unknown[] = [];
     await queue.listen("synth", (notification) => heard.push(notification));
@@ -62,7 +62,7 @@ describe("MemoryJobQueue", () => {
     expect(heard).to.deep.equal([]);
   });
 
-  it("refuses listeners once closed", async () => {
+  it("refuses listeners after it is closed", async () => {
     const queue = new MemoryJobQueue(new RecordingLogger());
     await queue.close();
     const error = await queue

@@ -30,7 +30,7 @@ async function aSpace(): Promise<QueueSpace> {
 }
 
 after("deletes what the tests have declared", async () => {
-  for (const space of used.splice(0)) await space.clear("synth", "mureka", "nobody");
+  for (const space of used.splice(0)) await space.clear("synth", "mureka", "unheard");
 });
 
 jobQueueContract("RabbitmqJobQueue", async () =>
@@ -75,7 +75,7 @@ describe("RabbitmqJobQueue", function () {
     return relay;
   }
 
-  /** Rings until the bell is heard: one that is rung while something is broken may be lost. */
+  /** Publishes until the notification arrives: one that is published during a fault may be lost. */
   async function reaches(from: RabbitmqJobQueue, heard: readonly JobNotification[]): Promise<void> {
     const notification = aNotification();
     await eventually(() => {
@@ -137,7 +137,7 @@ describe("RabbitmqJobQueue", function () {
       expect(message.properties).to.include({ deliveryMode: 2, contentType: "application/json" });
     });
 
-    it("stay the broker's until the listener's promise resolves", async () => {
+    it("stay unacknowledged until the listener's promise resolves", async () => {
       const first = await aQueue();
       const notification = aNotification();
       const began = new Promise<void>((resolve) => {
@@ -162,7 +162,7 @@ describe("RabbitmqJobQueue", function () {
       await eventually(() => expect(heard).to.deep.equal([notification, next]));
     });
 
-    it("are given to a listener up to the prefetch at once", async () => {
+    it("are passed to a listener up to the prefetch limit", async () => {
       const queue = await aQueue({ prefetch: 3 });
       const finish: (() => void)[] = [];
       await queue.listen("synth", () => new Promise<void>((resolve) => finish.push(resolve)));
@@ -178,7 +178,7 @@ describe("RabbitmqJobQueue", function () {
       });
     });
 
-    it("come again when the listener fails, and are dead letters after the delivery limit", async () => {
+    it("are redelivered when the listener fails, and dead-lettered after the delivery limit", async () => {
       const queue = await aQueue();
       const notification = aNotification();
       let times = 0;
@@ -198,7 +198,7 @@ describe("RabbitmqJobQueue", function () {
       expect(line?.fields).to.include(notification).and.have.nested.property("error.message", "the storage is away");
     });
 
-    it("that are no bells of the provider are dead letters at once", async () => {
+    it("that are not notifications of the provider are dead-lettered at once", async () => {
       const queue = await aQueue();
       const heard: JobNotification[] = [];
       await queue.listen("synth", (notification) => void heard.push(notification));
@@ -213,7 +213,7 @@ describe("RabbitmqJobQueue", function () {
       ];
       await space.onServer(async (channel) => {
         for (const text of wrong) channel.publish(space.jobs, "synth", Buffer.from(text));
-        // amqplib's farewell would overtake them.
+        // amqplib's closing frame would arrive first.
         await channel.checkExchange(space.jobs);
       });
       await reaches(queue, heard);
@@ -223,7 +223,7 @@ describe("RabbitmqJobQueue", function () {
       expect(new Set(heard.map(({ providerId }) => providerId))).to.deep.equal(new Set(["synth"]));
     });
 
-    it("are heard by one of several processes", async () => {
+    it("are consumed by one of several processes", async () => {
       const heard: JobNotification[] = [];
       const [one, other] = [await aQueue(), await aQueue()];
       for (const queue of [one, other]) await queue.listen("synth", (notification) => void heard.push(notification));
@@ -232,7 +232,7 @@ describe("RabbitmqJobQueue", function () {
       await eventually(() => expect(heard).to.have.deep.members(notifications));
     });
 
-    it("pass by the thousand, none lost", async () => {
+    it("arrive by the thousand without loss", async () => {
       const queue = await aQueue();
       const heard = new Set<string>();
       await queue.listen("synth", async ({ jobId }) => void heard.add(jobId));
@@ -242,7 +242,7 @@ describe("RabbitmqJobQueue", function () {
     });
   });
 
-  describe("what cannot be sent", () => {
+  describe("a notification that cannot be sent", () => {
     it("is dropped beyond the bound of unconfirmed messages, counted and logged once", async () => {
       const queue = await aQueue({ unconfirmedMax: 10 });
       queue.notify(Array.from({ length: 30 }, () => aNotification()));
@@ -252,7 +252,7 @@ describe("RabbitmqJobQueue", function () {
       expect(linesLike(/Bells reach RabbitMQ again/).map(({ fields }) => fields)).to.deep.equal([{ dropped: 40 }]);
     });
 
-    it("is dropped while the broker is away; the next bells go out when it is back", async () => {
+    it("is dropped while the broker is down; later notifications are sent when it is back", async () => {
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
       const heard: JobNotification[] = [];
@@ -273,23 +273,23 @@ describe("RabbitmqJobQueue", function () {
       await eventually(() => expect(linesLike(/Bells reach RabbitMQ again/)).to.have.length(1));
     });
 
-    it("is counted and told when no queue takes it; the queue is declared for the next bells", async () => {
+    it("is counted and logged when it is unroutable; the queue is declared for later notifications", async () => {
       const queue = await aQueue();
-      queue.notify([aNotification("nobody")]);
+      queue.notify([aNotification("unheard")]);
       const error = await refusal(() => queue.check());
       expect(error.message).to.equal(
-        `RabbitMQ has no queue ${space.queueOf("nobody")}, or it is not bound to ${space.jobs}.`,
+        `RabbitMQ has no queue ${space.queueOf("unheard")}, or it is not bound to ${space.jobs}.`,
       );
       expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 1, dropped: 0 });
       await eventually(() => queue.check());
-      queue.notify([aNotification("nobody")]);
-      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
+      queue.notify([aNotification("unheard")]);
+      await eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(1);
     });
   });
 
-  describe("a broker that hangs", () => {
-    it("fails the check, costs the channel whose confirms are late, and delays closing for a moment only", async () => {
+  describe("a hanging broker", () => {
+    it("fails the health check, closes the channel with late confirms, and delays closing only briefly", async () => {
       const relay = await aRelay();
       const timers = held("Timeout");
       const queue = await aQueue({ url: space.through(relay.address), confirmMaxMs: 300 });
@@ -307,14 +307,14 @@ describe("RabbitmqJobQueue", function () {
       queue.notify([aNotification()]);
       expect(queue.counts.dropped).to.equal(1);
       await queue.close();
-      // What the relay holds is still there; the queue's own two have let go of the process.
+      // The relay still holds its sockets; the queue's own two no longer keep the process alive.
       await eventually(() => {
         expect(held("TCPSocketWrap")).to.equal(sockets - 2);
         expect(held("Timeout")).to.be.at.most(timers);
       });
     });
 
-    it("counts as gone after two heartbeats, and is found again", async () => {
+    it("counts as disconnected after two heartbeats, and is reconnected", async () => {
       const relay = await aRelay();
       const queue = await aQueue({ url: `${space.through(relay.address)}&heartbeat=1` });
       const heard: JobNotification[] = [];
@@ -331,7 +331,7 @@ describe("RabbitmqJobQueue", function () {
       await reaches(queue, heard);
     });
 
-    it("may be one that never answered", async () => {
+    it("may never have responded", async () => {
       const relay = await aRelay();
       relay.freeze();
       const queue = await aQueue({ url: space.through(relay.address) });
@@ -341,8 +341,8 @@ describe("RabbitmqJobQueue", function () {
     });
   });
 
-  describe("a connection that ends", () => {
-    it("comes back with its consumers, time and again, and leaves no listeners behind", async () => {
+  describe("a closed connection", () => {
+    it("is reopened with its consumers, repeatedly, and leaves no listeners", async () => {
       const warnings: Error[] = [];
       const onWarning = (warning: Error): void => void warnings.push(warning);
       process.on("warning", onWarning);
@@ -361,7 +361,7 @@ describe("RabbitmqJobQueue", function () {
       expect(warnings).to.deep.equal([]);
     });
 
-    it("keeps no process alive once the queue is closed, even while it is away", async () => {
+    it("does not keep the process alive after the queue is closed, even while the broker is down", async () => {
       const url = `amqp://guest:guest@127.0.0.1:${await freePort()}`;
       const timers = held("Timeout");
       const queue = await aQueue({ url });
@@ -373,7 +373,7 @@ describe("RabbitmqJobQueue", function () {
   });
 
   describe("the topology", () => {
-    it("is there before anybody listens, for the providers it was prepared for, and keeps their bells", async () => {
+    it("exists before there is a listener, for the prepared providers, and keeps their notifications", async () => {
       const ringing = await aQueue();
       await ringing.prepare(["synth", "mureka"]);
       const notification = aNotification();
@@ -386,27 +386,27 @@ describe("RabbitmqJobQueue", function () {
       expect(await waiting(space.queueOf("mureka"))).to.equal(0);
     });
 
-    it("is made for who only rings on every new connection, the first one included", async () => {
+    it("is declared for a publisher on every new connection, the first one included", async () => {
       const relay = await aRelay();
       await relay.shut();
       const queue = await aQueue({ url: space.through(relay.address) });
-      await queue.prepare(["nobody"]);
+      await queue.prepare(["unheard"]);
       const isThere = (): Promise<void> =>
-        eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(0));
+        eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(0));
       await relay.reopen();
       await isThere();
       await relay.shut();
-      await space.onServer((channel) => channel.deleteQueue(space.queueOf("nobody")));
+      await space.onServer((channel) => channel.deleteQueue(space.queueOf("unheard")));
       await relay.reopen();
       await isThere();
       await isBound("nobody");
       await eventually(() => queue.check());
-      queue.notify([aNotification("nobody")]);
-      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
+      queue.notify([aNotification("unheard")]);
+      await eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(0);
     });
 
-    it("of a provider that differs is told by the check of who was prepared for it, until it is deleted", async () => {
+    it("that differs for a provider fails the health check of a process prepared for it, until it is deleted", async () => {
       const name = space.queueOf("synth");
       await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
       const queue = await aQueue();
@@ -424,7 +424,7 @@ describe("RabbitmqJobQueue", function () {
       await eventually(async () => expect(await waiting(name)).to.equal(1));
     });
 
-    it("is made again when a queue is deleted while it is consumed", async () => {
+    it("is declared again when a consumed queue is deleted", async () => {
       const queue = await aQueue();
       const heard: JobNotification[] = [];
       await queue.listen("synth", (notification) => void heard.push(notification));
@@ -433,7 +433,7 @@ describe("RabbitmqJobQueue", function () {
       await eventually(() => queue.check());
     });
 
-    it("is made again when everything is deleted", async () => {
+    it("is declared again when everything is deleted", async () => {
       const queue = await aQueue();
       const heard: JobNotification[] = [];
       await queue.listen("synth", (notification) => void heard.push(notification));
@@ -442,7 +442,7 @@ describe("RabbitmqJobQueue", function () {
       await eventually(() => queue.check());
     });
 
-    it("is left alone where it differs, and both log and check name the queue and the argument", async () => {
+    it("is not changed where it differs; log and health check name the queue and the argument", async () => {
       const name = space.queueOf("synth");
       await space.onServer((channel) =>
         channel.assertQueue(name, { arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 } }),
@@ -466,7 +466,7 @@ describe("RabbitmqJobQueue", function () {
       await reaches(queue, heard);
     });
 
-    it("of an older version that has no binding is told by the check of who only rings", async () => {
+    it("of an older version without a binding fails the health check of a publisher", async () => {
       const name = space.queueOf("synth");
       await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
       const queue = await aQueue();
@@ -488,7 +488,7 @@ describe("RabbitmqJobQueue", function () {
       expect(JSON.stringify(logger.lines)).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
     });
 
-    it("may name a vhost; one that is missing is told", async () => {
+    it("may name a vhost; a missing one is reported", async () => {
       const queue = await aQueue({ url: `amqp://${username}:${password}@${host}/no%2Fsuch` });
       expect((await refusal(() => queue.check())).message)
         .to.contain("vhost")
@@ -496,7 +496,7 @@ describe("RabbitmqJobQueue", function () {
         .and.not.contain(`'${username}'`);
     });
 
-    it("is refused in any other form, without repeating it", async () => {
+    it("is refused in any other form, without echoing it", async () => {
       const wrong = [
         "amqp:",
         "http://user:sesame@host",
@@ -515,7 +515,7 @@ describe("RabbitmqJobQueue", function () {
       }
     });
 
-    it("reaches a broker by TLS, if its certificate is trusted", async () => {
+    it("connects by TLS if the broker's certificate is trusted", async () => {
       const pair = await selfSigned();
       const relay = await aRelay(pair);
       const url = space.through(relay.address).replace("amqp:", "amqps:");

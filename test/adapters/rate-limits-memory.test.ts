@@ -8,18 +8,18 @@ rateLimiterContract("MemoryRateLimiter", async (clock) => new MemoryRateLimiter(
 describe("MemoryRateLimiter", () => {
   const RULES = [{ limit: 5, windowSeconds: 60 }];
 
-  it("forgets subjects whose windows have ended, as others come", async () => {
+  it("drops subjects whose windows have ended as new ones arrive", async () => {
     const clock = new ManualClock();
     const limiter = new MemoryRateLimiter(clock);
     for (let minute = 0; minute < 10; minute++) {
       for (let subject = 0; subject < 2_000; subject++) await limiter.consume(`${minute}:${subject}`, RULES);
       await clock.advance(60_000);
     }
-    // Those of the current minute, and at most as many that the sweep has not met yet.
+    // Those of the current minute, and at most as many that the sweep has not reached yet.
     expect(limiter.size).to.be.at.most(4_000);
   });
 
-  it("keeps subjects whose windows run, however many come", async function () {
+  it("keeps subjects with a running window, however many arrive", async function () {
     this.timeout(20_000);
     const limiter = new MemoryRateLimiter(new ManualClock());
     for (let subject = 0; subject < 100_000; subject++) await limiter.consume(String(subject), RULES);
@@ -38,7 +38,7 @@ describe("MemoryRateLimiter", () => {
     expect((await limiter.peek("a", rules)).windows.map(({ remaining }) => remaining)).to.deep.equal([5, 99]);
   });
 
-  it("holds no more subjects than it may", async () => {
+  it("limits the number of subjects", async () => {
     const limiter = new MemoryRateLimiter(new ManualClock(), 1_000);
     for (let subject = 0; subject < 5_000; subject++) await limiter.consume(String(subject), RULES);
     expect(limiter.size).to.be.at.most(1_000);
@@ -47,7 +47,7 @@ describe("MemoryRateLimiter", () => {
 
   const DAY = { limit: 3, windowSeconds: 86_400 };
 
-  /** Uses up the day of an account, then counts one request of each of many other subjects. */
+  /** Uses up an account's limit for the day, then counts one request of each of many other subjects. */
   async function afterFlood(kind: string, others: number, requestsOfEach = 1): Promise<MemoryRateLimiter> {
     const limiter = new MemoryRateLimiter(new ManualClock(), 1_000);
     for (let request = 0; request < DAY.limit; request++) await limiter.consume("generation acct_1", [DAY]);
@@ -57,7 +57,7 @@ describe("MemoryRateLimiter", () => {
     return limiter;
   }
 
-  it("keeps a used-up limit, however many subjects of its kind come", async () => {
+  it("keeps a used-up limit, however many subjects of its kind arrive", async () => {
     const limiter = await afterFlood("generation", 20_000);
     expect((await limiter.consume("generation acct_1", [DAY])).allowed).to.equal(false);
     expect(limiter.size).to.be.at.most(1_001);
@@ -69,13 +69,13 @@ describe("MemoryRateLimiter", () => {
     expect(limiter.size).to.be.at.most(1_501);
   });
 
-  it("is bounded although every subject uses its limit up", async () => {
+  it("is bounded even when every subject uses its limit up", async () => {
     const limiter = await afterFlood("generation", 10_000, DAY.limit);
     expect(limiter.size).to.be.at.most(1_500);
     expect((await limiter.consume("generation other_9999", [DAY])).allowed).to.equal(false);
   });
 
-  it("treats a subject as any other once its used-up window has ended", async () => {
+  it("treats a subject as any other after its used-up window has ended", async () => {
     const clock = new ManualClock();
     const limiter = new MemoryRateLimiter(clock, 1_000);
     const rules = [{ limit: 2, windowSeconds: 60 }];
@@ -89,7 +89,7 @@ describe("MemoryRateLimiter", () => {
     expect(limiter.size).to.be.at.most(1_000);
   });
 
-  it("remembers nothing of looks and of requests without rules", async () => {
+  it("stores nothing for peeks and for requests without rules", async () => {
     const limiter = new MemoryRateLimiter(new ManualClock());
     await limiter.peek("a", RULES);
     limiter.giveBack("a", RULES);

@@ -15,7 +15,7 @@ import { passes } from "./rate-limits-support.js";
 const MINUTE: WindowRule = { limit: 12, windowSeconds: 60 };
 const DAY: WindowRule = { limit: 500, windowSeconds: 86_400 };
 
-describe("Shared rate limits while the storage is away", () => {
+describe("Shared rate limits while the storage is unavailable", () => {
   let clock: ManualClock;
   let counts: MemoryRateCounts;
   let logger: RecordingLogger;
@@ -37,7 +37,7 @@ describe("Shared rate limits while the storage is away", () => {
   const ALONE = "warn: Rate limits are counted by this process alone";
   const TOGETHER = "info: Rate limits are counted by all processes together again";
 
-  it("are held by each process alone, which says so once, and are together again when it is back", async () => {
+  it("are counted by each process alone, which logs it once, and are shared again when it is back", async () => {
     const [one, other] = [open(), open()];
     await passes(one, 4, [MINUTE]);
     counts.isDown = true;
@@ -56,7 +56,7 @@ describe("Shared rate limits while the storage is away", () => {
     expect((await passes(one, 20, [MINUTE])) + (await passes(other, 20, [MINUTE]))).to.equal(12);
   });
 
-  it("are tried again by the first who asks, where there was nothing left to share", async () => {
+  it("are shared again by the next request when there were no pending counts", async () => {
     const limiter = open();
     counts.isDown = true;
     await limiter.peek("a", [MINUTE]);
@@ -67,7 +67,7 @@ describe("Shared rate limits while the storage is away", () => {
     expect(log()).to.deep.equal([ALONE, TOGETHER]);
   });
 
-  it("let nobody wait longer than a second, and count no request twice whose answer came late", async () => {
+  it("delay no request longer than a second, and count none twice when the storage responds late", async () => {
     const limiter = open();
     await passes(limiter, 2, [MINUTE]);
     let goOn = (): void => undefined;
@@ -86,7 +86,7 @@ describe("Shared rate limits while the storage is away", () => {
     expect(await passes(limiter, 20, [MINUTE])).to.equal(5);
   });
 
-  it("are tried again by one request only, while the others go on alone", async () => {
+  it("are retried by one request only, while the others continue locally", async () => {
     const limiter = open();
     counts.isDown = true;
     await limiter.peek("a", [MINUTE]);
@@ -111,7 +111,7 @@ describe("Shared rate limits while the storage is away", () => {
     await closed;
   });
 
-  it("reach MySQL again after the network to it was gone", async () => {
+  it("reconnect to MySQL after a network outage", async () => {
     const storage = await mysqlStorage.open();
     const target = new URL(storage.url);
     const relay = await openRelayTo({ host: target.hostname, port: Number(target.port || 3306) });

@@ -31,7 +31,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       async (clock) => openProcesses(1, shared, clock)[0] as RateLimiter,
     );
 
-    it("survive a stop, and what was counted before a kill survives it too", async () => {
+    it("survive a stop and a kill", async () => {
       const clock = new ManualClock();
       const subject = anId("acct");
       const [stopped] = openProcesses(1, shared, clock) as [SharedRateLimiter];
@@ -51,7 +51,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       await Promise.all([killed.close(), next.close()]);
     });
 
-    it("give no fresh allowance to a process that has just started", async () => {
+    it("give no new allowance to a process that has just started", async () => {
       const clock = new ManualClock();
       const subject = anId("acct");
       const rules = [{ limit: 600, windowSeconds: 86_400 }];
@@ -62,7 +62,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       await late.close();
     });
 
-    it("are not changed by a request that is refused, by whichever process", async () => {
+    it("are not changed by refused requests of any process", async () => {
       const clock = new ManualClock();
       const subject = anId("acct");
       const limiters = openProcesses(3, shared, clock) as [SharedRateLimiter, SharedRateLimiter, SharedRateLimiter];
@@ -98,13 +98,13 @@ describe("Shared rate limits", () => {
       { limit: 50_000, windowSeconds: 86_400 },
     ];
 
-    it("where requests come one by one: one for each sixtieth of the limit", async () => {
+    it("for sequential requests: one for each sixtieth of the limit", async () => {
       const limiter = open();
       expect(await passes(limiter, 600, READS)).to.equal(600);
       expect(counts.writes).to.be.at.most(61);
     });
 
-    it("where many accounts ask: one write for all of them, every so often", async () => {
+    it("for many accounts: one write for all of them per interval", async () => {
       const limiter = open();
       const subjects = Array.from({ length: 200 }, (_, index) => `account ${index}`);
       await Promise.all(subjects.map((subject) => limiter.consume(subject, READS)));
@@ -117,13 +117,13 @@ describe("Shared rate limits", () => {
       expect(counts.rowsOf("account 7").map(({ count }) => count)).to.deep.equal([51, 51]);
     });
 
-    it("where all come at once: one for all that wait", async () => {
+    it("for concurrent requests: one for all that wait", async () => {
       const limiter = open();
       await Promise.all(Array.from({ length: 200 }, () => limiter.consume("a", [MINUTE])));
       expect(counts.writes).to.equal(1);
     });
 
-    it("where requests are refused: none at all", async () => {
+    it("for refused requests: none at all", async () => {
       const limiter = open();
       await passes(limiter, 12, [MINUTE]);
       const before = counts.writes;
@@ -135,13 +135,13 @@ describe("Shared rate limits", () => {
     });
   });
 
-  it("show what other processes counted, from the first look", async () => {
+  it("show the counts of other processes from the first read", async () => {
     const [one, other] = [open(), open()];
     expect(await passes(one, 5, [MINUTE, DAY])).to.equal(5);
     expect(await remaining(other, [MINUTE, DAY])).to.deep.equal([7, 495]);
   });
 
-  it("show what other processes counted since, within one round", async () => {
+  it("show later counts of other processes within one round", async () => {
     const [one, other] = [open(), open()];
     await passes(one, 1, [DAY]);
     await passes(other, 5, [DAY]);
@@ -151,13 +151,13 @@ describe("Shared rate limits", () => {
     expect(await remaining(one, [DAY])).to.deep.equal([493]);
   });
 
-  it("let one process use what another gave back", async () => {
+  it("let one process use what another refunded", async () => {
     const [one, other] = [open(), open()];
     expect([await passes(one, 6, [MINUTE]), await passes(other, 7, [MINUTE])]).to.deep.equal([6, 6]);
     await clock.advance(200);
     one.giveBack("a", [MINUTE]);
     await clock.advance(200);
-    expect(await passes(other, 1, [MINUTE])).to.equal(0); // it asks now
+    expect(await passes(other, 1, [MINUTE])).to.equal(0);
     await clock.advance(200);
     expect(await passes(other, 2, [MINUTE])).to.equal(1);
     expect(await passes(one, 1, [MINUTE])).to.equal(0);
@@ -170,21 +170,21 @@ describe("Shared rate limits", () => {
     expect(await passes(one, 13, [MINUTE])).to.equal(12);
     await clock.advance(57_500);
     expect(await passes(other, 2, [MINUTE])).to.equal(2);
-    expect(await passes(one, 1, [MINUTE])).to.equal(0); // it asks now
+    expect(await passes(one, 1, [MINUTE])).to.equal(0);
     await clock.advance(200);
     expect(await remaining(one, [MINUTE])).to.deep.equal([10]);
     expect(await passes(one, 20, [MINUTE])).to.equal(10);
     expect(counts.begun).to.have.length(2);
   });
 
-  it("settle a subject that occurs twice in turn", async () => {
+  it("settle a repeated subject in order", async () => {
     const member = { subject: "a", counted: [], requests: [[MINUTE]] };
     const settlements = await settleTogether({ counts, unitOfWork: counts, clock }, [member, member, member]);
     expect(settlements.map(({ decisions }) => decisions[0]?.windows[0]?.remaining)).to.deep.equal([11, 10, 9]);
     expect(counts.rowsOf("a").map(({ count }) => count)).to.deep.equal([3]);
   });
 
-  it("forget subjects whose windows have ended, here and in the storage, as others come", async () => {
+  it("drop subjects whose windows have ended, in memory and in the storage, as new ones arrive", async () => {
     const limiter = open();
     for (let minute = 0; minute < 5; minute++) {
       for (let subject = 0; subject < 200; subject++) await limiter.consume(`${minute}:${subject}`, [MINUTE]);

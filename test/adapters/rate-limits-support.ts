@@ -4,20 +4,20 @@ import type { RateCountStore } from "../../core/ports/rate-count-store.js";
 import type { RateLimiter, WindowRule } from "../../core/ports/rate-limiter.js";
 import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
 import { SILENT } from "../support/databases.js";
-import type { SeededRandom } from "../support/storm/dice.js";
+import type { SeededRandom } from "../support/chaos/seeded-random.js";
 
-/** Where processes share their counts. */
+/** The kinds of storage in which processes share their counts. */
 export interface SharedCounts {
   readonly counts: RateCountStore;
   readonly unitOfWork: UnitOfWork;
 }
 
-/** Limiters on one storage, each as in a process of its own. */
+/** Limiters on one storage, each as in a separate process. */
 export function openProcesses(count: number, shared: SharedCounts, clock: Clock, syncMs = 200): SharedRateLimiter[] {
   return Array.from({ length: count }, () => new SharedRateLimiter({ ...shared, clock, logger: SILENT }, { syncMs }));
 }
 
-/** Asks so often, one after another. @returns how many passed */
+/** Sends so many requests, one after another. @returns how many passed */
 export const passes = async (
   limiter: RateLimiter,
   times: number,
@@ -28,7 +28,7 @@ export const passes = async (
   for (let count = 0; count < times; count++) if ((await limiter.consume(subject, rules)).allowed) passed += 1;
   return passed;
 };
-/** What is left of each window. */
+/** The remainder of each window. */
 export const remaining = async (limiter: RateLimiter, rules: readonly WindowRule[], subject = "a"): Promise<number[]> =>
   (await limiter.peek(subject, rules)).windows.map((window) => window.remaining);
 
@@ -37,15 +37,17 @@ export interface Rush {
   readonly rules: readonly WindowRule[];
   readonly attempts: number;
   readonly random: SeededRandom;
-  /** Now and then, between two requests. */
+  /** Called now and then, between two requests. */
   pause?(): Promise<void>;
 }
 
 const OPEN_MAX = 40;
 
 /**
- * Sends requests to several limiters, many at once and in any order: for a while mostly to one, so that the others fall behind, then mostly to
- * another. @returns how many passed
+ * Sends requests to several limiters, many at once and in any order: for a while mostly to one, so that the others fall
+ * behind, then mostly to another.
+ *
+ * @returns how many passed
  */
 export async function rush(
   limiters: readonly RateLimiter[],

@@ -7,23 +7,23 @@ import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { MemoryRateCounts } from "../support/doubles/memory-rate-counts.js";
 import { mysqlStorage } from "../support/mysql.js";
-import { aSeed, SeededRandom } from "../support/storm/dice.js";
+import { aSeed, SeededRandom } from "../support/chaos/seeded-random.js";
 import { openProcesses, rush } from "./rate-limits-support.js";
 
 const LIMITS = [12, 60, 500, 50_000];
 const PROCESSES = 3;
 
-/** Under the limit only what was refused wrongly; over it at most 5 %. */
+/** Under the limit only wrongly refused requests; over it at most 5 %. */
 function expectWithin(passed: number, limit: number, seed: number): void {
   expect(passed, `seed ${seed}`)
     .to.be.at.least(limit)
     .and.at.most(Math.floor(limit * 1.05));
 }
 
-/** As many as it takes to fill the window, and a third more. */
+/** Enough to fill the window, and a third more. */
 const attemptsFor = (limit: number): number => Math.ceil(limit * 1.33) + 10;
 
-describe("Three processes that share their counts, whatever the order of things", () => {
+describe("Three processes that share their counts, in any interleaving", () => {
   for (const limit of LIMITS) {
     it(`let ${limit} pass, and at most 5 % more`, async function () {
       this.timeout(60_000);
@@ -51,7 +51,7 @@ describe("Three processes that share their counts, whatever the order of things"
     });
   }
 
-  it("stay within their limits minute after minute, with clocks that differ by seconds", async function () {
+  it("stay within their limits every minute, with clocks that differ by seconds", async function () {
     this.timeout(60_000);
     const rules: WindowRule[] = [
       { limit: 60, windowSeconds: 60 },
@@ -83,7 +83,7 @@ describe("Three processes that share their counts, whatever the order of things"
           for (const [index, startedAt] of minutes.entries()) {
             if (index > 0) expect(startedAt - (minutes[index - 1] as number), `seed ${seed}`).to.be.at.least(59_000);
           }
-          // 240 requests a minute came: every window was filled, but perhaps the last.
+          // 240 requests a minute: every window was filled, except perhaps the last.
           expect(passed, `seed ${seed}`)
             .to.be.at.most(minutes.length * 63)
             .and.at.least((minutes.length - 1) * 60);

@@ -7,7 +7,7 @@ const NAME = "0012-request-log";
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describe(`Jobs from before the request log: ${name}`, () => {
-    it("are taken to be as old as their request, and keep its client", async () => {
+    it("get the time of their request, and keep its client", async () => {
       const storage = await open();
       const { write, dialect } = storage.database;
       const accountId = anId("acct");

@@ -15,14 +15,14 @@ interface Asked {
   readonly values: readonly SqlValue[];
 }
 
-/** How an engine goes about a statement. */
+/** How an engine executes a statement. */
 interface Plan {
-  /** The index by which each table that is big is read; null where all of it is. */
+  /** The index by which each large table is read; null for a full scan. */
   readonly indexes: readonly (string | null)[];
-  /** The first of them holds all that is asked for: no row is looked at. */
+  /** Whether the first index covers the query: no row is read. */
   readonly covers: boolean;
   readonly sorts: boolean;
-  /** For whoever reads a failure. */
+  /** For the message of a failure. */
   readonly notified: string;
 }
 
@@ -34,7 +34,7 @@ const CLIENT = { client: "client 1" };
 const ROUTE = { route: "/api/v1/generations" };
 const STATUS = { status: 404 };
 
-/** Every combination of filters, and the index that holds all that is counted. */
+/** Every combination of filters, and its covering index. */
 const FILTERS: readonly (readonly [name: string, filter: Partial<RequestQuery>, index: string])[] = [
   ["no filter", {}, "request_log_account"],
   ["a client", CLIENT, "request_log_client"],
@@ -64,7 +64,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     };
 
     for (const [name, filter, index] of FILTERS) {
-      it(`with ${name}, the newest requests come sorted out of an index that holds all filters, and then by their ids`, async () => {
+      it(`with ${name}, the newest requests are read in order from an index with all filters, then by id`, async () => {
         const plans = await plansOf(() => storage.requestLog.list({ ...MONTH, ...filter }, 100));
         const rows = plans.pop();
         expect(plans).to.not.deep.equal([]);
@@ -73,7 +73,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         expect(rows?.indexes, rows?.notified).to.deep.equal(["by id"]);
       });
 
-      it(`with ${name}, requests are counted in an index alone`, async () => {
+      it(`with ${name}, requests are counted by an index only`, async () => {
         const plans = await plansOf(() => storage.requestLog.count({ ...MONTH, ...filter }));
         const merged = "status" in filter ? null : plans.pop();
         if (merged)
@@ -84,7 +84,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       });
     }
 
-    it("what requests used is summed in an index alone, and what came back goes by the status of jobs", async () => {
+    it("used credits are summed by an index only, and refunds by the status of jobs", async () => {
       for (const filter of [{}, CLIENT]) {
         const [refunded, used] = await plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter }));
         expect(refunded?.indexes, refunded?.notified).to.deep.equal(["jobs_account"]);
@@ -92,7 +92,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("credits of a status go from the rows that have it to their jobs", async () => {
+    it("credits of a status are read from the rows with it to their jobs", async () => {
       for (const filter of [{}, CLIENT]) {
         const credits = (status: number): Promise<Plan[]> =>
           plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter, status }));
@@ -106,7 +106,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("credits of single requests come by an index", async () => {
+    it("credits of single requests are read by an index", async () => {
       const requests = [1, 2].map((n) => ({
         id: idOf("req", n) as RequestId,
         accountId: ACCOUNT,
@@ -117,14 +117,14 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("old rows are found by their age, and deleted by their ids", async () => {
+    it("old rows are found by age, and deleted by id", async () => {
       const asked = await askedIn(storage, (tx) => storage.requestLog.deleteOld(tx, NOON + 60_000, 10));
       const [found, deleted] = await Promise.all(asked.map((one) => explain(storage.database, one)));
       expect([found?.indexes, found?.sorts], found?.notified).to.deep.equal([["request_log_age"], false]);
       expect(deleted?.indexes, deleted?.notified).to.deep.equal(["by id"]);
     });
 
-    it("a statement without an index is told apart", async () => {
+    it("a statement without an index is detected", async () => {
       const plan = await explain(storage.database, {
         text: "SELECT * FROM request_log WHERE method = ? ORDER BY path",
         values: ["GET"],
@@ -138,13 +138,13 @@ function idOf(prefix: string, number: number): string {
   return `${prefix}_${String(number).padStart(26, "0")}`;
 }
 
-/** Requests of 20 accounts over 30 days; every tenth made a job, every tenth of those failed. */
+/** Requests of 20 accounts over 30 days; every tenth created a job, every tenth of those failed. */
 async function fill({ database }: Storage): Promise<void> {
   const isMysql = database.dialect.name === "mysql";
   const text = (parts: readonly string[]): string => (isMysql ? `CONCAT(${parts.join(", ")})` : parts.join(" || "));
   const id = (prefix: string, number: string): string =>
     text([`'${prefix}_'`, isMysql ? `LPAD(${number}, 26, '0')` : `printf('%026d', ${number})`]);
-  // 20,000 numbers, made of digits: a recursion that deep is refused by MySQL unless told otherwise.
+  // 20,000 numbers, built from digits: MySQL refuses a recursion that deep by default.
   const digits =
     "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
   const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
@@ -231,7 +231,7 @@ async function explainMysql(database: KnexDatabase, { text, values }: Asked): Pr
     session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values),
   );
   return {
-    // Type `index` reads all of one, `ALL` all of the table.
+    // Type `index` scans a whole index, `ALL` a whole table.
     indexes: rows.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "by id" : key)),
     covers: /Using index(;|$)/.test(rows[0]?.Extra ?? ""),
     sorts: rows.some(({ Extra }) => /filesort|temporary/.test(Extra ?? "")),

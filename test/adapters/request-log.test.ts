@@ -9,7 +9,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   requestLogStoreContract(name, open);
 
   describe(`Request log in ${name}`, () => {
-    it("counts and lists in steps the same as at once, also where a step ends among rows of one moment", async () => {
+    it("counts and lists in pages the same as at once, also when a page ends among rows of one moment", async () => {
       const storage = await open();
       const accountId = anId("acct");
       const moments = [0, 1, 1, 1, 1, 1, 2, 3, 3, 7];

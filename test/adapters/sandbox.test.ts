@@ -18,7 +18,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 const HANDLER = moduleUrl("misbehaving");
-/** A watchdog that sees nothing: what ends the process then is the kernel's limit. */
+/** Disables the watchdog: only the kernel's limit ends the process then. */
 const BLIND: UsageReader = { intervalMs: 1_000, read: () => null };
 
 describe("Sandbox", function () {
@@ -62,7 +62,7 @@ describe("Sandbox", function () {
     expect([new Set(pids.slice(0, -1)).size, new Set(pids).size, started]).to.deep.equal([1, 2, 2]);
   });
 
-  it("replaces a process that has used the processor time of one task", async () => {
+  it("replaces a process that has used up the CPU time of one task", async () => {
     const sandbox = sandboxWith({ limits: { cpuMs: 2 * WORK_MS } });
     const pids = new Set<number>();
     for (let task = 0; task < 4; task += 1) pids.add((await ask<{ pid: number }>(sandbox, { kind: "work" })).pid);
@@ -120,7 +120,7 @@ describe("Sandbox", function () {
     { title: "throws", kind: "throw", why: /process ended \(exit code 1\)/ },
   ];
   for (const { title, kind, options, why } of DEATHS) {
-    it(`refuses the task whose process ${title}, and serves the next by another`, async () => {
+    it(`fails the task whose process ${title}, and runs the next in another process`, async () => {
       const sandbox = sandboxWith(options);
       const before = await pidOf(sandbox);
       const failure = await failureOf(ask(sandbox, { kind }));
@@ -131,7 +131,7 @@ describe("Sandbox", function () {
     });
   }
 
-  it("has tasks wait for each other, and lets a waiting one go", async () => {
+  it("runs one task at a time, and drops a waiting one on abort", async () => {
     const sandbox = sandboxWith();
     const first = await sandbox.open();
     const abort = new AbortController();
@@ -143,7 +143,7 @@ describe("Sandbox", function () {
     (await next).release();
   });
 
-  it("ends its processes when it is closed, and opens no task after", async () => {
+  it("ends its processes when it is closed, and starts no task afterwards", async () => {
     const sandbox = sandboxWith();
     const pid = await pidOf(sandbox);
     await sandbox.close();
@@ -151,7 +151,7 @@ describe("Sandbox", function () {
     expect(await failureOf(sandbox.open())).to.have.property("message", "The sandbox has been closed.");
   });
 
-  it("leaves no process behind when the one that started it is killed", async () => {
+  it("leaves no process when its parent is killed", async () => {
     const parent = startParent();
     const [pid] = (await once(parent, "message")) as [number];
     expect(isRunning(pid)).to.equal(true);
@@ -159,7 +159,7 @@ describe("Sandbox", function () {
     await ended(pid);
   });
 
-  it("measures a process by /proc and by ps alike", async () => {
+  it("measures a process the same by /proc and by ps", async () => {
     const { residentBytes, cpuMs } = (await PS_USAGE.read(process.pid)) ?? { residentBytes: 0, cpuMs: 0 };
     expect(residentBytes).to.be.within(20 * MIB, 4_096 * MIB);
     const own = process.cpuUsage();
@@ -177,7 +177,7 @@ function plain(handler: URL, limits: Parameters<typeof startProcess>[1]): ChildP
   return startProcess(handler, { ...limits, memoryBytes: 2 ** 40 });
 }
 
-/** A process with a sandboxed one, whose id it reports. */
+/** A process with a sandboxed child, whose id it reports. */
 function startParent(): ChildProcess {
   const file = fileURLToPath(moduleUrl("parent"));
   return spawn(process.execPath, [...process.execArgv, file, HANDLER.href], {
@@ -194,7 +194,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** No parent of it is left to say so. */
+/** Its parent is gone and cannot report it. */
 async function ended(pid: number): Promise<void> {
   const { setTimeout: pause } = await import("node:timers/promises");
   for (let left = 300; isRunning(pid); left -= 1) {

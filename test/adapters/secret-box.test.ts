@@ -18,7 +18,7 @@ describe("AesSecretBox", () => {
       (error: Error) => error.message,
     );
 
-  it("opens what a version without key ids sealed, while that is accepted", async () => {
+  it("opens texts sealed by a version without key ids, while that key is accepted", async () => {
     const keyring = new FixedKeyring(keyOf("two"));
     keyring.unnamed = keyOf("one");
     const box = new AesSecretBox(keyring);
@@ -28,7 +28,7 @@ describe("AesSecretBox", () => {
     expect(await refusalOf(box.open(OLD, "whe_1"))).to.include("needs the secret key none, which is not in force");
   });
 
-  it("names the version of its form and the key's id", async () => {
+  it("writes the version of its format and the key's id", async () => {
     const sealed = boxOf("one").seal("text", "whe_1");
     expect(sealed).to.match(new RegExp(`^v2\\.${fingerprint(keyOf("one"))}\\.[A-Za-z0-9_-]+$`));
     expect(boxOf("one").keyIdOf(sealed)).to.equal(fingerprint(keyOf("one")));
@@ -37,7 +37,7 @@ describe("AesSecretBox", () => {
     );
   });
 
-  it("opens what the key before sealed until that is retired, and seals with the new one", async () => {
+  it("opens texts sealed with the previous key until that is retired, and seals with the new one", async () => {
     const keyring = new FixedKeyring(keyOf("one"));
     const box = new AesSecretBox(keyring);
     const sealed = box.seal("text", "whe_1");
@@ -48,7 +48,7 @@ describe("AesSecretBox", () => {
     expect(await refusalOf(box.open(sealed, "whe_1"))).to.include("which is not in force");
   });
 
-  it("names the missing key by its id, and says nothing of any key", async () => {
+  it("names the missing key by its id, and reveals nothing of any key", async () => {
     const sealed = boxOf("one").seal("text", "whe_1");
     const refusal = await refusalOf(boxOf("two").open(sealed, "whe_1"));
     expect(refusal)

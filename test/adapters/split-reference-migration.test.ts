@@ -7,7 +7,7 @@ const NAME = "0016-split-reference";
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describe(`Jobs from before splits had references: ${name}`, () => {
-    it("stay as they are, also where the migration broke off in the middle; a reference is unique from then on", async () => {
+    it("do not change, also when the migration was interrupted; a reference is unique from then on", async () => {
       const storage = await open();
       const { write, dialect } = storage.database;
       const accountId = anId("acct");

@@ -16,20 +16,20 @@ import {
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { aDelivery, anEndpoint, anEvent, aTry } from "../support/webhook-builders.js";
 
-/** One account, one job of every status, and what belongs to them. */
+/** One account with one job of every status and their rows. */
 interface World {
   readonly account: Account;
   readonly queued: Job;
   readonly rendering: Job;
   readonly completed: Job;
   readonly failed: Job;
-  /** Of the account; its completed job is on its way there, and the failed one was delivered. */
+  /** Of the account; the completed job's delivery is pending, and the failed one's was delivered. */
   readonly endpoint: WebhookEndpoint;
   readonly pending: WebhookDelivery;
   readonly delivered: WebhookDelivery;
 }
 
-/** Statements that break one invariant each, and whose name the audit must give then. */
+/** Statements that violate one invariant each, and the name that the audit must report for it. */
 const DAMAGE: Readonly<
   Record<string, (world: World) => { readonly sql: readonly string[]; readonly subject: string }>
 > = {
@@ -153,25 +153,25 @@ describe("Ledger audit", () => {
   });
   afterEach(() => storage.close());
 
-  it("finds nothing wrong in an empty storage", async () => {
+  it("finds no violation in an empty storage", async () => {
     const empty = await sqliteStorage.open();
     expect(await empty.ledger.audit()).to.deep.equal({ checked: { accounts: 0, entries: 0, jobs: 0 }, violations: [] });
     await empty.close();
   });
 
-  it("finds nothing wrong with jobs of every status", async () => {
+  it("finds no violation with jobs of every status", async () => {
     expect(await storage.ledger.audit()).to.deep.equal({
       checked: { accounts: 1, entries: 7, jobs: 4 },
       violations: [],
     });
   });
 
-  it("has a damage for each invariant", () => {
+  it("has a test violation for each invariant", () => {
     expect(Object.keys(DAMAGE)).to.have.members(INVARIANTS.map((invariant) => invariant.name));
   });
 
   for (const [name, damage] of Object.entries(DAMAGE)) {
-    it(`finds where "${name}" is broken`, async () => {
+    it(`finds a violation of "${name}"`, async () => {
       const { sql, subject } = damage(world);
       await storage.database.write.raw("PRAGMA ignore_check_constraints = ON");
       for (const statement of sql) await storage.database.write.raw(statement);
@@ -182,7 +182,7 @@ describe("Ledger audit", () => {
     });
   }
 
-  it("finds a ledger number without any entry", async () => {
+  it("finds a ledger number without an entry", async () => {
     const account = anAccount();
     await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
     await storage.database.write("balances").where("account_id", account.id).update({ ledger_seq: 1 });
@@ -196,7 +196,7 @@ describe("Ledger audit", () => {
     ]);
   });
 
-  // What an invariant says of more than one column.
+  // Violations of invariants over more than one column.
   for (const [name, what, damage] of [
     [
       "webhook-event-has-a-job-of-its-account",
@@ -229,7 +229,7 @@ describe("Ledger audit", () => {
       ({ endpoint }) => `UPDATE webhook_endpoints SET disabled_at = ${NOON} WHERE id = '${endpoint.id}'`,
     ],
   ] satisfies [string, string, (world: World) => string][]) {
-    it(`finds where "${name}" is broken since ${what}`, async () => {
+    it(`finds a violation of "${name}" since ${what}`, async () => {
       await storage.database.write.raw(damage(world));
       const { violations } = await storage.ledger.audit();
       expect(violations.map(({ invariant }) => invariant)).to.include(name);
@@ -289,7 +289,7 @@ async function addWebhooks(
     endedAt: NOON,
   });
   const ofPing = anEvent({ ...own, jobId: null, type: "webhook.ping" });
-  // What was on its way to an endpoint that is deleted since.
+  // Pending deliveries to an endpoint that was deleted since.
   const dropped = aDelivery({ eventId: ofPing.id, state: "dropped", dueAt: null, endedAt: NOON });
   await storage.inTransaction(async (tx) => {
     for (const one of [endpoint, disabled]) await storage.webhooks.insertEndpoint(tx, one);

@@ -6,16 +6,16 @@ import { RecordingLogger } from "../support/doubles/recording-logger.js";
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const [MINUTE, HOUR] = [60_000, 3_600_000];
 
-/** A machine and a storage, each with a clock of its own, and a way between them. Time passes when a test says so. */
+/** A machine and a storage, each with its own clock, and a network delay. Time passes when a test says so. */
 class TwoClocks {
   monotonicMs = 1_234.5;
   wallMs = NOON;
   storageMs = NOON;
-  /** Of the next readings, one after another; then 1 ms each. */
+  /** The delays of the next readings, in order; then 1 ms each. */
   roundTrips: number[] = [];
   /** When the storage reads its clock, as a share of the round trip. */
   readAfter = 0.5;
-  /** What the next readings fail with. */
+  /** The errors of the next readings. */
   failures: Error[] = [];
   readings = 0;
 
@@ -64,7 +64,7 @@ describe("StorageClock", () => {
     ["24 hours ahead", 24 * HOUR],
     ["24 hours behind", -24 * HOUR],
   ] as const) {
-    it(`shows the storage's time on a machine that is ${name}, and how far that machine is off`, async () => {
+    it(`returns the storage's time on a machine that is ${name}, and the machine's deviation`, async () => {
       clocks.wallMs += offMs;
       const clock = await start();
       expect(clock.now()).to.be.within(clocks.storageMs - 2, clocks.storageMs);
@@ -74,7 +74,7 @@ describe("StorageClock", () => {
     });
   }
 
-  it("runs on when the machine's clock is set, and asks the storage at once", async () => {
+  it("keeps running when the machine's clock is set, and measures again at once", async () => {
     const clock = await start();
     const before = clocks.readings;
     clocks.wallMs += 24 * HOUR;
@@ -86,7 +86,7 @@ describe("StorageClock", () => {
     expect(clock.offsetMs).to.be.within(24 * HOUR - 2, 24 * HOUR + 2);
   });
 
-  it("asks the storage when the machine wakes, whose monotonic clock has stood still", async () => {
+  it("measures again when the machine wakes from suspend, which stops its monotonic clock", async () => {
     const clock = await start();
     clocks.wallMs += HOUR;
     clocks.storageMs += HOUR;
@@ -96,22 +96,22 @@ describe("StorageClock", () => {
     expect(lines()).to.deep.equal(["warn The storage's clock was set, or this"]);
   });
 
-  it("takes off half of the round trip, of the quickest of five", async () => {
+  it("subtracts half of the round trip of the fastest of five measurements", async () => {
     clocks.roundTrips = [400, 900, 60, 300, 700];
     const sample = await measureStorageTime(clocks.readStorageTime, clocks.monotonic);
     expect([clocks.readings, sample.roundTripMs]).to.deep.equal([5, 60]);
     expect(sample.time + (clocks.monotonicMs - sample.at)).to.be.within(clocks.storageMs - 1, clocks.storageMs);
   });
 
-  it("asks no more once an answer was quick", async () => {
+  it("stops measuring after a fast response", async () => {
     clocks.roundTrips = [400, 5];
     await measureStorageTime(clocks.readStorageTime, clocks.monotonic);
     expect(clocks.readings).to.equal(2);
   });
 
-  it("keeps the last measurement when every answer takes longer than a second", async () => {
+  it("keeps the last measurement when every response takes longer than a second", async () => {
     const clock = await start();
-    // Half of such a round trip would put the clock 1.5 s wrong.
+    // Half of such a round trip would make the clock 1.5 s wrong.
     clocks.readAfter = 0;
     clocks.roundTrips = Array.from({ length: 5 }, () => 3_000);
     await clock.measure();
@@ -127,7 +127,7 @@ describe("StorageClock", () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it("runs at half speed when it was ahead, never back, until it is right", async () => {
+  it("runs at half speed when it was ahead, never backwards, until it is correct", async () => {
     const clock = await start();
     clocks.storageMs -= 1_000;
     const shown = [clock.now()];
@@ -143,7 +143,7 @@ describe("StorageClock", () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it("is set back when the storage's clock was set back by more than ten seconds, and says so", async () => {
+  it("is set back when the storage's clock was set back by more than ten seconds, and logs it", async () => {
     const clock = await start();
     clocks.storageMs -= HOUR;
     clocks.wallMs -= HOUR;
@@ -153,16 +153,16 @@ describe("StorageClock", () => {
     expect(logger.lines[0]?.fields["seconds"]).to.be.closeTo(-3_600, 0.01);
   });
 
-  it("fails to start where the storage's clock cannot be read", async () => {
-    clocks.failures = [new Error("no answer")];
+  it("fails to start when the storage's clock cannot be read", async () => {
+    clocks.failures = [new Error("no response")];
     const refusal = await start().then(
       () => null,
       (error: Error) => error.message,
     );
-    expect(refusal).to.equal("no answer");
+    expect(refusal).to.equal("no response");
   });
 
-  it("warns once when the machine is off by more than two seconds, and says when it is right again", async () => {
+  it("warns once when the machine is off by more than two seconds, and logs when it is correct again", async () => {
     clocks.wallMs += 1_900;
     const clock = await start();
     expect(lines()).to.deep.equal([]);
@@ -206,7 +206,7 @@ describe("StorageClock", () => {
 
     it("keeps the last measurement when one fails, and repeats it after five seconds", async () => {
       const clock = await start();
-      clocks.failures = [new Error("no answer"), new Error("no answer")];
+      clocks.failures = [new Error("no response"), new Error("no response")];
       await pass(MINUTE);
       expect(clock.now()).to.be.within(clocks.storageMs - 2, clocks.storageMs);
       clocks.storageMs += 500;

@@ -53,13 +53,13 @@ describe("MySQL storage", () => {
     expect(settings.get("time_zone")).to.equal("+00:00");
     expect(settings.get("innodb_lock_wait_timeout")).to.equal("3");
     expect(settings.get("lock_wait_timeout")).to.equal("3");
-    // A process that hangs in a transaction does not keep its locks for longer.
+    // A process that hangs in a transaction holds its locks no longer than this.
     expect(settings.get("wait_timeout")).to.equal("60");
     expect(settings.get("transaction_isolation") ?? settings.get("tx_isolation")).to.equal("READ-COMMITTED");
     expect(settings.get("sql_mode")).to.include("STRICT_ALL_TABLES");
   }
 
-  it("agrees with the server on every connection: READ COMMITTED, lock waits of 3 s, UTC, strict", async () => {
+  it("sets on every connection: READ COMMITTED, lock waits of 3 s, UTC, strict", async () => {
     await expectSetUp();
     const first = await connectionId();
     await query(await sharedServer(), "KILL ?", [first]);
@@ -67,13 +67,13 @@ describe("MySQL storage", () => {
     expect(await connectionId()).to.not.equal(first);
   });
 
-  it("reads again on another connection when one turns out to be dead", async () => {
+  it("reads again on another connection when one is dead", async () => {
     const account = await storage.addAccount();
     await query(await sharedServer(), "KILL ?", [await connectionId()]);
     expect((await storage.accounts.findAccounts([account.id])).size).to.equal(1);
   });
 
-  it("compares ids and hashes byte by byte, and texts with the blanks at their end", async () => {
+  it("compares ids and hashes byte by byte, and texts with their trailing blanks", async () => {
     const columns = await storage.database.reading((session) =>
       session.all<{ name: string; collation: string }>(
         "SELECT CONCAT(table_name, '.', column_name) AS name, collation_name AS collation FROM information_schema.columns " +
@@ -94,7 +94,7 @@ describe("MySQL storage", () => {
     expect(same).to.deep.equal([{ id: tiers[0]?.id }]);
   });
 
-  it("keeps all in InnoDB, without foreign keys: they would lock rows that nobody asked for", async () => {
+  it("stores everything in InnoDB, without foreign keys, which would lock additional rows", async () => {
     const [engines, keys] = await storage.database.reading(async (session) => [
       await session.all<{ engine: string }>(
         "SELECT DISTINCT engine AS engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'",
@@ -107,7 +107,7 @@ describe("MySQL storage", () => {
     expect(keys).to.deep.equal([]);
   });
 
-  it("waits for a connection less than a second, and for an answer longer than for a lock", () => {
+  it("waits for a connection less than a second, and for a response longer than for a lock", () => {
     const { acquireMs, connectMs, pingMs, lateMs, probeMs, statementMs } = MYSQL_LIMITS;
     expect(acquireMs).to.be.below(900);
     expect(Math.max(connectMs, pingMs)).to.be.below(acquireMs);
@@ -115,7 +115,7 @@ describe("MySQL storage", () => {
     expect(statementMs).to.be.above(storage.database.dialect.lockWaitMs).and.below(10_000);
   });
 
-  it("refuses when all connections are taken, and serves again as soon as one is back", async () => {
+  it("refuses when all connections are in use, and serves again as soon as one is free", async () => {
     const letGo = new Gate();
     const taken = Array.from({ length: POOL_MAX }, () => new Gate());
     const holders = taken.map((gate) =>
@@ -133,7 +133,7 @@ describe("MySQL storage", () => {
     ]);
     for (const outcome of refused)
       expect(outcome).to.have.property("reason").that.is.instanceOf(ServiceUnavailableError);
-    // Who comes now does not wait at all: nobody gave a connection back since.
+    // A later caller does not wait at all: no connection was released since.
     expect(await storage.database.check().catch((error: unknown) => error)).to.be.instanceOf(ServiceUnavailableError);
     letGo.open();
     await Promise.race(holders);
@@ -160,13 +160,13 @@ describe("MySQL storage", () => {
       }
     }
 
-    it("is migrated once by many who begin together", () =>
+    it("is migrated once by concurrent processes", () =>
       onEmptyDatabase(async (url) => {
         const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(url)));
         expect(applied.flat()).to.deep.equal(NAMES);
       }));
 
-    it("is migrated by the next one when a process died at it: what it did is left, and knex's lock is nobody's", () =>
+    it("is migrated by the next process when one died during it, without a leftover lock", () =>
       onEmptyDatabase(async (url) => {
         await migrate(url);
         await query(url, "UPDATE knex_migrations_lock SET is_locked = 1");
@@ -174,7 +174,7 @@ describe("MySQL storage", () => {
         expect(await migrate(url)).to.deep.equal(NAMES);
       }));
 
-    it("has a lock of its own also where the name of the database is as long as can be", async () => {
+    it("has its own lock even with a database name of maximum length", async () => {
       const name = `fermata_test_${process.pid}_`.padEnd(64, "x");
       const server = await sharedServer();
       await query(server, `CREATE DATABASE ${name}`);

@@ -39,14 +39,14 @@ export const BIG_TABLES = [
   "uploads",
 ] as const;
 
-/** Rows among many others, for operations to ask about. */
+/** Rows among many others that the operations read. */
 export interface KnownRows {
   readonly account: Account;
   readonly key: ApiKey;
   readonly record: IdempotencyRecord;
-  /** Ended, with an attempt and a track. */
+  /** An ended job, with an attempt and a track. */
   readonly job: Job;
-  /** At work. */
+  /** A running job. */
   readonly leased: Job & { readonly leaseOwner: ProcessId };
   readonly reference: string;
 }
@@ -72,7 +72,10 @@ function anUpload(accountId: AccountId, storedAt: number | null = null): Upload 
   return { trackId: anId("trk"), accountId, sizeBytes: 1, createdAt: NOON, storedAt };
 }
 
-/** Every operation of the stores of jobs and credits that reads or changes rows, apart from the audit and from what a start counts once. */
+/**
+ * Every operation of the stores of jobs and credits that reads or changes rows, except the audit and the counts of a
+ * start.
+ */
 export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, known: KnownRows) => Promise<unknown>>> = {
   findAccounts: ({ accounts }, { account }) => accounts.findAccounts([account.id]),
   updateAccount: (storage, { account }) =>
@@ -134,7 +137,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
       leaseUntil: NOON,
     });
   },
-  "claimJobs beside jobs at work": async (storage, { leased }) => {
+  "claimJobs alongside running jobs": async (storage, { leased }) => {
     await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob({ dueAt: NOON })]));
     const claim = {
       providerId: "synth",
@@ -187,7 +190,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   tracksOfJobs: ({ library }, { job }) => library.tracksOfJobs([job.id]),
 };
 
-/** @param size how many jobs there are: a long backlog beside what has ended, of accounts with 50 each */
+/** @param size how many jobs there are: a long backlog alongside ended jobs, of accounts with 50 each */
 export async function fillStorage(storage: Omit<StorageUnderTest, "close">, size: number): Promise<KnownRows> {
   const accounts = Array.from({ length: Math.ceil(size / 50) }, () => anAccount());
   const keys = accounts.map(({ id }) => anApiKey({ accountId: id }));
@@ -240,7 +243,7 @@ export async function fillStorage(storage: Omit<StorageUnderTest, "close">, size
   };
 }
 
-/** Of a hundred jobs 55 have ended, 30 are waiting, 5 are at work and 10 are rendered elsewhere. */
+/** Of a hundred jobs 55 have ended, 30 are waiting, 5 are running and 10 are rendering at the provider. */
 function aJobAmongMany(account: Account, index: number): Job {
   const createdAt = NOON + index;
   const common = { accountId: account.id, createdAt };

@@ -6,22 +6,22 @@ import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 import { BIG_TABLES, fillStorage, type KnownRows, OPERATIONS } from "./storage-operations.js";
 
 const JOBS = 2_000;
-/** More rows than a list or a batch has are sorted by nobody, and read by nobody to find a few. */
+/** More rows than a list or a batch has are never sorted, and never read to find a few. */
 const FEW_ROWS = 400;
 
-/** A statement as an operation sent it. */
+/** A statement of an operation. */
 interface Asked {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
-/** A line of EXPLAIN. */
+/** A row of EXPLAIN. */
 interface PlanRow {
   /** The table, or the alias it has in the statement. */
   readonly table: string | null;
   readonly type: string | null;
   readonly key: string | null;
-  /** MariaDB says it as a text. */
+  /** MariaDB returns it as text. */
   readonly rows: number | string | null;
   readonly Extra: string | null;
 }
@@ -39,7 +39,7 @@ describe("MySQL query plans", function () {
   after(() => storage.close());
   afterEach(() => sinon.restore());
 
-  /** What an operation asks, inserts apart. */
+  /** The statements of an operation, except inserts. */
   async function askedBy(name: string): Promise<Asked[]> {
     const { prototype } = MysqlSession;
     const single = (["all", "run"] as const).map((method) => sinon.spy(prototype, method));
@@ -60,7 +60,7 @@ describe("MySQL query plans", function () {
     [text, ...plan.map((row) => JSON.stringify(row))].join("\n");
 
   for (const name of Object.keys(OPERATIONS)) {
-    it(`${name} goes through indexes, sorts few rows and reads few`, async () => {
+    it(`${name} uses indexes, sorts few rows and reads few`, async () => {
       for (const asked of await askedBy(name)) {
         const plan = await planOf(asked);
         expect(scannedTables(asked, plan), notified(asked, plan)).to.deep.equal([]);
@@ -71,7 +71,7 @@ describe("MySQL query plans", function () {
     });
   }
 
-  it("whatever changes or keeps rows finds them by their primary key: locks are taken in one order", async () => {
+  it("statements that change or lock rows find them by primary key: locks are taken in one order", async () => {
     for (const name of Object.keys(OPERATIONS)) {
       for (const asked of await askedBy(name)) {
         if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;
@@ -84,7 +84,7 @@ describe("MySQL query plans", function () {
     }
   });
 
-  // An index that narrows too little scans no table either, and is slow all the same.
+  // An index that selects too many rows is no full scan, but just as slow.
   for (const [name, index] of [
     ["listJobs of an account", "jobs_account"],
     ["listJobs of an account and a status", "jobs_account"],
@@ -96,14 +96,14 @@ describe("MySQL query plans", function () {
     ["findKeyHolders", "api_keys_token_hash"],
     ["deleteExpired", "idempotency_records_expiry"],
   ] as const) {
-    it(`${name} goes straight to ${index}`, async () => {
+    it(`${name} uses ${index}`, async () => {
       const [asked] = await askedBy(name);
       if (asked === undefined) expect.fail("It asks something.");
       expect((await planOf(asked)).map(({ key }) => key)).to.include(index);
     });
   }
 
-  it("finds a scan, a sort and a long way where there are any", async () => {
+  it("detects a scan, a sort and many rows read", async () => {
     const scan = {
       text: "SELECT j.id FROM jobs j WHERE j.model_id = ? ORDER BY j.model_id, j.created_at",
       values: ["synth/v1"],
@@ -116,7 +116,7 @@ describe("MySQL query plans", function () {
   });
 });
 
-/** The big tables of which the plan reads every row, or every entry of an index. */
+/** The large tables of which the plan reads every row, or every entry of an index. */
 function scannedTables({ text }: Asked, plan: readonly PlanRow[]): string[] {
   const aliases = new Map(
     Array.from(text.matchAll(/(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)/gi), (match) => [match[2], match[1]]),
@@ -127,7 +127,7 @@ function scannedTables({ text }: Asked, plan: readonly PlanRow[]): string[] {
   return named.filter((table) => (BIG_TABLES as readonly string[]).includes(table));
 }
 
-/** How many entries of indexes the server looked at; what it does with its own temporary tables is left out. */
+/** How many index entries the server read, without its temporary tables. */
 function rowsReadBy({ database }: MysqlUnderTest, { text, values }: Asked): Promise<number> {
   return database.transaction(async (session) => {
     const before = await indexReads(session);

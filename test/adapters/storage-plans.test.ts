@@ -14,7 +14,7 @@ describe("SQLite query plans", () => {
   });
 
   for (const name of Object.keys(OPERATIONS)) {
-    it(`${name} never reads a whole table`, async () => {
+    it(`${name} never scans a table`, async () => {
       const storage = await sqliteStorage.open();
       const texts = await textsOf(storage, name);
       expect(texts).to.not.deep.equal([]);
@@ -23,7 +23,7 @@ describe("SQLite query plans", () => {
     });
   }
 
-  // An index that narrows too little scans no table either, and is slow all the same.
+  // An index that selects too many rows is no full scan, but just as slow.
   for (const [name, search] of [
     ["listJobs of an account", "jobs_account (account_id=? AND status=?)"],
     ["listJobs of an account and a status", "jobs_account (account_id=? AND status=?)"],
@@ -39,7 +39,7 @@ describe("SQLite query plans", () => {
     ["old callbacks", "provider_callbacks_received (received_at<?)"],
     ["listEntries", "sqlite_autoindex_ledger_entries_1 (account_id=?)"],
   ] as const) {
-    it(`${name} goes straight to ${search}`, async () => {
+    it(`${name} uses ${search}`, async () => {
       const storage = await sqliteStorage.open();
       const texts = await textsOf(storage, name);
       const plans = await Promise.all(texts.map((text) => planOf(storage, text)));
@@ -48,7 +48,7 @@ describe("SQLite query plans", () => {
     });
   }
 
-  it("the audit joins through indexes: a query reads each table it names at most once as a whole", async () => {
+  it("the audit joins by indexes: a query scans each of its tables at most once", async () => {
     const storage = await sqliteStorage.open();
     for (const { name, query } of INVARIANTS) {
       const scanned = await scannedTables(storage, query);
@@ -61,7 +61,7 @@ describe("SQLite query plans", () => {
     await storage.close();
   });
 
-  it("finds a scan where there is one", async () => {
+  it("detects a scan", async () => {
     const storage = await sqliteStorage.open();
     expect(await scannedTables(storage, "SELECT * FROM jobs WHERE model_id = ?")).to.deep.equal(["jobs"]);
     expect(await scannedTables(storage, "UPDATE accounts SET tier = ? WHERE name = ?")).to.deep.equal(["accounts"]);
@@ -69,7 +69,7 @@ describe("SQLite query plans", () => {
   });
 });
 
-/** The statements that an operation prepares on a connection that has seen none. */
+/** The statements that an operation prepares on a new connection. */
 async function textsOf(storage: SqliteUnderTest, name: string): Promise<string[]> {
   const known = await fill(storage);
   const prepare = sinon.spy(BetterSqlite3.prototype, "prepare");
@@ -92,7 +92,7 @@ async function planOf({ database }: SqliteUnderTest, text: string): Promise<stri
   return rows.map((row) => row.detail);
 }
 
-/** The tables of which the plan reads every row, or every entry of an index. Parts of a query that were narrowed before are none. */
+/** The tables of which the plan reads every row, or every entry of an index. Derived tables are not counted. */
 async function scannedTables(storage: SqliteUnderTest, text: string): Promise<string[]> {
   const aliases = new Map(
     Array.from(text.matchAll(/(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)/gi), (match) => [match[2], match[1]]),

@@ -9,7 +9,7 @@ const NAMES = MIGRATIONS.map((migration) => migration.name);
 describe("Storage schema", () => {
   const opened: KnexDatabase[] = [];
   async function open(url?: string): Promise<KnexDatabase> {
-    // Waiting for a lock holds up the thread, on which whoever holds the lock runs here too.
+    // Waiting for a lock blocks the thread, on which the lock's owner runs here too.
     const file = url ?? `sqlite:${join(await temporaryFolder(), "fermata.db")}`;
     const database = await openDatabase({ url: file, logger: SILENT, lockWaitMs: 1 });
     opened.push(database);
@@ -17,14 +17,14 @@ describe("Storage schema", () => {
   }
   afterEach(() => Promise.all(opened.splice(0).map((database) => database.close())));
 
-  it("is pending as a whole on a new file, which is left as it is", async () => {
+  it("is pending as a whole on a new file, which is not changed", async () => {
     const database = await open();
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: NAMES });
     expect(await database.pendingMigrations()).to.deep.equal(NAMES);
     expect(await database.read.schema.hasTable("accounts")).to.equal(false);
   });
 
-  it("applies what is pending once, and says what", async () => {
+  it("applies pending migrations once, and names them", async () => {
     const database = await open();
     expect(await database.migrate()).to.deep.equal(NAMES);
     expect(await database.migrate()).to.deep.equal([]);
@@ -32,7 +32,7 @@ describe("Storage schema", () => {
     expect(await database.pendingMigrations()).to.deep.equal([]);
   });
 
-  it("applies the rest where a part is applied", async () => {
+  it("applies the rest of a partly migrated schema", async () => {
     const database = await open();
     await database.migrate();
     await database.write("knex_migrations").where("name", NAMES.at(-1)).delete();
@@ -40,7 +40,7 @@ describe("Storage schema", () => {
     expect(await database.migrate()).to.deep.equal(NAMES.slice(-1));
   });
 
-  it("is newer than this code when it holds a migration that this code does not know, and is then left alone", async () => {
+  it("is newer than this code when it has an unknown migration, and is then not changed", async () => {
     const database = await open();
     await database.migrate();
     await database.write("knex_migrations").insert({ name: "9999-from-the-future", batch: 2 });
@@ -49,7 +49,7 @@ describe("Storage schema", () => {
     expect((error as Error).message).to.include("9999-from-the-future");
   });
 
-  it("is migrated once by many who begin together", async () => {
+  it("is migrated once by concurrent processes", async () => {
     const url = `sqlite:${join(await temporaryFolder(), "fermata.db")}`;
     const databases = await Promise.all(Array.from({ length: 4 }, () => open(url)));
     const applied = await Promise.all(databases.map((database) => database.migrate()));
@@ -57,7 +57,7 @@ describe("Storage schema", () => {
     for (const database of databases) expect((await database.schemaStatus()).state).to.equal("current");
   });
 
-  it("leaves nothing behind when a migration breaks off", async () => {
+  it("leaves nothing of an interrupted migration", async () => {
     const database = await open();
     await database.write.schema.createTable("api_keys", (table) => table.string("in_the_way"));
     await database.write.schema.createTable("api_keys_token_hash", (table) => table.string("in_the_way"));
@@ -73,7 +73,7 @@ describe("Storage schema", () => {
     expect(new Set(NAMES).size).to.equal(NAMES.length);
   });
 
-  it("can run each migration again where it broke off in the middle", async () => {
+  it("can run each interrupted migration again", async () => {
     const storage = await sqliteStorage.open();
     const { write, dialect } = storage.database;
     for (const migration of MIGRATIONS) await migration.up(write, dialect.columns);

@@ -20,7 +20,7 @@ describe("SQLite storage", () => {
   afterEach(() => storage.close());
 
   describe("opening", () => {
-    it("makes the file and its folders", async () => {
+    it("creates the file and its folders", async () => {
       const folder = await temporaryFolder();
       const file = join(folder, "a", "b", "fermata.db");
       const database = await openDatabase({ url: `sqlite:${file}`, logger: SILENT });
@@ -28,7 +28,7 @@ describe("SQLite storage", () => {
       expect((await stat(file)).isFile()).to.equal(true);
     });
 
-    it("names what is allowed when the URL has another scheme or no path, without showing the rest of it", async () => {
+    it("names the allowed forms when the URL has another scheme or no path, without echoing the rest of it", async () => {
       for (const url of ["postgres://user:secret@host/db", "sqlite:", "fermata.db", ""]) {
         const error = await rejection(openDatabase({ url, logger: SILENT }));
         expect(error).to.be.instanceOf(Error);
@@ -38,7 +38,7 @@ describe("SQLite storage", () => {
       }
     });
 
-    it("names the file that cannot be opened", async () => {
+    it("names a file that cannot be opened", async () => {
       const folder = await temporaryFolder();
       const error = await rejection(openDatabase({ url: `sqlite:${folder}`, logger: SILENT }));
       expect((error as Error).message).to.include(folder);
@@ -59,21 +59,21 @@ describe("SQLite storage", () => {
       });
     }
 
-    it("refuses writes on the handle for reads", async () => {
+    it("refuses writes on the read handle", async () => {
       const error = await rejection(storage.database.read("accounts").delete());
       expect((error as Error).message).to.include("readonly");
     });
   });
 
   describe("in one process", () => {
-    it("takes a turn of the event loop before each transaction, so that what arrives meanwhile can join the next", async () => {
+    it("yields to the event loop before each transaction, so that new commands can join the next", async () => {
       const events: string[] = [];
       setImmediate(() => events.push("arrived"));
       await storage.inTransaction(() => Promise.resolve(events.push("began")));
       expect(events).to.deep.equal(["arrived", "began"]);
     });
 
-    it("begins no transaction for a claim while nothing is due, nor for leases while none is held", async () => {
+    it("starts no transaction for a claim while no job is due, nor for leases while none is held", async () => {
       let claimed: unknown;
       await storage.inTransaction(async () => {
         // A second transaction would wait for this one for ever.
@@ -112,7 +112,7 @@ describe("SQLite storage", () => {
       other.close();
     });
 
-    it("answers ServiceUnavailableError with its cause when the other one never ends, and reads on meanwhile", async () => {
+    it("throws ServiceUnavailableError with its cause when the other one never ends, and still reads", async () => {
       const account = await storage.addAccount();
       const other = holdWriteLock(storage);
       const stores = createStores(await impatient(storage), TEST_PORTS);
@@ -149,7 +149,7 @@ describe("SQLite storage", () => {
       expect((await storage.ledger.audit()).violations).to.deep.equal([]);
     });
 
-    /** As another process would: on a connection of its own. */
+    /** On a separate connection, as from another process. */
     function holdWriteLock({ url }: SqliteUnderTest): BetterSqlite3.Database {
       const other = new BetterSqlite3(url.slice("sqlite:".length));
       other.exec("BEGIN IMMEDIATE");
@@ -165,8 +165,8 @@ describe("SQLite storage", () => {
     afterEach(() => Promise.all(opened.splice(0).map((database) => database.close())));
   });
 
-  describe("when storage fails", () => {
-    it("answers ServiceUnavailableError to writes on a full disk, and goes on when there is room", async () => {
+  describe("when the storage fails", () => {
+    it("throws ServiceUnavailableError for writes on a full disk, and continues when there is free space", async () => {
       const { database } = storage;
       const [size] = await database.write.raw<{ page_count: number }[]>("PRAGMA page_count");
       await database.write.raw(`PRAGMA max_page_count = ${size?.page_count}`);
@@ -181,7 +181,7 @@ describe("SQLite storage", () => {
       expect((await storage.jobs.findJobs(jobs.map((job) => job.id))).size).to.equal(200);
     });
 
-    it("answers ServiceUnavailableError to everything once it is closed", async () => {
+    it("throws ServiceUnavailableError for everything after it is closed", async () => {
       const { database } = storage;
       await database.close();
       const operations = [
@@ -197,24 +197,24 @@ describe("SQLite storage", () => {
       }
     });
 
-    it("closes a second time without a word", async () => {
+    it("does nothing when it is closed again", async () => {
       await storage.database.close();
       await storage.database.close();
     });
 
-    it("checks whether it can be reached", async () => {
+    it("checks whether it is available", async () => {
       await storage.database.check();
     });
   });
 });
 
-/** A module of this project, as it is called beside this test: source or built. */
+/** A module of this project as this test loads it: source or compiled. */
 function moduleUrl(path: string): string {
   const ending = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
   return new URL(path.replace(/\.[jt]s$/, ending), import.meta.url).href;
 }
 
-/** Runs the code as an ES module in a process of its own. */
+/** Runs the code as an ES module in a separate process. */
 async function runApart(code: string): Promise<void> {
   const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "--eval", code], {
     stdio: ["ignore", "ignore", "pipe"],

@@ -4,15 +4,15 @@ import { sqliteStorage } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
-  describe(`The clock of the storage: ${name}`, () => {
-    it("is read in whole milliseconds since 1970", async () => {
+  describe(`The storage's clock: ${name}`, () => {
+    it("returns whole milliseconds since 1970", async () => {
       const storage = await open();
       try {
         for (let reading = 0; reading < 5; reading++) {
           const before = Date.now();
           const time = await storage.database.readTime();
           expect(Number.isSafeInteger(time)).to.equal(true);
-          // The server of the tests is on this machine.
+          // The test server is on this machine.
           expect(time).to.be.within(before - 1, Date.now() + 1);
         }
       } finally {
@@ -20,7 +20,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("cannot be read once the storage is closed", async () => {
+    it("cannot be read after the storage is closed", async () => {
       const storage = await open();
       await storage.close();
       const refusal = await storage.database.readTime().catch((error: unknown) => error);

@@ -12,7 +12,7 @@ const COLUMNS = [
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describe(`Accounts and keys from before suspension: ${name}`, () => {
-    it("are active and do not expire, also where the migration broke off in the middle", async () => {
+    it("are active and do not expire, also when the migration was interrupted", async () => {
       const storage = await open();
       const { write, dialect } = storage.database;
       const account = await storage.addAccount();

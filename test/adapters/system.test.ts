@@ -28,7 +28,7 @@ randomContract("ManualRandom", () => new ManualRandom());
 idGeneratorContract("UlidGenerator", () => new UlidGenerator(new SystemClock(), new SystemRandom()));
 
 describe("SystemClock", () => {
-  it("leaves no timer behind when a sleep is cut short", async () => {
+  it("leaves no timer when a sleep is aborted", async () => {
     const fake = sinon.useFakeTimers();
     const stop = new AbortController();
     const slept = new SystemClock().sleep(3_600_000, stop.signal);
@@ -38,7 +38,7 @@ describe("SystemClock", () => {
     expect(fake.countTimers()).to.equal(0);
   });
 
-  it("sleeps longer than one timer can", async () => {
+  it("sleeps longer than the maximum of a timer", async () => {
     const fake = sinon.useFakeTimers();
     const weeks = 5 * 7 * 86_400_000;
     let awake = false;
@@ -51,12 +51,12 @@ describe("SystemClock", () => {
 });
 
 describe("UlidGenerator", () => {
-  it("begins ids with the time of its clock", () => {
+  it("starts ids with the time of its clock", () => {
     const id = new UlidGenerator(new ManualClock(1), new SystemRandom()).next("job");
     expect(id).to.match(/^job_0{9}1/);
   });
 
-  it("keeps the order when the clock stands still or steps back", () => {
+  it("keeps the order when the clock stops or goes back", () => {
     const clock = new ManualClock();
     const ids = new UlidGenerator(clock, new SystemRandom());
     const created = [ids.next("job"), ids.next("job")];
@@ -68,7 +68,7 @@ describe("UlidGenerator", () => {
 });
 
 describe("ManualClock", () => {
-  it("gives each sleeper its own time, those that began on the way included", async () => {
+  it("wakes each sleeper at its own time, those that started meanwhile included", async () => {
     const clock = new ManualClock(0);
     const woken: number[] = [];
     const loop = (async () => {
@@ -84,7 +84,7 @@ describe("ManualClock", () => {
     expect(clock.sleeping).to.equal(0);
   });
 
-  it("wakes nobody when it is set", async () => {
+  it("wakes no sleeper when it is set", async () => {
     const clock = new ManualClock(0);
     const stop = new AbortController();
     const slept = clock.sleep(10, stop.signal);

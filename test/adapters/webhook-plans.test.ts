@@ -12,31 +12,31 @@ import { anEndpoint, aTry } from "../support/webhook-builders.js";
 type Storage = SqliteUnderTest | MysqlUnderTest;
 
 const TABLES = ["webhook_endpoints", "webhook_events", "webhook_deliveries", "webhook_tries"] as const;
-/** Of these, the first 12,000 pile up at one endpoint; of the others every 20th is pending too. */
+/** Of these, the first 12,000 are pending at one endpoint; of the others every 20th is pending too. */
 const ROWS = 20_000;
 const BACKLOG = 12_000;
-/** Nothing but a count reads more entries of an index than this. */
+/** Only a count reads more index entries than this. */
 const FEW_ROWS = 1_000;
 
 const CROWDED = idOf("whe", 0);
 const QUIET = idOf("whe", 7);
 const ACCOUNT = idOf("acct", 7);
 
-/** A statement as an operation sent it. */
+/** A statement of an operation. */
 interface Asked {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
-/** How an engine goes about a statement. */
+/** How an engine executes a statement. */
 interface Plan {
-  /** The indexes it searches, in its order; `id` for the primary key, null for one that it reads from end to end. */
+  /** The indexes it searches, in its order; `id` for the primary key, null for a full scan. */
   readonly indexes: readonly (string | null)[];
   readonly sorts: boolean;
   readonly notified: string;
 }
 
-/** What each operation asks of which index, the webhooks' prefix left out. Rows that are found are then fetched by their ids. */
+/** The indexes that each operation uses, without the webhooks' prefix. Found rows are then fetched by id. */
 const OPERATIONS: Readonly<
   Record<string, { readonly by: readonly string[]; readonly sorts?: boolean; run(storage: Storage): Promise<unknown> }>
 > = {
@@ -48,7 +48,7 @@ const OPERATIONS: Readonly<
     by: ["deliveries_next"],
     run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + 5),
   },
-  "claimDeliveries beside a backlog": {
+  "claimDeliveries alongside a backlog": {
     by: ["deliveries_due", "id"],
     run: ({ webhooks }) => {
       const claims = [CROWDED, QUIET].map((endpointId) => ({ endpointId, limit: 3 }));
@@ -151,7 +151,7 @@ for (const { name, open, session } of [
     after(() => storage.close());
     afterEach(() => sinon.restore());
 
-    /** What an operation asks, inserts apart. */
+    /** The statements of an operation, except inserts. */
     async function askedBy(operation: string): Promise<Asked[]> {
       const single = (["all", "run"] as const).map((method) => sinon.spy(session, method));
       const each = (["allEach", "runEach"] as const).map((method) => sinon.spy(session, method));
@@ -167,7 +167,7 @@ for (const { name, open, session } of [
       isMysql ? explainMysql(storage, asked) : explainSqlite(storage, asked);
 
     for (const [operation, { by, sorts = false }] of Object.entries(OPERATIONS)) {
-      it(`${operation}: goes by ${by.join(", ")}`, async () => {
+      it(`${operation}: uses ${by.join(", ")}`, async () => {
         const used = new Set<string | null>();
         for (const asked of await askedBy(operation)) {
           const plan = await explain(asked);
@@ -176,13 +176,13 @@ for (const { name, open, session } of [
           expect(plan.sorts && !sorts, plan.notified).to.equal(false);
           if (isMysql) expect(await entriesReadBy(storage, asked), asked.text).to.be.below(FEW_ROWS);
         }
-        // MySQL answers the least of an index while it plans: there is nothing left to search.
+        // MySQL finds the minimum of an index while it plans: nothing is left to search.
         const expected = isMysql && operation === "nextDeliveryAt" ? [] : by;
         expect([...used]).to.have.members(expected.map((index) => (index === "id" ? index : `webhook_${index}`)));
       });
     }
 
-    it("countPending reads an index alone", async () => {
+    it("countPending reads only an index", async () => {
       const { args } = sinon.spy(session, "all");
       await storage.webhooks.countPending();
       const [text = "", values = []] = args.at(-1) ?? [];
@@ -191,7 +191,7 @@ for (const { name, open, session } of [
       expect(plan.notified).to.match(/Using index|COVERING INDEX/);
     });
 
-    it("whatever changes or keeps rows finds them by their ids, claims and retention apart, which wait for nobody", async () => {
+    it("statements that change or lock rows find them by id; claims and retention wait for no lock", async () => {
       for (const operation of Object.keys(OPERATIONS)) {
         for (const asked of await askedBy(operation)) {
           if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;
@@ -201,7 +201,7 @@ for (const { name, open, session } of [
       }
     });
 
-    it("a scan and a sort are told apart", async () => {
+    it("a scan and a sort are detected", async () => {
       const asked = { text: "SELECT * FROM webhook_deliveries WHERE attempts = ? ORDER BY fence", values: [1] };
       const plan = await explain(asked);
       expect([plan.indexes, plan.sorts], plan.notified).to.deep.equal([[null], true]);
@@ -215,7 +215,7 @@ async function explainSqlite({ database }: Storage, { text, values }: Asked): Pr
     session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values),
   );
   const details = rows.map(({ detail }) => detail);
-  // Parts of a query that were narrowed before have names of their own.
+  // Derived tables have names of their own.
   const reads = details.filter((detail) => /^(SCAN|SEARCH) (?!part|\(|first_ids)/.test(detail));
   return {
     indexes: reads.map((detail) => {
@@ -241,14 +241,14 @@ async function explainMysql({ database }: Storage, { text, values }: Asked): Pro
       table !== null && !/^</.test(table) && !/no matching row|const row not found/i.test(Extra ?? ""),
   );
   return {
-    // Type `index` reads all of one, `ALL` all of the table.
+    // Type `index` scans a whole index, `ALL` a whole table.
     indexes: reads.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "id" : key)),
     sorts: rows.some(({ Extra }) => /filesort/.test(Extra ?? "")),
     notified: `${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}`,
   };
 }
 
-/** How many entries of indexes MySQL looked at; what it does with its own temporary tables is left out. */
+/** How many index entries MySQL read, without its temporary tables. */
 function entriesReadBy({ database }: Storage, { text, values }: Asked): Promise<number> {
   return database.transaction(async (session) => {
     const before = await reads(session);
@@ -276,12 +276,12 @@ function idOf<P extends IdPrefix & keyof NumberedIds>(prefix: P, number: number)
   return `${prefix}_${String(number).padStart(26, "0")}` as NumberedIds[P];
 }
 
-/** 300 endpoints of as many accounts; an event, a delivery and a try for each number. */
+/** 300 endpoints of as many accounts; an event, a delivery and a delivery attempt for each number. */
 async function fill({ database }: Storage): Promise<void> {
   const isMysql = database.dialect.name === "mysql";
   const id = (prefix: string, number: string): string =>
     isMysql ? `CONCAT('${prefix}_', LPAD(${number}, 26, '0'))` : `'${prefix}_' || printf('%026d', ${number})`;
-  // Numbers made of digits: a recursion that deep is refused by MySQL unless told otherwise.
+  // Numbers built from digits: MySQL refuses a recursion that deep by default.
   const digits = `(${Array.from({ length: 10 }, (_, digit) => `SELECT ${digit} AS d`).join(" UNION ALL ")})`;
   const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
     FROM ${digits} a, ${digits} b, ${digits} c, ${digits} e, (SELECT 0 AS d UNION ALL SELECT 1) f) AS numbers`;

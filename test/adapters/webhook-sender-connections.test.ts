@@ -96,7 +96,7 @@ describe("The connections of HttpsWebhookSender", () => {
 
   it("are cut when connecting takes too long", async () => {
     await withSender(receiver, { timeoutMs: 200 }, async (sender) => {
-      await sender.send(aMessage({ url: receiver.url("/ok", { door: "mute" }) }), never);
+      await sender.send(aMessage({ url: receiver.url("/ok", { server: "mute" }) }), never);
       await receiver.quiet();
       expect(receiver.connections.mute).to.equal(1);
     });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { WebhookFailure, WebhookResult } from "../../core/ports/webhook-sender.js";
 import { aMessage, type SenderUnderTest, webhookSenderContract } from "../contract/webhook-sender.contract.js";
 import { responses, fails, holds, RecordingSender } from "../support/doubles/recording-sender.js";
-import { type Door, FaultReceiver } from "../support/fault-receiver/receiver.js";
+import { type ServerKind, FaultReceiver } from "../support/fault-receiver/receiver.js";
 import { senderFor, withSender } from "./webhook-sender-support.js";
 
 const never = new AbortController().signal;
@@ -57,7 +57,7 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
 
   const send = (
     path: string,
-    at: { readonly host?: string; readonly door?: Door } = {},
+    at: { readonly host?: string; readonly server?: ServerKind } = {},
     limits: { readonly timeoutMs?: number; readonly connectTimeoutMs?: number } = {},
   ): Promise<WebhookResult> =>
     withSender(receiver, { allowHttp: true, ...limits }, (sender) =>
@@ -69,9 +69,13 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
     readonly status: number | null;
     readonly message: RegExp | null;
   };
-  const cases: readonly (readonly [path: string, Expected, at?: { readonly host?: string; readonly door?: Door }])[] = [
+  const cases: readonly (readonly [
+    path: string,
+    Expected,
+    at?: { readonly host?: string; readonly server?: ServerKind },
+  ])[] = [
     ["/ok", { failure: null, status: 200, message: null }],
-    ["/ok", { failure: null, status: 200, message: null }, { door: "http" }],
+    ["/ok", { failure: null, status: 200, message: null }, { server: "http" }],
     ["/ok", { failure: null, status: 200, message: null }, { host: "127.0.0.1" }],
     ["/ok", { failure: null, status: 200, message: null }, { host: "hooks.localhost." }],
     ["/empty", { failure: null, status: 204, message: null }],
@@ -147,7 +151,7 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
     [
       "/ok",
       { failure: "tls", status: null, message: /^No connection: localhost: it does not speak TLS\.$/ },
-      { door: "garbage" },
+      { server: "garbage" },
     ],
     [
       "/ok",
@@ -156,7 +160,7 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
         status: null,
         message: /^No connection: localhost: it speaks no TLS of version 1\.2 or newer\.$/,
       },
-      { door: "old-tls" },
+      { server: "old-tls" },
     ],
     [
       "/ok",
@@ -165,7 +169,7 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
         status: null,
         message: /^No connection to localhost:\d+: it was not over within 300 ms\.$/,
       },
-      { door: "mute" },
+      { server: "mute" },
     ],
     [
       "/ok",
@@ -184,7 +188,7 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
   }
 
   it("calls a handshake that never comes to its end a failure of TLS, when only the time for connecting is over", async () => {
-    const result = await send("/ok", { door: "mute" }, { connectTimeoutMs: 200 });
+    const result = await send("/ok", { server: "mute" }, { connectTimeoutMs: 200 });
     expect(result).to.include({
       failure: "tls",
       message: "No connection: localhost: the TLS handshake was not over in time.",
@@ -204,7 +208,7 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
 
   it("sends nothing over plain http unless it is allowed, and nothing by any other scheme", async () => {
     const before = receiver.connections.http;
-    for (const url of [receiver.url("/ok", { door: "http" }), "ftp://localhost/", "not a URL"]) {
+    for (const url of [receiver.url("/ok", { server: "http" }), "ftp://localhost/", "not a URL"]) {
       const result = await withSender(receiver, {}, (sender) => sender.send(aMessage({ url }), never));
       expect(result, url).to.include({ failure: "blocked_address", status: null });
     }
@@ -267,9 +271,9 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
           ? name.endsWith("PROXY")
             ? "1"
             : "0"
-          : proxy.url("", { door: "http" });
+          : proxy.url("", { server: "http" });
       expect(await send("/ok")).to.include({ failure: null });
-      expect(await send("/ok", { door: "http" })).to.include({ failure: null });
+      expect(await send("/ok", { server: "http" })).to.include({ failure: null });
       expect(await send("/ok", { host: "self-signed.localhost" })).to.include({ failure: "tls" });
       expect(proxy.connections.http).to.equal(0);
     } finally {

@@ -4,7 +4,7 @@ import { anId, NOON } from "../support/builders.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 import { aDelivery, anEndpoint, anEvent } from "../support/webhook-builders.js";
 
-/** What others do while a transaction is open; where there is one writer at a time, nobody does anything. */
+/** What other transactions do while one is open; with a single writer there are none. */
 describe("KnexWebhookStore: MySQL", () => {
   let storage: MysqlUnderTest;
   before(async () => {
@@ -28,7 +28,7 @@ describe("KnexWebhookStore: MySQL", () => {
     );
   };
 
-  it("claims beside deliveries that another transaction holds, without waiting for it", async () => {
+  it("skips deliveries that another transaction has locked in a claim, without waiting for it", async () => {
     const held = aDelivery({ dueAt: NOON - 1 });
     const free = aDelivery({ endpointId: held.endpointId });
     await add(held, free);
@@ -49,7 +49,7 @@ describe("KnexWebhookStore: MySQL", () => {
     expect(await claim(dropped)).to.deep.equal([]);
   });
 
-  it("deletes beside events that another transaction deletes, without waiting for it", async () => {
+  it("skips events that another transaction deletes, without waiting for it", async () => {
     const deliveries = Array.from({ length: 5 }, (_, age) =>
       aDelivery({ createdAt: NOON - 10_000 + age, state: "delivered", dueAt: null, endedAt: NOON }),
     );
@@ -62,7 +62,7 @@ describe("KnexWebhookStore: MySQL", () => {
     });
   });
 
-  it("lets jobs end while their account's endpoints are locked and old events deleted", async () => {
+  it("allows jobs to end while their account's endpoints are locked and old events deleted", async () => {
     const { id: accountId } = await storage.addAccount();
     const endpoint = anEndpoint({ accountId });
     await storage.inTransaction((tx) => storage.webhooks.insertEndpoint(tx, endpoint));
@@ -77,7 +77,7 @@ describe("KnexWebhookStore: MySQL", () => {
       });
       await storage.webhooks.deleteOld(tx, NOON - 5_000, 5);
       await storage.inTransaction(async (settling) => {
-        // Not committed: it is active to everybody else.
+        // Uncommitted: other transactions still see it as active.
         expect(await storage.webhooks.activeEndpoints(settling, [accountId])).to.deep.equal([
           { id: endpoint.id, accountId },
         ]);

@@ -3,10 +3,10 @@ import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { accepts, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
-/** One slot, and renders of a minute by the plugin's word: three jobs can begin within the deadline. */
+/** One slot, and renders of a minute according to the plugin: three jobs can start within the deadline. */
 const DEADLINE_MINUTES = 2;
 
-describe("POST /api/v1/generations while more waits than can begin before the deadline", () => {
+describe("POST /api/v1/generations while the backlog cannot start before the queue deadline", () => {
   let test: TestApp;
   before(async () => {
     const provider = new ScriptedProvider();
@@ -21,14 +21,14 @@ describe("POST /api/v1/generations while more waits than can begin before the de
   });
   after(() => test.close());
 
-  it("answers 503 with Retry-After and reserves nothing; what was accepted before is replayed", async () => {
+  it("returns 503 with Retry-After and reserves nothing; a request accepted earlier is replayed", async () => {
     const credits = 1_000_000;
     const { api, account } = await test.account({ credits });
     const first = await api.generate(undefined, { "Idempotency-Key": "first" });
     expect(first.status).to.equal(202);
     let refused = await api.generate();
     let accepted = 1;
-    // What waits is counted once a second.
+    // The backlog is counted once a second.
     for (const givesUpAt = Date.now() + 10_000; refused.status === 202 && Date.now() < givesUpAt; accepted += 1)
       refused = await api.generate();
     expect(refusalOf(refused)).to.equal("503 service_unavailable");

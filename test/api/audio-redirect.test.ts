@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const KEY = "job_x/1/0-mix.mp3";
 
-/** A store that has one file, and links to it. */
+/** A store that has one file, and signs URLs to it. */
 class LinkingStore implements Pick<AudioStore, "stat" | "read" | "linkTo"> {
   readonly asked: (readonly [key: string, link: AudioLink])[] = [];
 
@@ -23,7 +23,7 @@ class LinkingStore implements Pick<AudioStore, "stat" | "read" | "linkTo"> {
   };
 }
 
-describe("GET /audio/{key} with a store that has links of its own", () => {
+describe("GET /audio/{key} with a store that signs its own URLs", () => {
   const clock = new ManualClock();
   const store = new LinkingStore();
   let test: TestApp;
@@ -34,7 +34,7 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
 
   const load = (url: string, init: RequestInit = {}): Promise<Response> => fetch(url, { redirect: "manual", ...init });
 
-  it("redirects to the store, by a link of its own that lives for 15 minutes", async () => {
+  it("redirects to a URL of the store that is valid for 15 minutes", async () => {
     const response = await load(test.app.audioUrls.sign(KEY, { ttlMs: 3_600_000 }), {
       headers: { Range: "bytes=1-2" },
     });
@@ -49,18 +49,18 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
     ]);
   });
 
-  it("gives the store's link no longer a life than ours", async () => {
+  it("signs the store's URL for no longer than the link's own validity", async () => {
     await load(test.app.audioUrls.sign(KEY, { ttlMs: 60_000 }));
     const expiresAt = Math.ceil((clock.now() + 60_000) / 1000) * 1000;
     expect(store.asked.at(-1)).to.deep.equal([KEY, { expiresAt, contentType: "audio/mpeg" }]);
   });
 
-  it("lets no browser keep the way longer than the link lives", async () => {
+  it("limits the caching of the redirect to the validity of the store's URL", async () => {
     const response = await load(test.app.audioUrls.sign(KEY, { ttlMs: 60_000 }));
     expect(response.headers.get("cache-control")).to.match(/^private, max-age=(59|60)$/);
   });
 
-  it("answers HEAD itself: a link of the store is for GET alone", async () => {
+  it("serves HEAD itself: the store's URL is valid for GET only", async () => {
     const response = await load(test.app.audioUrls.sign(KEY), { method: "HEAD" });
     expect([
       response.status,
@@ -69,7 +69,7 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
     ]).to.deep.equal([200, "4", "audio/mpeg"]);
   });
 
-  it("gives nobody a link who has none that is good", async () => {
+  it("does not redirect an invalid link", async () => {
     const before = store.asked.length;
     const link = test.app.audioUrls.sign(KEY, { ttlMs: 1_000 });
     expect(

@@ -49,7 +49,7 @@ describe("GET /audio/{key}", () => {
   const ask = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> =>
     test.anonymous.get(path(url), headers);
 
-  it("sends the file to whoever has the link, without a key", async () => {
+  it("serves the file to a client with the link, without an API key", async () => {
     const { status, headers, bytes } = await load(link);
     expect(status).to.equal(200);
     expect(bytes.equals(WHOLE)).to.equal(true);
@@ -63,7 +63,7 @@ describe("GET /audio/{key}", () => {
     expect((await load(cover)).headers.get("content-type")).to.equal("image/png");
   });
 
-  it("answers HEAD with the same headers and no bytes", async () => {
+  it("returns the same headers for HEAD, and no bytes", async () => {
     const [get, head] = [await load(link), await load(link, {}, "HEAD")];
     expect([head.status, head.bytes.length, head.headers.get("content-length")]).to.deep.equal([200, 0, "1000"]);
     expect(head.headers.get("etag")).to.equal(get.headers.get("etag"));
@@ -79,7 +79,7 @@ describe("GET /audio/{key}", () => {
     ["BYTES=1-2", 1, 2],
   ];
   for (const [header, start, end] of ranges) {
-    it(`sends the part that Range: ${header} asks for`, async () => {
+    it(`serves the requested part for Range: ${header}`, async () => {
       const { status, headers, bytes } = await load(link, { Range: header });
       expect(status).to.equal(206);
       expect(headers.get("content-range")).to.equal(`bytes ${start}-${end}/1000`);
@@ -98,14 +98,14 @@ describe("GET /audio/{key}", () => {
     "bytes=1-2-3",
     "0-1",
   ]) {
-    it(`sends the whole file for Range: ${header}`, async () => {
+    it(`serves the whole file for Range: ${header}`, async () => {
       const { status, bytes } = await load(link, { Range: header });
       expect([status, bytes.length]).to.deep.equal([200, 1_000]);
     });
   }
 
   for (const header of ["bytes=1000-", "bytes=5000-6000", "bytes=-0", "bytes=99999999999999999999-"]) {
-    it(`answers 416 for Range: ${header}`, async () => {
+    it(`returns 416 for Range: ${header}`, async () => {
       const response = await ask(link, { Range: header });
       expect(response.status).to.equal(416);
       expect(response.headers.get("content-range")).to.equal("bytes */1000");
@@ -113,7 +113,7 @@ describe("GET /audio/{key}", () => {
     });
   }
 
-  it("keeps to If-Range: a part of the same file, else the whole", async () => {
+  it("honours If-Range: a part if the file is unchanged, else the whole file", async () => {
     const { headers } = await load(link);
     const part = { Range: "bytes=0-9" };
     const statusFor = async (condition: string): Promise<number> =>
@@ -126,7 +126,7 @@ describe("GET /audio/{key}", () => {
     expect(await statusFor("nonsense")).to.equal(200);
   });
 
-  it("answers 304 to a client that has the file", async () => {
+  it("returns 304 to a client that has the file cached", async () => {
     const { headers } = await load(link);
     const etag = headers.get("etag") ?? "";
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
@@ -141,7 +141,7 @@ describe("GET /audio/{key}", () => {
     expect((await load(link, { "If-Modified-Since": "Sat, 01 Jan 2000 00:00:00 GMT" })).status).to.equal(200);
   });
 
-  it("answers 403 to a link that was tampered with", async () => {
+  it("returns 403 for a link with a wrong signature", async () => {
     const forged = [
       withOtherSignature(link),
       link.replace(/expires=\d+/, "expires=9999999999"),
@@ -156,13 +156,13 @@ describe("GET /audio/{key}", () => {
     for (const url of forged) expect((await ask(url)).status, url).to.equal(403);
   });
 
-  it("answers 404 when the file is gone, and 400 when the path cannot be decoded", async () => {
+  it("returns 404 when the file is missing, and 400 when the path cannot be decoded", async () => {
     expect(refusalOf(await ask(test.app.audioUrls.sign("job_x/1/0-mix.mp3")))).to.equal("404 not_found");
     expect(refusalOf(await ask(`${test.url}/audio/%zz`))).to.equal("400 invalid_request");
     expect(refusalOf(await ask(`${test.url}/audio/`))).to.equal("404 not_found");
   });
 
-  it("answers 410 once the link has expired, with nothing of the file", async () => {
+  it("returns 410 after the link has expired, without any bytes of the file", async () => {
     const { headers } = await load(link);
     clock.set(clock.now() + 24 * 3_600_000 + 1_000);
     const response = await ask(link);
@@ -174,10 +174,10 @@ describe("GET /audio/{key}", () => {
   });
 });
 
-/** An endless file that tells when nobody reads it any more. */
+/** An endless file that reports when its reader stops. */
 class EndlessStore implements Pick<AudioStore, "stat" | "read"> {
-  private tell: () => void = () => undefined;
-  readonly closed = new Promise<void>((resolve) => (this.tell = resolve));
+  private notifyClosed: () => void = () => undefined;
+  readonly closed = new Promise<void>((resolve) => (this.notifyClosed = resolve));
 
   stat() {
     return Promise.resolve({ sizeBytes: 1e12, etag: "endless", modifiedAt: 0 });
@@ -187,12 +187,12 @@ class EndlessStore implements Pick<AudioStore, "stat" | "read"> {
     try {
       for (;;) yield await Promise.resolve(new Uint8Array(65_536));
     } finally {
-      this.tell();
+      this.notifyClosed();
     }
   }
 }
 
-describe("GET /audio/{key} to a client that goes away", () => {
+describe("GET /audio/{key} when the client disconnects", () => {
   it("closes the file, and logs no error", async () => {
     const store = new EndlessStore();
     const test = await startTestApp({ audio: store as unknown as AudioStore });

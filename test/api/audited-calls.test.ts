@@ -7,10 +7,10 @@ import { tinyMp3 } from "../support/provider-kit/sounds.js";
 import { importTrack } from "../support/library-import.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
-/** What an embedding app calls: what is recorded of it, and the call; `reads` where it changes nothing. */
+/** A call of an embedding app and its audit record; `reads` for a call that changes nothing. */
 type Call = "reads" | readonly [action: AuditAction, call: () => Promise<unknown>];
 
-/** A call for every public method: one that is added does not compile here until it is known whether it is recorded. */
+/** A call for every public method: a new method does not compile here until the table says whether it is recorded. */
 type CallsOf<T> = Readonly<Record<keyof T, Call>>;
 
 interface Calls {
@@ -26,10 +26,10 @@ interface Calls {
   readonly secrets: CallsOf<App["secrets"]>;
 }
 
-describe("What an embedding app does for its operator", () => {
+describe("A call of an embedding app on behalf of its operator", () => {
   let test: TestApp;
   let canRecord = true;
-  /** While it cannot record, the storage refuses what it is to write: a record has an id. */
+  /** While it cannot record, the storage refuses the transaction: a record needs an id. */
   const ids: IdGenerator = { next: (prefix) => (prefix === "aud" && !canRecord ? (null as never) : anId(prefix)) };
   before(async () => {
     const settings = { plugins: { synth: { enabled: true } } };
@@ -37,7 +37,7 @@ describe("What an embedding app does for its operator", () => {
   });
   after(() => test.close());
 
-  it("is recorded call by call, by the name that the app gives itself; what only reads is not", async () => {
+  it("is recorded in the audit log under the app's actor name; read-only calls are not", async () => {
     const { app } = test;
     const { account, keyId } = await test.account();
     const newClient = await app.accounts.create({ name: "carol", tier: "pro" });
@@ -99,7 +99,7 @@ describe("What an embedding app does for its operator", () => {
         retire: ["secrets.retire", () => app.secrets.retire({ force: false }, new AbortController().signal)],
       },
       audio: { collect: ["audio.collect", () => app.audio.collect({ isDryRun: false })] },
-      // What needs an endpoint is called in the tests of the command line.
+      // Calls that need an endpoint are covered by the tests of the command line.
       webhooks: {
         endpoint: "reads",
         deliveries: "reads",
@@ -132,7 +132,7 @@ describe("What an embedding app does for its operator", () => {
     expect((await app.audit.verify()).broken).to.equal(null);
   });
 
-  it("records nothing of a call that is refused, or that changes nothing", async () => {
+  it("is not recorded when it is refused or changes nothing", async () => {
     const { app } = test;
     const { account } = await test.account();
     const before = (await app.audit.verify()).count + 1;
@@ -143,15 +143,15 @@ describe("What an embedding app does for its operator", () => {
     await app.audio.collect({ isDryRun: true });
     const refused = await Promise.allSettled([
       app.accounts.changeTier(account.id, "gold"),
-      app.accounts.revokeKey("key_nobody"),
+      app.accounts.revokeKey("key_unknown"),
       app.credits.grant(account.id, -5),
-      app.jobs.cancel("job_nobody"),
+      app.jobs.cancel("job_unknown"),
     ]);
     expect(refused.map(({ status }) => status)).to.deep.equal(Array(4).fill("rejected"));
     expect((await app.audit.verify()).count).to.equal(before);
   });
 
-  it("does not happen when it cannot be recorded", async () => {
+  it("is rolled back when it cannot be recorded", async () => {
     const { app } = test;
     const { account } = await test.account();
     const trackId = await importTrack(app, { audio: tinyMp3() });
@@ -170,12 +170,12 @@ describe("What an embedding app does for its operator", () => {
     const jobs = await app.jobs.list({ accountId: account.id, limit: 10 });
     expect(jobs.map(({ id, status }) => [id, status])).to.deep.equal([[jobId, "queued"]]);
     expect((await app.audit.verify()).count).to.equal(count);
-    // The same can be done once it can be recorded again.
+    // The same call succeeds when it can be recorded again.
     await app.jobs.cancel(jobId);
     expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "jobs.cancel", number: count + 1 });
   });
 
-  it("takes no name that is too long", async () => {
+  it("is refused when the actor name is too long", async () => {
     const error = await startTestApp({ actor: "x".repeat(101) }).catch((cause: unknown) => cause);
     expect((error as Error).message).to.include("An actor's name has 1 to 100 characters.");
   });

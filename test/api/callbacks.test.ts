@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 const HOUR = 3_600_000;
 const PUBLIC_URL = "https://music.example.com/base";
 
-/** Reports to the address it is given, unsigned; asked after, it says that it is done from then on. */
+/** Sends unsigned callbacks to the URL that it was given; later polls return completion. */
 class Reporting extends ScriptedProvider {
   readonly heard: ReceivedCallback[] = [];
   override readonly definition = {
@@ -41,7 +41,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
   });
   after(() => testApp.close());
 
-  /** Makes a generation and waits until its provider was given it. @returns its id, and the path it may report to */
+  /** Creates a generation and waits until its provider got it. @returns its id, and the path of its callbacks */
   async function submitted(): Promise<{ readonly id: string; readonly path: string; status(): Promise<string> }> {
     const { api } = await testApp.account();
     const before = provider.submissions.length;
@@ -70,7 +70,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     headers: Record<string, string> = {},
   ): Promise<Response> => fetch(`${testApp.url}${path}`, { method: "POST", body, headers });
 
-  it("answers 200 once it is kept, hands the raw bytes on, and the work is looked at at once", async () => {
+  it("stores the callback, returns 200, passes the raw bytes to the provider and polls the job at once", async () => {
     const { path, status } = await submitted();
     const bytes = new Uint8Array([0, 255, 10, 13, 123]);
     const response = await send(`${path}?stage=first`, bytes, { "X-Signature": "v1,abc", Cookie: "secret" });
@@ -83,7 +83,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     expect(heard?.headers).to.include({ "x-signature": "v1,abc" }).and.not.have.property("cookie");
   });
 
-  it("takes whatever the provider calls its body, also none", async () => {
+  it("accepts any content type, and none", async () => {
     const { path } = await submitted();
     for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
       expect((await send(path, `body of ${type}`, { "Content-Type": type })).status, type).to.equal(200);
@@ -91,7 +91,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     expect((await send(path, "")).status).to.equal(200);
   });
 
-  it("answers 200 to a doubled one, and to one for a job that has ended", async () => {
+  it("returns 200 for a duplicate, and for a job that has ended", async () => {
     const { path, status } = await submitted();
     const responses = await Promise.all([send(path, "done"), send(path, "done")]);
     await status();
@@ -99,7 +99,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     expect(responses.map((response) => response.status)).to.deep.equal([200, 200, 200, 200]);
   });
 
-  it("answers 404 to an address that was not given out, and tells nothing of what there is", async () => {
+  it("returns 404 for an unknown address, the same for existing and missing jobs", async () => {
     const [{ path, id }, other] = [await submitted(), await submitted()];
     const wrong = [
       `${path}x`,
@@ -118,7 +118,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     await Promise.all([send(path, "done"), send(other.path, "done")]);
   });
 
-  it("answers a wrong address with 404 and Connection: close before any of the body is there", async () => {
+  it("returns 404 with Connection: close for an unknown address before the body arrives", async () => {
     const { path } = await submitted();
     const head = (address: string): string => `POST ${address} HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n`;
     const response = await rawRequest(testApp.url, head(`${path}x`));
@@ -129,7 +129,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     await send(path, "done");
   });
 
-  it("answers 413 to a body above one mebibyte, and 405 to other methods", async () => {
+  it("returns 413 for a body above one mebibyte, and 405 for other methods", async () => {
     const { path } = await submitted();
     expect((await send(path, new Uint8Array(1024 * 1024 + 1))).status).to.equal(413);
     expect((await send(path, new Uint8Array(1024 * 1024))).status).to.equal(200);
@@ -138,8 +138,8 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
   });
 });
 
-describe("A provider without an address to report to", () => {
-  it("is given none while http.publicUrl is not set, and is polled", async () => {
+describe("A provider while http.publicUrl is not set", () => {
+  it("gets no callback URL, and is polled", async () => {
     const provider = new Reporting();
     const testApp = await startTestApp({ work: true, plugins: [provider.definition] });
     const { api } = await testApp.account();

@@ -28,7 +28,7 @@ describe("Connections beyond a limit", () => {
   const warnings = (): string[] =>
     test.logger.lines.filter(({ level }) => level === "warn").map(({ message }) => message);
 
-  it("of http.maxConnections are closed unread until others have closed, which the log says once", async () => {
+  it("of http.maxConnections are closed unread until others close; the log says so once", async () => {
     await start({ maxConnections: 3 });
     await served(3);
     for (let more = 0; more < 3; more++) {
@@ -48,7 +48,7 @@ describe("Connections beyond a limit", () => {
     });
   });
 
-  it("of http.maxConnectionsPerNetwork get 429 and are closed, and are served when others have closed", async () => {
+  it("of http.maxConnectionsPerNetwork get 429 and are closed, until others close", async () => {
     await start({ maxConnectionsPerNetwork: 2 });
     await served(2);
     const refused = await RawConnection.open(test.url, { reads: true });
@@ -66,7 +66,7 @@ describe("Connections beyond a limit", () => {
   });
 
   for (const trustProxy of [["loopback"], 1, true]) {
-    it(`of one network are served from a proxy that http.trustProxy ${String(trustProxy)} names`, async () => {
+    it(`of one network are served when http.trustProxy ${String(trustProxy)} trusts it as a proxy`, async () => {
       await start({ maxConnectionsPerNetwork: 2, trustProxy });
       await served(5);
     });

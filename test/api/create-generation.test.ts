@@ -18,7 +18,7 @@ describe("POST /api/v1/generations", () => {
   });
   after(() => test.close());
 
-  it("accepts a generation, reserves its credits and says where to poll", async () => {
+  it("accepts a generation, reserves its credits and returns the URL to poll", async () => {
     const { api } = await test.account({ credits: 25 });
     const response = await api.generate();
     expect(response.status).to.equal(202);
@@ -37,7 +37,7 @@ describe("POST /api/v1/generations", () => {
     expect(dataOf(await api.get("/api/v1/credits"))["available"]).to.equal(15);
   });
 
-  it("takes every field at the edge of what is allowed", async () => {
+  it("accepts every field at the limits of its range", async () => {
     const response = await caller.api.generate({
       model_id: "scripted/song",
       prompt: "🎵".repeat(3_000), // code points, not UTF-16 units
@@ -50,7 +50,7 @@ describe("POST /api/v1/generations", () => {
     expect(response.status, response.text).to.equal(202);
   });
 
-  it("takes numbers that are integers however they are written", async () => {
+  it("accepts integers in any JSON notation", async () => {
     for (const duration of ["30.0", "3e1", "30"]) {
       const response = await caller.api.generate(`{"model_id":"scripted/song","prompt":"rain","duration":${duration}}`);
       expect(response.status, duration).to.equal(202);
@@ -87,8 +87,8 @@ describe("POST /api/v1/generations", () => {
       ["body.metadata"],
     ],
     ["metadata of more than 16 KiB", { metadata: { a: "a".repeat(16 * 1024) } }, ["body.metadata"]],
-    ["a field nobody knows", { promt: "rain" }, ["body.promt"]],
-    ["several mistakes", { prompt: 1, duration: "x", foo: 1 }, ["body.prompt", "body.duration", "body.foo"]],
+    ["an unknown field", { promt: "rain" }, ["body.promt"]],
+    ["several issues", { prompt: 1, duration: "x", foo: 1 }, ["body.prompt", "body.duration", "body.foo"]],
   ];
   for (const [what, change, paths] of wrong) {
     it(`refuses ${what}, naming ${paths.join(", ")}`, async () => {
@@ -98,14 +98,14 @@ describe("POST /api/v1/generations", () => {
     });
   }
 
-  it("names the model's bounds when a duration lies outside", async () => {
+  it("names the model's bounds when a duration is out of range", async () => {
     const response = await caller.api.generate({ ...A_GENERATION, duration: 241 });
     expect(errorOf(response).details).to.deep.equal({
       issues: [{ path: "body.duration", message: "must be 5 to 240 seconds for scripted/song" }],
     });
   });
 
-  it("never repeats a value that was sent", async () => {
+  it("never echoes a value of the request in an error", async () => {
     const response = await caller.api.generate({
       model_id: { secret: "hunter2" },
       prompt: ["hunter2"],
@@ -114,7 +114,7 @@ describe("POST /api/v1/generations", () => {
     expect(response.text).not.to.include("hunter2");
   });
 
-  it("keeps its answer short however many fields are unknown", async () => {
+  it("limits the size of the error however many fields are unknown", async () => {
     const body = Object.fromEntries(
       Array.from({ length: 5_000 }, (_, index) => [`unknown_${index}_${"x".repeat(20)}`, 1]),
     );
@@ -136,14 +136,14 @@ describe("POST /api/v1/generations", () => {
     expect(dataOf(await api.get("/api/v1/credits"))["available"]).to.equal(50);
   });
 
-  it("refuses what the credits do not reach for, and says by how much", async () => {
+  it("refuses a generation that costs more than the available credits, and returns both amounts", async () => {
     const { api } = await test.account({ credits: 9 });
     const response = await api.generate();
     expect(refusalOf(response)).to.equal("402 insufficient_credits");
     expect(errorOf(response).details).to.deep.equal({ required: 10, available: 9 });
   });
 
-  it("refuses more running jobs than the tier allows, and says how many", async () => {
+  it("refuses more running jobs than the tier allows, and returns the limit", async () => {
     const { api } = await test.account({ tier: "free" });
     expect((await api.generate()).status).to.equal(202);
     const response = await api.generate();
@@ -151,14 +151,14 @@ describe("POST /api/v1/generations", () => {
     expect(errorOf(response).details).to.deep.equal({ limit: 1, running: 1 });
   });
 
-  it("needs the scope generations:create", async () => {
+  it("requires the scope generations:create", async () => {
     const { api } = await test.account({ scopes: ["generations:read"] });
     const response = await api.generate();
     expect(refusalOf(response)).to.equal("403 insufficient_scope");
     expect(errorOf(response).details).to.deep.equal({ required_scope: "generations:create" });
   });
 
-  it("never overdraws, however many ask at once", async () => {
+  it("never overdraws an account, however many requests arrive at once", async () => {
     const { account, api } = await test.account({ credits: 505 });
     const responses = await Promise.all(Array.from({ length: 200 }, () => api.generate()));
     const accepted = responses.filter(({ status }) => status === 202);
@@ -174,7 +174,7 @@ describe("POST /api/v1/generations", () => {
 });
 
 describe("POST /api/v1/generations while the provider is down", () => {
-  it("answers 502 at once, reserves nothing and keeps no record of the key", async () => {
+  it("returns 502 at once, reserves nothing and stores no idempotency record", async () => {
     const test = await startTestApp({ settings: { breaker: { failures: 1 } }, work: true });
     try {
       const { api } = await test.account({ credits: 50 });

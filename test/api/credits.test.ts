@@ -9,7 +9,7 @@ describe("GET /api/v1/credits", () => {
   });
   after(() => test.close());
 
-  it("shows both buckets, their sum and what was spent", async () => {
+  it("returns both buckets, their sum and the total spent", async () => {
     const { account, api } = await test.account({ credits: 40 });
     await test.app.credits.grant(account.id, 2, { bucket: "pack" });
     const response = await api.get("/api/v1/credits");
@@ -19,7 +19,7 @@ describe("GET /api/v1/credits", () => {
     });
   });
 
-  it("takes reservations out at once, monthly credits first", async () => {
+  it("subtracts reservations at once, monthly credits first", async () => {
     const { account, api } = await test.account({ credits: 4 });
     await test.app.credits.grant(account.id, 20, { bucket: "pack" });
     expect((await api.generate()).status).to.equal(202);
@@ -31,12 +31,12 @@ describe("GET /api/v1/credits", () => {
     });
   });
 
-  it("needs the scope credits:read", async () => {
+  it("requires the scope credits:read", async () => {
     const { api } = await test.account({ scopes: ["profile:read"] });
     expect(refusalOf(await api.get("/api/v1/credits"))).to.equal("403 insufficient_scope");
   });
 
-  it("shows nobody's credits without a key", async () => {
+  it("returns 401 without a key", async () => {
     expect(refusalOf(await new ApiClient(test.url, null).get("/api/v1/credits"))).to.equal(
       "401 authentication_required",
     );

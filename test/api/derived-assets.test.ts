@@ -21,7 +21,7 @@ interface ShownTrack {
   readonly thumbnail_url: string | null;
 }
 
-/** One that plays these bytes; it gives no cover unless told. */
+/** A provider that returns these bytes; without a cover by default. */
 function trackOf(bytes: Uint8Array, cover?: Uint8Array): ProviderTrack {
   const asset = (role: "mix" | "cover", content: Uint8Array) =>
     ({
@@ -54,7 +54,7 @@ async function shownBy(api: ApiClient, id: string): Promise<ShownTrack> {
   return tracks[0];
 }
 
-describe("A generation whose provider gives nothing but the sound", function () {
+describe("A generation whose provider returns only the audio", function () {
   this.timeout(60_000);
   let test: TestApp;
   before(async () => {
@@ -62,7 +62,7 @@ describe("A generation whose provider gives nothing but the sound", function () 
   });
   after(() => test.close());
 
-  it("gets its length, a preview, a cover and, on its page, a waveform", async () => {
+  it("gets a duration, a preview, a cover and, on its share page, a waveform", async () => {
     const { shown } = await generateOn(
       test,
       trackOf(
@@ -83,7 +83,7 @@ describe("A generation whose provider gives nothing but the sound", function () 
     expect(heights.size).to.be.above(1);
   });
 
-  it("is delivered all the same when nobody can make out what it is", async () => {
+  it("is completed even when the analyser cannot decode the audio", async () => {
     const { shown } = await generateOn(
       test,
       trackOf(Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\0", "latin1"), Buffer.alloc(20_000, 0x5a)])),
@@ -94,7 +94,7 @@ describe("A generation whose provider gives nothing but the sound", function () 
     expect(test.logger.lines.filter(({ message }) => message === "A track could not be listened to")).to.have.length(1);
   });
 
-  it("is delivered without what could be derived when its file is a bomb, and the next one with it", async () => {
+  it("is completed without derived assets when its file is a bomb; the next generation gets them", async () => {
     const { shown } = await generateOn(test, trackOf(flacBomb(500)));
     expect([shown.duration, shown.preview_audio_url]).to.deep.equal([null, null]);
     const played = Buffer.from(await (await fetch(shown.play_url ?? "")).arrayBuffer());
@@ -103,7 +103,7 @@ describe("A generation whose provider gives nothing but the sound", function () 
     expect(next.shown.duration).to.be.closeTo(2, 0.1);
   });
 
-  it("keeps a cover that unpacks to gigabytes as the few bytes that it is", async () => {
+  it("stores a cover that decompresses to gigabytes without decompressing it", async () => {
     const bomb = pngBomb(60_000, 60_000);
     expect(bomb.length).to.be.below(1_000);
     const before = process.memoryUsage.rss();
@@ -123,7 +123,7 @@ describe("A generation whose file kills its decoder", function () {
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** Every process is killed as soon as it is measured: none has so little memory. */
+  /** Every process is killed as soon as it is measured: none uses so little memory. */
   const start = (): Promise<TestApp> =>
     startTestApp({
       work: true,
@@ -142,7 +142,7 @@ describe("A generation whose file kills its decoder", function () {
       }),
     });
 
-  it("is charged and delivered without derived parts, and stays so after a restart", async () => {
+  it("is charged and completed without derived assets, and stays so after a restart", async () => {
     const first = await start();
     const { id, key, shown } = await generateOn(first, trackOf(await mp3File(aChord(2, () => 0.5))));
     const derived = ({ duration, preview_audio_url: preview }: ShownTrack): unknown[] => [duration, preview];
@@ -152,7 +152,7 @@ describe("A generation whose file kills its decoder", function () {
     await first.close();
 
     const second = await start();
-    // Work is picked up again, and only the new job's file is tried.
+    // The job is resumed, and only the new job's file is analysed.
     await generateOn(second, trackOf(await mp3File(aChord(2, () => 0.5))));
     expect(started).to.equal(2);
     const again = await shownBy(new ApiClient(second.url, key), id);
@@ -162,8 +162,8 @@ describe("A generation whose file kills its decoder", function () {
   });
 });
 
-describe("A generation of an installation that decodes nothing", () => {
-  it("is delivered as its provider gave it, with a cover", async () => {
+describe("A generation while audio analysis is switched off", () => {
+  it("is completed with the provider's values and a cover", async () => {
     const test = await startTestApp({ work: true, settings: { audio: { analyser: "none" } } });
     const { shown } = await generateOn(test, trackOf(await mp3File(aChord(1, () => 0.5))));
     expect([shown.duration, shown.preview_audio_url]).to.deep.equal([null, null]);
@@ -172,7 +172,7 @@ describe("A generation of an installation that decodes nothing", () => {
     await test.close();
   });
 
-  it("may have an analyser of the app that embeds it", async () => {
+  it("uses the analyser of an embedding app", async () => {
     const analysis = { durationSeconds: 12.5, waveform: [1, 255], preview: null };
     const audioAnalyser: AudioAnalyser = { analyse: () => Promise.resolve(analysis), close: () => Promise.resolve() };
     const test = await startTestApp({ work: true, audioAnalyser });

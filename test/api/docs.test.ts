@@ -8,7 +8,7 @@ describe("GET /docs", () => {
   });
   after(() => test.close());
 
-  it("is a page whose every file comes from the same place", async () => {
+  it("serves a page whose files all come from the same origin", async () => {
     const page = await test.anonymous.get("/docs");
     expect(page.status).to.equal(200);
     expect(page.headers.get("content-type")).to.equal("text/html; charset=utf-8");
@@ -24,7 +24,7 @@ describe("GET /docs", () => {
     }
   });
 
-  it("may load and reach nothing but this server, and runs no inline script", async () => {
+  it("allows only this server as a source by its policy, and no inline script", async () => {
     const page = await test.anonymous.get("/docs");
     const policy = page.headers.get("content-security-policy") ?? "";
     expect(policy)
@@ -37,7 +37,7 @@ describe("GET /docs", () => {
     expect(page.text).not.to.match(/<style|\son\w+=/);
   });
 
-  it("is found with a slash at the end, too", async () => {
+  it("is also served with a trailing slash", async () => {
     const response = await test.anonymous.get("/docs/");
     expect([response.status, response.headers.get("location")]).to.deep.equal([308, "../docs"]);
   });

@@ -23,14 +23,14 @@ const KNOWN_PATHS: Readonly<Record<string, string>> = {
   "/audio/x/y.mp3": "GET, HEAD, OPTIONS",
 };
 
-describe("Errors", () => {
+describe("An error response", () => {
   let test: TestApp;
   before(async () => {
     test = await startTestApp();
   });
   after(() => test.close());
 
-  it("come in one envelope, whose request_id is that of the header", async () => {
+  it("has the error envelope, with the request_id of the header", async () => {
     const response = await test.anonymous.get("/api/v1/me");
     const error = errorOf(response);
     expect(response.json).to.deep.equal({
@@ -45,7 +45,7 @@ describe("Errors", () => {
     const wrongCase = ["/api/v1/ME", "/API/v1/me"];
     const incomplete = ["/", "/api", "/api/v1", "/api/v1/jobs", "/api/v1/library"];
     for (const path of [...incomplete, ...wrongCase, "/api/v2/me", "/api/v1/me/x", "/nothing?x=1"]) {
-      it(`answers ${path}`, async () => {
+      it(`is returned for ${path}`, async () => {
         expect(refusalOf(await test.anonymous.get(path))).to.equal("404 not_found");
       });
     }
@@ -53,7 +53,7 @@ describe("Errors", () => {
 
   describe("405 method_not_allowed", () => {
     for (const [path, allow] of Object.entries(KNOWN_PATHS)) {
-      it(`answers another method on ${path}, naming what it takes`, async () => {
+      it(`is returned for another method on ${path}, with the allowed methods`, async () => {
         for (const method of ["PUT", "DELETE", "PATCH", ...(allow.includes("POST") ? [] : ["POST"])]) {
           const response = await test.anonymous.send(method, path);
           expect(refusalOf(response)).to.equal("405 method_not_allowed");
@@ -61,7 +61,7 @@ describe("Errors", () => {
         }
       });
 
-      it(`answers OPTIONS ${path} with 204 and what it takes`, async () => {
+      it(`is not returned for OPTIONS ${path}: 204 with the allowed methods`, async () => {
         const response = await test.anonymous.send("OPTIONS", path);
         expect([response.status, response.headers.get("allow"), response.text]).to.deep.equal([204, allow, ""]);
       });
@@ -93,7 +93,7 @@ describe("Errors", () => {
       });
     }
 
-    it("revoked_api_key: a key we know that was revoked", async () => {
+    it("revoked_api_key: a revoked key", async () => {
       const { api, keyId } = await test.account();
       await test.app.accounts.revokeKey(keyId);
       const response = await api.get("/api/v1/me");
@@ -101,7 +101,7 @@ describe("Errors", () => {
       expect(response.headers.get("www-authenticate")).to.equal('Bearer error="invalid_token"');
     });
 
-    it("takes the scheme in any case", async () => {
+    it("is not returned for the scheme in another case", async () => {
       const { key } = await test.account();
       expect((await refusedBy(`bEARER ${key}`)).status).to.equal(200);
     });
@@ -121,7 +121,7 @@ describe("Errors", () => {
       expect((await new ApiClient(test.url, token).get("/api/v1/me")).status).to.equal(200);
     });
 
-    it("insufficient_scope: names the scope that is missing", async () => {
+    it("insufficient_scope: names the missing scope", async () => {
       const { api } = await test.account({ scopes: ["models:read"] });
       const response = await api.get("/api/v1/credits");
       expect(refusalOf(response)).to.equal("403 insufficient_scope");
@@ -139,7 +139,7 @@ describe("Errors", () => {
       "application/json; charset=latin1",
     ];
     for (const type of types) {
-      it(`answers Content-Type ${JSON.stringify(type)}`, async () => {
+      it(`is returned for Content-Type ${JSON.stringify(type)}`, async () => {
         const { api } = await test.account();
         const headers = { "Idempotency-Key": "k", ...(type === null ? {} : { "Content-Type": type }) };
         const response = await api.send("POST", "/api/v1/generations", {
@@ -151,7 +151,7 @@ describe("Errors", () => {
     }
 
     for (const encoding of ["gzip", "deflate", "br", "nonsense"]) {
-      it(`answers Content-Encoding ${encoding}`, async () => {
+      it(`is returned for Content-Encoding ${encoding}`, async () => {
         const { api } = await test.account();
         expect(refusalOf(await api.generate(A_GENERATION, { "Content-Encoding": encoding }))).to.equal(
           "415 unsupported_media_type",
@@ -164,14 +164,14 @@ describe("Errors", () => {
       "application/json;charset=UTF-8",
       'application/json; charset="utf-8"; x=y',
     ]) {
-      it(`is no answer to Content-Type ${type}`, async () => {
+      it(`is not returned for Content-Type ${type}`, async () => {
         const { api } = await test.account();
         expect((await api.generate(A_GENERATION, { "Content-Type": type })).status).to.equal(202);
       });
     }
   });
 
-  it("413 payload_too_large: a body over the limit, announced or not", async () => {
+  it("413 payload_too_large: a body over the limit, with or without Content-Length", async () => {
     const { api } = await test.account();
     const body = JSON.stringify({ ...A_GENERATION, client: "x".repeat(300_000) });
     expect(refusalOf(await api.generate(body))).to.equal("413 payload_too_large");
@@ -185,12 +185,12 @@ describe("Errors", () => {
   });
 });
 
-/** An audio store that fails every look with this error. */
+/** An audio store whose reads all fail with this error. */
 function brokenStore(error: Error): AudioStore {
   return { stat: () => Promise.reject(error) } as unknown as AudioStore;
 }
 
-describe("Faults of this server", () => {
+describe("An internal fault", () => {
   const lookAtAudio = async (error: Error): Promise<{ readonly response: ApiResponse; readonly test: TestApp }> => {
     const test = await startTestApp({ audio: brokenStore(error) });
     try {
@@ -201,7 +201,7 @@ describe("Faults of this server", () => {
     }
   };
 
-  it("are 500 internal_error, without a word on what happened, and one log line with everything", async () => {
+  it("returns 500 internal_error without details, and logs the details in one line", async () => {
     const { response: result, test } = await lookAtAudio(new Error("table `secrets` is on fire"));
     expect(refusalOf(result)).to.equal("500 internal_error");
     expect(result.text).not.to.include("fire");
@@ -212,8 +212,8 @@ describe("Faults of this server", () => {
     expect(JSON.stringify(lines[0])).not.to.include("signature=");
   });
 
-  it("are 503 service_unavailable with Retry-After when something is out of reach for a while", async () => {
-    const { response: result } = await lookAtAudio(new ServiceUnavailableError("The storage is out of reach.", 7));
+  it("returns 503 service_unavailable with Retry-After when a service is unavailable", async () => {
+    const { response: result } = await lookAtAudio(new ServiceUnavailableError("The storage is unavailable.", 7));
     expect(refusalOf(result)).to.equal("503 service_unavailable");
     expect(result.headers.get("retry-after")).to.equal("7");
   });

@@ -21,28 +21,28 @@ import { ApiClient } from "../support/api-client.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import { FixedKeyring } from "../support/doubles/fixed-keyring.js";
 
-/** The HTTP adapter alone, over use cases that a test makes up. */
+/** The HTTP adapter alone, over use cases that a test supplies. */
 export interface FakeHttp {
   readonly http: Http;
   readonly api: ApiClient;
   readonly url: string;
   readonly account: Account;
   readonly logger: RecordingLogger;
-  /** What `onAnswered` was told. */
-  readonly answered: AnsweredRequest[];
+  /** The reports that `onAnswered` got. */
+  readonly reports: AnsweredRequest[];
   close(): Promise<void>;
 }
 
 const PLENTY = { perMinute: 100, perDay: 1_000 };
 
-/** Every request is that of one account; a generation is accepted with a job that completed at once. */
+/** Every request is of one account; a generation is accepted with a job that completed at once. */
 export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsPerMinute = 100): Promise<FakeHttp> {
   const clock = new SystemClock();
   const account = anAccount();
   const key = anApiKey({ accountId: account.id, scopes: SCOPES });
   const job = aJob({ accountId: account.id });
   const logger = new RecordingLogger();
-  const answered: AnsweredRequest[] = [];
+  const reports: AnsweredRequest[] = [];
   const tier = { name: "pro", maxConcurrent: 1, monthlyCredits: 1 };
   const rateLimits = { read: PLENTY, write: PLENTY, generation: { ...PLENTY, perMinute: generationsPerMinute } };
   const publicUrl = { current: "http://fermata.test" };
@@ -97,11 +97,11 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     ids: { next: anId },
     logger,
     readiness: () => Promise.resolve([]),
-    onCompleted: (record) => void answered.push(record),
+    onCompleted: (record) => void reports.push(record),
     controllers: { get: (Controller) => new Controller(created) },
     ...parts,
   };
   const http = createHttp(created);
   const { url } = await http.listen();
-  return { http, api: new ApiClient(url, "any"), url, account, logger, answered, close: () => http.close(100) };
+  return { http, api: new ApiClient(url, "any"), url, account, logger, reports, close: () => http.close(100) };
 }

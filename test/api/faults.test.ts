@@ -7,14 +7,14 @@ import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
 const SECRET = "Tokenof22characters000";
 const broken = (): Promise<never> => Promise.reject(new Error("a bug, with a secret in it"));
 
-describe("Faults behind the API", () => {
+describe("A fault in a use case", () => {
   let fake: FakeHttp;
   const start = async (parts: Partial<HttpParts> = {}, generationsPerMinute?: number): Promise<void> => {
     fake = await startFakeHttp(parts, generationsPerMinute);
   };
   afterEach(() => fake.close());
 
-  it("in authentication are 500, not 401, and no failed authentication", async () => {
+  it("during authentication returns 500, not 401, and does not count as a failed authentication", async () => {
     let fails = true;
     const identify = (): Promise<never> => (fails ? broken() : Promise.reject(new InvalidApiKeyError()));
     await start({ authenticate: { identify } });
@@ -24,7 +24,7 @@ describe("Faults behind the API", () => {
     expect(refusalOf(await fake.api.get("/api/v1/me"))).to.equal("401 invalid_api_key");
   });
 
-  it("show nothing of themselves, and are logged once with the request's id", async () => {
+  it("shows no details, and is logged once with the request's id", async () => {
     await start({ credits: { balance: broken } });
     const response = await fake.api.get("/api/v1/credits");
     expect(refusalOf(response)).to.equal("500 internal_error");
@@ -40,7 +40,7 @@ describe("Faults behind the API", () => {
     ["POST", `/callbacks/synth/job_1/${SECRET}`, "/callbacks/synth/job_1/***"],
     ["POST", `/callbacks/synth/job_1/${SECRET}/?x=1`, "/callbacks/synth/job_1/***"],
   ] as const) {
-    it(`are logged without the secret in ${method} ${path}, and the request with it is in no log of requests`, async () => {
+    it(`is logged without the secret in ${method} ${path}, and the request log has no row with it`, async () => {
       const publicLinks = { findSharedTrack: broken, isSuspended: broken };
       const receiveCallback = { isAddress: () => Promise.resolve(true), receive: broken };
       await start({ publicLinks, receiveCallback });
@@ -48,18 +48,18 @@ describe("Faults behind the API", () => {
       expect(response.status).to.equal(500);
       expect(fake.logger.lines.map(({ fields }) => fields["path"])).to.deep.equal([shown]);
       expect(JSON.stringify(fake.logger.lines)).not.to.include(SECRET);
-      expect(fake.answered).to.deep.equal([]);
+      expect(fake.reports).to.deep.equal([]);
     });
   }
 
-  it("take in what only an operator or an embedding app can do wrong", async () => {
+  it("covers errors that only an operator or an embedding app can cause", async () => {
     await start({
       credits: { balance: () => Promise.reject(new OperationRefusedError("There is no account acct_x.")) },
     });
     expect(refusalOf(await fake.api.get("/api/v1/credits"))).to.equal("500 internal_error");
   });
 
-  it("stay faults over the generation limit, since they hide whether the key was used before", async () => {
+  it("returns 500 over the generation limit too, because the idempotency record is unknown", async () => {
     const errors: Error[] = [new ServiceUnavailableError(), new Error("a bug")];
     const execute: HttpParts["acceptGeneration"]["execute"] = ({ limitExceeded }) => {
       expect(limitExceeded?.code).to.equal("rate_limited");
@@ -72,9 +72,9 @@ describe("Faults behind the API", () => {
 
   for (const [what, parts] of [
     ["waiting fails", { waitForJob: { wait: broken } }],
-    ["the answer cannot be recorded", { recordResponse: broken }],
+    ["the response cannot be recorded", { recordResponse: broken }],
   ] as const) {
-    it(`leave the acceptance as the answer when ${what}: it is what is on record`, async () => {
+    it(`returns the acceptance when ${what}: it is the recorded response`, async () => {
       await start(parts);
       const response = await fake.api.generate(undefined, { Prefer: "wait=20" });
       expect(response.status).to.equal(202);
@@ -82,13 +82,13 @@ describe("Faults behind the API", () => {
     });
   }
 
-  it("leave open which answer was recorded when the storage went away meanwhile: only asking again can tell", async () => {
+  it("returns an error when the storage fails before the response is known; a retry returns it", async () => {
     await start({ recordResponse: () => Promise.reject(new ServiceUnavailableError()) });
     const response = await fake.api.generate(undefined, { Prefer: "wait=20" });
     expect([refusalOf(response), response.headers.get("retry-after")]).to.deep.equal(["503 service_unavailable", "1"]);
   });
 
-  it("record an answer before it is sent", async () => {
+  it("leaves no sent response unrecorded: the API records a response before it sends it", async () => {
     const recorded: unknown[] = [];
     await start({ recordResponse: (...given) => Promise.resolve(void recorded.push(given)) });
     const response = await fake.api.generate(undefined, { Prefer: "wait=20", "Idempotency-Key": "k" });

@@ -31,7 +31,7 @@ describe("options of POST /api/v1/generations", () => {
     caller.api.generate({ ...A_GENERATION, ...change, options }, headers);
   const optionsSent = (): unknown => test.provider.submissions.map((request) => (request as MusicRequest).options);
 
-  it("reach the provider with the declared defaults, and are shown as they were given", async () => {
+  it("reach the provider with the declared defaults, and the API returns them as the caller gave them", async () => {
     const { id } = dataOf<Shown>(await generate(GIVEN, {}, WAIT));
     expect(optionsSent()).to.deep.equal([{ ...GIVEN, style_weight: 0.5 }]);
     const shown = dataOf<Shown>(await caller.api.get(`/api/v1/generations/${id}`));
@@ -43,7 +43,7 @@ describe("options of POST /api/v1/generations", () => {
     expect(dataOf<Shown>(await caller.api.get(`/api/v1/jobs/${id}`)).options).to.deep.equal(GIVEN);
   });
 
-  it("may be left out, or empty: then there are the defaults alone", async () => {
+  it("may be missing or empty: the provider then gets the defaults", async () => {
     for (const body of [A_GENERATION, { ...A_GENERATION, options: {} }]) {
       const { id } = dataOf<Shown>(await caller.api.generate(body, WAIT));
       for (const path of [`/api/v1/generations/${id}`, `/api/v1/jobs/${id}`])
@@ -53,7 +53,7 @@ describe("options of POST /api/v1/generations", () => {
     expect(optionsSent()).to.deep.equal([{ style_weight: 0.5 }, { style_weight: 0.5 }, {}]);
   });
 
-  it("are the same at every attempt", async () => {
+  it("are the same in every attempt", async () => {
     const own = await startTestApp({ work: true, settings: { jobs: { maxAttempts: 3, backoffMs: 1 } } });
     try {
       own.provider.behaviour = (request, context) =>
@@ -120,7 +120,7 @@ describe("options of POST /api/v1/generations", () => {
       [["body.options.vocal_gender", "must be one of: female, male for scripted/song"]],
     ],
     [
-      "several mistakes",
+      "several issues",
       { style_weight: 2, loop: 1, seed: 1 },
       [
         ["body.options.style_weight", "must be a number from 0 to 1 for scripted/song"],
@@ -139,28 +139,28 @@ describe("options of POST /api/v1/generations", () => {
     ],
   ];
   for (const [what, options, issues] of wrong) {
-    it(`are refused with ${what}, by path and with what is allowed`, async () => {
+    it(`are refused with ${what}, with the path and the allowed values`, async () => {
       const response = await generate(options);
       expect(refusalOf(response)).to.equal("400 invalid_request");
       expect(errorOf(response).details).to.deep.equal({ issues: issues.map(([path, message]) => ({ path, message })) });
     });
   }
 
-  it("are refused, every one, for a model without any", async () => {
+  it("are all refused for a model without options", async () => {
     const response = await generate({ seed: 1 }, { model_id: "scripted/beat", duration: undefined });
     expect(errorOf(response).details).to.deep.equal({
       issues: [{ path: "body.options.seed", message: "is not a known option; scripted/beat takes no options" }],
     });
   });
 
-  it("are refused together with other mistakes of the request, each by its path", async () => {
+  it("are reported together with the request's other validation errors, each by its path", async () => {
     expect(issuePaths(await generate({ seed: -1 }, { duration: 241 }))).to.deep.equal([
       "body.duration",
       "body.options.seed",
     ]);
   });
 
-  it("are refused under names that objects have of their own", async () => {
+  it("are refused under names of built-in object properties", async () => {
     for (const name of ["__proto__", "constructor", "hasOwnProperty"]) {
       const response = await caller.api.generate(
         `{"model_id":"scripted/song","prompt":"rain","options":{"${name}":1}}`,
@@ -170,7 +170,7 @@ describe("options of POST /api/v1/generations", () => {
     }
   });
 
-  it("are part of what makes a request the same", async () => {
+  it("are part of the idempotency fingerprint", async () => {
     const post = (options: object | undefined): Promise<ApiResponse> =>
       caller.api.generate({ ...A_GENERATION, options }, { "Idempotency-Key": "with options" });
     const first = await post({ seed: 1, loop: true });
@@ -188,7 +188,7 @@ describe("options of POST /api/v1/generations", () => {
       expect(refusalOf(await post(other)), JSON.stringify(other)).to.equal("409 idempotency_key_conflict");
   });
 
-  it("are accepted as declared or answered 400, whatever they hold", async () => {
+  it("are accepted as declared or refused with 400, whatever their values", async () => {
     const names = fc.constantFrom("seed", "key", "loop", "style_weight", "negative_prompt", "__proto__", "toString");
     const options = fc.dictionary(fc.oneof(names, fc.string()), fc.oneof(fc.jsonValue(), fc.boolean(), fc.nat()), {
       maxKeys: 25,
@@ -208,7 +208,7 @@ describe("options of POST /api/v1/generations", () => {
     );
   });
 
-  it("are checked for embedding apps as for the API", async () => {
+  it("are validated for embedding apps as for the API", async () => {
     const { account } = caller;
     const input = { modelId: "scripted/song", prompt: "rain" };
     const base = { account, requestId: null, idempotency: null, limitExceeded: null };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
-describe("Headers of every answer", () => {
+describe("The headers of every response", () => {
   let test: TestApp;
   let caller: TestAccount;
   before(async () => {
@@ -23,7 +23,7 @@ describe("Headers of every answer", () => {
     "/",
   ];
   for (const path of PATHS) {
-    it(`are there on ${path}`, async () => {
+    it(`are present on ${path}`, async () => {
       const { headers } = await caller.api.get(path);
       expect(headers.get("x-request-id")).to.match(/^req_[0-9a-z]{26}$/);
       expect(headers.get("x-content-type-options")).to.equal("nosniff");
@@ -32,7 +32,7 @@ describe("Headers of every answer", () => {
     });
   }
 
-  it("let nothing under /api be cached", async () => {
+  it("forbid caching under /api", async () => {
     for (const path of ["/api/v1/me", "/api/v1/models", "/api/v1/nothing"]) {
       const response = await caller.api.get(path, { "If-None-Match": "*" });
       expect(response.headers.get("cache-control")).to.equal("no-store");
@@ -41,7 +41,7 @@ describe("Headers of every answer", () => {
     }
   });
 
-  describe("of every read", () => {
+  describe("of every read request", () => {
     const READS: readonly (readonly [path: string, status: number])[] = [
       ["/api/v1/me", 200],
       ["/api/v1/credits", 200],
@@ -65,7 +65,7 @@ describe("Headers of every answer", () => {
       ["/api/v1/webhook-endpoints?status=x", 400],
     ];
     for (const [path, status] of READS) {
-      it(`show the read allowance and forbid caching: ${path}`, async () => {
+      it(`have the remaining reads and forbid caching: ${path}`, async () => {
         const { headers, ...response } = await caller.api.get(path);
         expect(response.status).to.equal(status);
         expect(headers.get("ratelimit-policy")).to.match(/^"read-minute";q=\d+;w=60, "read-day";q=\d+;w=86400$/);
@@ -74,7 +74,7 @@ describe("Headers of every answer", () => {
         expect(headers.get("content-type")).to.equal("application/json; charset=utf-8");
       });
 
-      it(`ask for a key: ${path}`, async () => {
+      it(`request a key: ${path}`, async () => {
         const { headers, ...response } = await test.anonymous.get(path);
         expect([response.status, headers.get("www-authenticate"), headers.get("ratelimit")]).to.deep.equal([
           401,
@@ -85,7 +85,7 @@ describe("Headers of every answer", () => {
     }
   });
 
-  it("carry a request id of our own, whatever the request says", async () => {
+  it("have a request id from the server, whatever the request sends", async () => {
     const ids = [];
     for (let count = 0; count < 2; count++) {
       ids.push((await caller.api.get("/api/v1/me", { "X-Request-Id": "req_mine" })).headers.get("x-request-id"));

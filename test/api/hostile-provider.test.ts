@@ -5,29 +5,29 @@ import { defineProvider, PROVIDER_PORT_VERSION, type ProviderHost } from "../../
 import { dataOf } from "../support/api-client.js";
 import { Canary } from "../support/canary.js";
 import { type Behaviour, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { UNHEARD } from "../support/shelf.js";
+import { UNHEARD } from "../support/library-fixture.js";
 import { bytes, FakeApi, json } from "../support/provider-kit/index.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const SIGNATURE = "signature=not-for-logs";
 
-/** Addresses that a response may name, and what the failure says of each. */
+/** URLs in a provider's response, and the failure of each. */
 const hostile = (port: number, listed: string): readonly (readonly [url: string, says: string])[] => [
   [`http://127.0.0.1:${port}`, "only https"],
   [`http://localhost:${port}`, "only https"],
   ["http://169.254.169.254", "only https"],
-  // The host of the vendor's own base URL, by https: its address is not the operator's word.
+  // The https host of the vendor's base URL: the operator did not set its address.
   [`https://127.0.0.1:${port}`, "127.0.0.1 may not be connected to"],
   ["https://169.254.169.254", "neither among the plugin's hosts"],
   [`https://evil.example:${port}`, "neither among the plugin's hosts"],
-  // A name that the plugin's definition lists, and that leads to this machine.
+  // A host that the plugin's definition lists, and that resolves to this machine.
   [`https://${listed}:${port}`, "(127.0.0.1) may not be connected to"],
 ];
 
-/** Every name leads to this machine. */
+/** Every name resolves to this machine. */
 const rebinding = (): DnsAddressGuard => new DnsAddressGuard(new AddressPolicy(), () => Promise.resolve(["127.0.0.1"]));
 
-describe("A provider whose responses name addresses", () => {
+describe("A provider whose responses contain URLs", () => {
   let canary: Canary;
   let vendor: FakeApi;
   let test: TestApp | null;
@@ -40,7 +40,7 @@ describe("A provider whose responses name addresses", () => {
     await Promise.all([canary.close(), vendor.close()]);
   });
 
-  /** Everything that operators read of a job. */
+  /** Everything about a job that operators can read. */
   function wordsOf({ attempts }: JobReport): string {
     const words = attempts.map(({ outcome, message }) => `${String(outcome)}: ${String(message)}`).join("\n");
     expect(words, "no signature is shown").to.not.include(SIGNATURE);
@@ -61,7 +61,7 @@ describe("A provider whose responses name addresses", () => {
     return app.app.jobs.show(id);
   }
 
-  it("does not get a track uploaded to this machine, this network or a host that is not listed", async () => {
+  it("cannot have a track uploaded to this machine, this network or an unlisted host", async () => {
     const cases = hostile(canary.port, "storage.googleapis.com");
     const ids = cases.map((_, index) => `musicai-${index}`);
     for (const [index, [origin]] of cases.entries()) {
@@ -85,7 +85,7 @@ describe("A provider whose responses name addresses", () => {
     const generated = dataOf<{ id: string }>(await api.generate(undefined, { Prefer: "wait=30" }));
     const { tracks } = dataOf<{ tracks: { id: string }[] }>(await api.get(`/api/v1/generations/${generated.id}`));
     const track = { accountId: account.id, trackId: tracks[0]?.id ?? "" };
-    // Each provider that is kept away from leaves the job to the next one.
+    // Each blocked provider leaves the job to the next one.
     const report = await endOf(app, () => app.app.splits.start({ kind: "vocal_removal", ...track }));
     expect([report.job.status, report.job.creditsCharged]).to.deep.equal(["failed", 0]);
     expect(report.attempts.map(({ providerId }) => providerId)).to.deep.equal(ids);
@@ -96,12 +96,12 @@ describe("A provider whose responses name addresses", () => {
         .and.to.include(cases[index]?.[1]);
     expect(
       vendor.requests.filter(({ method }) => method !== "GET"),
-      "no job was made there",
+      "no job was created there",
     ).to.deep.equal([]);
     expect(canary.connections).to.equal(0);
   });
 
-  /** A plugin that calls the URL that it is given as prompt, by the host's fetch and along redirects. */
+  /** A plugin that calls the URL in the prompt, through the host's fetch and along redirects. */
   function caller(hosts: readonly string[] | null, id = "caller") {
     const call = async (host: ProviderHost, url: string): Promise<void> =>
       void (await host.fetch(url, { method: "POST", body: "audio" }));
@@ -138,13 +138,13 @@ describe("A provider whose responses name addresses", () => {
       return dataOf<{ id: string }>(await api.generate({ model_id: `${id}/song`, prompt, instrumental: true }));
     });
 
-  it("does not get a call elsewhere, by its own word or by a redirect", async () => {
+  it("cannot redirect its calls to another host, by a URL or a redirect", async () => {
     const cases = hostile(canary.port, "api.listed.example").flatMap(([origin, says], index) => {
       const location = `${origin}/x?${SIGNATURE}`;
       vendor.on("POST", `/go/${index}`, { status: 307, headers: { location } });
       return [location, `${vendor.url}/go/${index}`].map((url) => ({ url, says }));
     });
-    // Apart, since work is kept away from a provider whose call was refused.
+    // Separate, since a provider whose call was refused gets no further jobs for a while.
     const plugins = cases.map((_, index) => caller(["api.listed.example"], `caller-${index}`));
     test = await startTestApp({ ...UNHEARD, work: true, plugins, addressGuard: rebinding() });
     for (const [index, { url, says }] of cases.entries()) {
@@ -159,7 +159,7 @@ describe("A provider whose responses name addresses", () => {
     expect(vendor.requests).to.have.lengthOf(hostile(0, "").length);
   });
 
-  it("reaches the origin of its settings, and what the operator allowed", async () => {
+  it("reaches the origin in its settings, and the hosts that the operator allowed", async () => {
     const neighbour = await FakeApi.open();
     try {
       for (const api of [vendor, neighbour]) api.on("POST", "/ok", json({}));
@@ -178,7 +178,7 @@ describe("A provider whose responses name addresses", () => {
     }
   });
 
-  it("that names no hosts in its definition still reaches nothing but https at public addresses", async () => {
+  it("without hosts in its definition reaches only https at public addresses", async () => {
     const urls = ["http://127.0.0.1", "https://127.0.0.1", "https://any.example"].map(
       (origin) => `${origin}:${canary.port}/`,
     );
@@ -191,7 +191,7 @@ describe("A provider whose responses name addresses", () => {
     expect(canary.connections).to.equal(0);
   });
 
-  it("does not get a result fetched from this machine, this network or by plain http", async () => {
+  it("cannot have a result downloaded from this machine, this network or over plain http", async () => {
     test = await startTestApp({
       ...UNHEARD,
       work: true,
@@ -218,7 +218,7 @@ describe("A provider whose responses name addresses", () => {
     expect(canary.connections).to.equal(0);
   });
 
-  it("has files fetched from the very origin of its settings, plain http and private as it is", async () => {
+  it("has files downloaded from the origin in its settings, even when that is private and plain http", async () => {
     vendor.on("GET", "/made.mp3", bytes(SCRIPTED_AUDIO, "audio/mpeg"));
     const definition = caller([]);
     const source = { kind: "url" as const, url: `${vendor.url}/made.mp3` };

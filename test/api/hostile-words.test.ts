@@ -3,7 +3,7 @@ import type { ProviderTrack } from "../../core/ports/music-provider.js";
 import type { TrackId } from "../../core/ids.js";
 import { dataOf } from "../support/api-client.js";
 import { SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { UNHEARD } from "../support/shelf.js";
+import { UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 interface Generation {
@@ -12,14 +12,14 @@ interface Generation {
   readonly tracks: readonly { readonly id: TrackId; readonly title: string; readonly duration: number | null }[];
 }
 
-describe("A provider that says too much", () => {
+describe("A provider with oversized values", () => {
   let test: TestApp;
   before(async () => {
     test = await startTestApp({ ...UNHEARD, work: true });
   });
   after(() => test.close());
 
-  /** What becomes of a track whose every file is said to be so long. */
+  /** The track whose files all claim this duration. */
   async function generate(
     track: Partial<ProviderTrack>,
     durationSeconds: number,
@@ -34,7 +34,7 @@ describe("A provider that says too much", () => {
   }
 
   for (const durationSeconds of [1e308, Infinity, Number.NaN, -1]) {
-    it(`delivers and charges a track of ${durationSeconds} seconds, as one of unknown length`, async () => {
+    it(`with a track of ${durationSeconds} seconds completes the job with an unknown duration`, async () => {
       const { generation, page } = await generate({ bpm: durationSeconds }, durationSeconds);
       expect([generation.status, generation.credits_charged]).to.deep.equal(["completed", 10]);
       expect(generation.tracks.map(({ duration }) => duration)).to.deep.equal([null]);
@@ -43,17 +43,17 @@ describe("A provider that says too much", () => {
     });
   }
 
-  it("has its titles and tags cut, and the control characters taken out", async () => {
+  it("has its titles and tags truncated, and control characters removed", async () => {
     const title = `\u001b]0;owned\u0007Rain\u202e\u009b31m ${"x".repeat(5_000_000)}`;
     const mood = Array.from({ length: 5_000 }, (_, index) => `mood ${index} ${"y".repeat(500)}`);
     const { generation, page } = await generate({ title, tags: { mood, activity: [], genre: [], other: [] } }, 12);
     expect(generation.tracks[0]?.title).to.equal(`]0;owned Rain 31m ${"x".repeat(182)}`);
     expect(JSON.stringify(generation).length).to.be.lessThan(20_000);
-    // eslint-disable-next-line no-control-regex -- they are what must not be there
+    // eslint-disable-next-line no-control-regex -- they must not be in the output
     expect(page).to.not.match(/[\u0000-\u0008\u000e-\u001f\u0080-\u009f\u202e]/);
   });
 
-  it("has its lyrics cut, and control characters taken out; times that are none cost the times alone", async () => {
+  it("has its lyrics truncated and control characters removed; invalid word times alone are dropped", async () => {
     const text = `\u001b]0;owned\u0007Rain\u202e\r\n\u009b31m ${"x".repeat(5_000_000)}`;
     const words = [{ text: "Rain", startSeconds: 0, endSeconds: Infinity }];
     const { generation } = await generate({ lyrics: { text, words } }, 12);

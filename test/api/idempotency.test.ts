@@ -23,7 +23,7 @@ describe("Idempotency of POST /api/v1/generations", () => {
     expect(again.headers.get("x-request-id")).not.to.equal(first.headers.get("x-request-id"));
   };
 
-  it("answers a repeated request with the bytes of the first, and makes one job", async () => {
+  it("returns the bytes of the first response to a repeated request, and creates one job", async () => {
     const caller = await test.account({ credits: 100 });
     const first = await post(caller, A_GENERATION);
     expect(first.headers.get("idempotent-replayed")).to.equal(null);
@@ -60,7 +60,7 @@ describe("Idempotency of POST /api/v1/generations", () => {
     });
   }
 
-  it("takes other content of metadata for another body, not another shape", async () => {
+  it("treats different metadata as a different body of the same shape", async () => {
     const caller = await test.account();
     await post(caller, { ...A_GENERATION, metadata: { a: 1 } });
     expect(refusalOf(await post(caller, { ...A_GENERATION, metadata: { b: "x" } }))).to.equal(
@@ -68,7 +68,7 @@ describe("Idempotency of POST /api/v1/generations", () => {
     );
   });
 
-  it("makes one job and one reservation of 50 requests that race with one key", async () => {
+  it("creates one job and one reservation for 50 concurrent requests with one key", async () => {
     const caller = await test.account({ credits: 1_000 });
     const responses = await Promise.all(Array.from({ length: 50 }, () => post(caller, A_GENERATION)));
     expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).to.equal(1);
@@ -77,7 +77,7 @@ describe("Idempotency of POST /api/v1/generations", () => {
     expect([balance.monthly, balance.reservedMonthly, balance.runningJobs]).to.deep.equal([990, 10, 1]);
   });
 
-  it("keeps the keys of accounts apart", async () => {
+  it("scopes keys to the account", async () => {
     const [one, other] = [await test.account(), await test.account()];
     const first = await post(one, A_GENERATION);
     const second = await post(other, { ...A_GENERATION, prompt: "snow" });
@@ -85,7 +85,7 @@ describe("Idempotency of POST /api/v1/generations", () => {
     expect(dataOf(second)["id"]).not.to.equal(dataOf(first)["id"]);
   });
 
-  it("tells keys apart by case and by every character", async () => {
+  it("compares keys case-sensitively and in full", async () => {
     const caller = await test.account();
     const keys = ["key", "KEY", "key!", "k e y", "~".repeat(255)];
     const ids = [];
@@ -93,20 +93,20 @@ describe("Idempotency of POST /api/v1/generations", () => {
     expect(new Set(ids).size).to.equal(keys.length);
   });
 
-  it("does not record a refusal: the key works once the cause is gone", async () => {
+  it("does not record a refusal: the key can be used again", async () => {
     const caller = await test.account({ credits: 0 });
     expect(refusalOf(await post(caller, A_GENERATION))).to.equal("402 insufficient_credits");
     await test.app.credits.grant(caller.account.id, 10);
     expect((await post(caller, { ...A_GENERATION, prompt: "snow" })).status).to.equal(202);
   });
 
-  it("replays although the credits are used up and the tier is full", async () => {
+  it("replays although the credits are used up and the tier's concurrency is reached", async () => {
     const caller = await test.account({ tier: "free", credits: 10 });
     const first = await post(caller, A_GENERATION);
     expectReplay(await post(caller, A_GENERATION), first);
   });
 
-  it("frees the key after 24 hours", async () => {
+  it("forgets the key after 24 hours", async () => {
     const caller = await test.account();
     const first = await post(caller, A_GENERATION);
     clock.set(clock.now() + 24 * HOUR_MS - 1_000);
@@ -150,7 +150,7 @@ describe("Idempotency of POST /api/v1/generations", () => {
 });
 
 describe("A replay after the job has ended", () => {
-  it("is still the first answer, for completed and failed jobs", async () => {
+  it("returns the first response, for completed and failed jobs", async () => {
     const test = await startTestApp({ work: true });
     try {
       const { api } = await test.account();

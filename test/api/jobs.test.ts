@@ -20,7 +20,7 @@ describe("GET /api/v1/jobs/{job_id}", () => {
   });
   after(() => test.close());
 
-  it("shows a completed job with its tracks as outputs, and no error", async () => {
+  it("returns a completed job with its tracks as outputs, and no error", async () => {
     test.provider.behaviour = completes;
     const { api } = await test.account();
     const { id } = dataOf<{ readonly id: string }>(await api.generate(undefined, WAIT));
@@ -57,7 +57,7 @@ describe("GET /api/v1/jobs/{job_id}", () => {
     ["timeout", "provider_timeout", undefined],
   ] as const;
   for (const [kind, code, details] of failures) {
-    it(`shows a job that failed by \`${kind}\` as ${code}, without the provider's words`, async () => {
+    it(`returns a job that failed by \`${kind}\` as ${code}, without the provider's message`, async () => {
       test.provider.behaviour = fails(kind);
       const { api } = await test.account();
       const created = await api.generate(undefined, { ...WAIT, "Idempotency-Key": `fails-${kind}` });
@@ -80,8 +80,8 @@ describe("GET /api/v1/jobs/{job_id}", () => {
   }
 });
 
-describe("GET /api/v1/jobs/{job_id} of a job that nobody works on", () => {
-  it("shows it queued, reserved, without outputs, error and end", async () => {
+describe("GET /api/v1/jobs/{job_id} while no worker is running", () => {
+  it("returns the job as queued and reserved, without outputs, error and completion time", async () => {
     const test = await startTestApp();
     try {
       const { api } = await test.account();

@@ -2,7 +2,7 @@ import type { Schema } from "../../adapters/http/openapi/model.js";
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** The keywords that {@link issuesIn} knows; a schema with another one is a mistake itself. */
+/** The keywords that {@link issuesIn} supports; a schema with another one is an issue itself. */
 const KEYWORDS = new Set([
   ...["$ref", "type", "format", "description", "enum", "properties", "required", "additionalProperties"],
   ...["maxProperties", "items", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum"],
@@ -14,7 +14,7 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   uri: (text) => URL.canParse(text),
 };
 
-/** What of `value` does not fit `schema` (JSON Schema, as far as this API's description uses it), a line each. */
+/** The issues of `value` under `schema` (JSON Schema, as far as this API's description uses it), a line each. */
 export function issuesIn(value: unknown, schema: Schema, schemas: Schemas, at = "$"): string[] {
   const unknown = Object.keys(schema).filter((keyword) => !KEYWORDS.has(keyword));
   const own = [

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ApiClient, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
-import { LibraryFixture, UNHEARD, unsigned } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD, unsigned } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const PATH = "/api/v1/library/search";
@@ -23,7 +23,7 @@ interface Found {
 
 const found = async (api: ApiClient, query: Readonly<Record<string, string>> = {}): Promise<Found> =>
   dataOf<Found>(await api.get(`${PATH}?${new URLSearchParams(query).toString()}`));
-/** The titles of the tracks, in their order. */
+/** The titles of the tracks, in order. */
 const titles = async (api: ApiClient, query: Readonly<Record<string, string>> = {}): Promise<string[]> =>
   (await found(api, query)).tracks.map(({ title }) => title);
 const playlistTitles = async (api: ApiClient, query: Readonly<Record<string, string>> = {}): Promise<string[]> =>
@@ -102,7 +102,7 @@ describe("GET /api/v1/library/search", () => {
       });
     }
 
-    it("shows them as GET /tracks/{id} does, and their play_url plays", async () => {
+    it("returns them as GET /tracks/{id} does, and their play_url works", async () => {
       const [track] = (await found(alice.api, { q: "cafe" })).tracks;
       expect(unsigned({ ...track })).to.deep.equal(
         unsigned(dataOf(await alice.api.get(`/api/v1/tracks/${track?.id}`))),
@@ -148,7 +148,7 @@ describe("GET /api/v1/library/search", () => {
       });
     }
 
-    it("shows them as GET /playlists/{id} does", async () => {
+    it("returns them as GET /playlists/{id} does", async () => {
       const [playlist] = (await found(alice.api, { q: "halves" })).playlists;
       const single = dataOf<Found["playlists"][number]>(await alice.api.get(`/api/v1/playlists/${playlist?.id}`));
       expect({ ...playlist, tracks: playlist?.tracks.map((track) => unsigned({ ...track })) }).to.deep.equal({
@@ -159,7 +159,7 @@ describe("GET /api/v1/library/search", () => {
     });
   });
 
-  it("returns 10 of each unless told otherwise, 1 to 25", async () => {
+  it("returns 10 of each by default, 1 to 25 by limit", async () => {
     const { account, api } = await test.account();
     const names = Array.from({ length: 26 }, (_, index) => `quagga ${index}`);
     const playlists = names.map((name) => [`${name} list`, {}] as const);
@@ -182,7 +182,7 @@ describe("GET /api/v1/library/search", () => {
     });
   }
 
-  it("takes 200 characters of q, mood and activity, and refuses 201", async () => {
+  it("accepts 200 characters of q, mood and activity, and refuses 201", async () => {
     const { api } = await test.account();
     for (const name of ["q", "mood", "activity"]) {
       expect(await titles(api, { [name]: "x".repeat(200) })).to.deep.equal([]);
@@ -195,7 +195,7 @@ describe("GET /api/v1/library/search", () => {
     }
   });
 
-  it("refuses more than 16 words, and a filter given twice, by name", async () => {
+  it("refuses more than 16 words, and a filter given twice, naming the parameter", async () => {
     const { api } = await test.account();
     const words = await api.get(`${PATH}?q=${"a+".repeat(17)}`);
     expect([refusalOf(words), issuePaths(words)]).to.deep.equal(["400 invalid_request", ["query.q"]]);
@@ -206,14 +206,14 @@ describe("GET /api/v1/library/search", () => {
     }
   });
 
-  it("names all that is wrong at once", async () => {
+  it("reports all validation errors together", async () => {
     const { api } = await test.account();
     const long = "x".repeat(201);
     const response = await api.get(`${PATH}?q=${long}&mood=${long}&activity=${long}`);
     expect(issuePaths(response)).to.deep.equal(["query.q", "query.mood", "query.activity"]);
   });
 
-  it("costs no credits and draws on the read allowance", async () => {
+  it("costs no credits and counts as a read", async () => {
     const { api } = await test.account({ credits: 5 });
     const response = await api.get(PATH);
     expect(response.headers.get("ratelimit")).to.match(/^"read-minute";r=\d+;/);
@@ -221,7 +221,7 @@ describe("GET /api/v1/library/search", () => {
     expect(dataOf(await api.get("/api/v1/credits"))).to.deep.include({ available: 5, total_spent: 0 });
   });
 
-  it("needs the scope library:read", async () => {
+  it("requires the scope library:read", async () => {
     expect(refusalOf(await (await test.account({ scopes: ["models:read"] })).api.get(PATH))).to.equal(
       "403 insufficient_scope",
     );
@@ -242,7 +242,7 @@ describe("GET /api/v1/library/search of several accounts", () => {
     await test.close();
   });
 
-  it("finds what is public for everybody, and what is private for its account alone", async () => {
+  it("finds public tracks for every account, and private ones only for their owner", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
     await library.add(
       alice.account.id,
@@ -252,23 +252,27 @@ describe("GET /api/v1/library/search of several accounts", () => {
         "zebra shown": { visibility: "public", tracks: ["zebra hidden", "zebra open"] },
       },
     );
-    await library.add(null, { "zebra of nobody": {} }, { "zebra list of nobody": { tracks: ["zebra of nobody"] } });
+    await library.add(
+      null,
+      { "zebra without owner": {} },
+      { "zebra list without owner": { tracks: ["zebra without owner"] } },
+    );
     const query = { q: "zebra" };
-    expect(await titles(alice.api, query)).to.deep.equal(["zebra of nobody", "zebra open", "zebra hidden"]);
-    expect(await titles(bob.api, query)).to.deep.equal(["zebra of nobody", "zebra open"]);
+    expect(await titles(alice.api, query)).to.deep.equal(["zebra without owner", "zebra open", "zebra hidden"]);
+    expect(await titles(bob.api, query)).to.deep.equal(["zebra without owner", "zebra open"]);
     expect(await playlistTitles(alice.api, query)).to.deep.equal([
-      "zebra list of nobody",
+      "zebra list without owner",
       "zebra shown",
       "zebra secret",
     ]);
-    expect(await playlistTitles(bob.api, query)).to.deep.equal(["zebra list of nobody", "zebra shown"]);
+    expect(await playlistTitles(bob.api, query)).to.deep.equal(["zebra list without owner", "zebra shown"]);
 
     const [, shown] = (await found(bob.api, query)).playlists;
     expect(shown).to.include({ title: "zebra shown", track_count: 1 });
     expect(shown?.tracks.map(({ title }) => title)).to.deep.equal(["zebra open"]);
     expect(await playlistTitles(alice.api, { mood: "zebra-calm" })).to.have.length(2);
     const byMood = await found(bob.api, { mood: "zebra-calm" });
-    expect(byMood, "a hidden track tells nothing by the playlists that hold it").to.deep.equal({
+    expect(byMood, "a hidden track is not revealed by the playlists that contain it").to.deep.equal({
       tracks: [],
       playlists: [],
     });

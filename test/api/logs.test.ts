@@ -3,7 +3,7 @@ import { A_GENERATION, type ApiResponse, ApiClient, dataOf, issuePaths, refusalO
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp, type TestAppOptions } from "../support/test-app.js";
-import { alongside, loggedText } from "./beside.js";
+import { alongside, loggedText } from "./storage-reader.js";
 
 interface LogEntry {
   readonly id: string;
@@ -36,11 +36,11 @@ describe("GET /api/v1/logs", () => {
   });
   after(() => test.close());
 
-  it("is empty for an account that has asked for nothing yet", async () => {
+  it("is empty for an account without requests", async () => {
     expect((await (await test.account()).api.get("/api/v1/logs")).json).to.deep.equal({ data: { logs: [] } });
   });
 
-  it("shows each request with all that is known of it, the newest first", async () => {
+  it("returns each request with all its fields, newest first", async () => {
     const caller = await test.account();
     const profile = await caller.api.get("/api/v1/me?page=2");
     const body = JSON.stringify(A_GENERATION);
@@ -76,7 +76,7 @@ describe("GET /api/v1/logs", () => {
     for (const { created_at } of logs) expect(created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it("returns 50 unless told otherwise, 1 to 100", async () => {
+  it("returns 50 by default, 1 to 100 by limit", async () => {
     const caller = await test.account();
     await Promise.all(Array.from({ length: 102 }, () => caller.api.get("/api/v1/me")));
     expect(await logsOf(caller)).to.have.length(50);
@@ -97,20 +97,20 @@ describe("GET /api/v1/logs", () => {
     });
   }
 
-  it("never shows another account's requests", async () => {
+  it("never returns another account's requests", async () => {
     const [caller, other] = [await test.account(), await test.account()];
     await other.api.get("/api/v1/me");
     expect(await logsOf(caller)).to.deep.equal([]);
     expect((await logsOf(caller)).map(({ path }) => path)).to.deep.equal(["/api/v1/logs"]);
   });
 
-  it("needs the scope profile:read", async () => {
+  it("requires the scope profile:read", async () => {
     const { api } = await test.account({ scopes: ["credits:read"] });
     expect(refusalOf(await api.get("/api/v1/logs"))).to.equal("403 insufficient_scope");
     expect(refusalOf(await test.anonymous.get("/api/v1/logs"))).to.equal("401 authentication_required");
   });
 
-  it("keeps no query, no body and no secret", async () => {
+  it("stores no query, no body and no secret", async () => {
     const caller = await test.account();
     const body = {
       model_id: "scripted/song",
@@ -158,7 +158,7 @@ describe("The request log", () => {
     for (const test of opened.splice(0)) await test.close();
   });
 
-  it("keeps what was refused to a known caller, whatever the reason", async () => {
+  it("stores the refused requests of an authenticated caller, whatever the reason", async () => {
     const limited = await open({ settings: { rateLimits: { read: { perMinute: 2, perDay: 9 } } } });
     const caller = await limited.account({ scopes: ["profile:read"] });
     const otherAccount = await limited.account({ acceptTerms: false });
@@ -181,7 +181,7 @@ describe("The request log", () => {
     expect(await shown(otherAccount)).to.deep.equal([[403, "api_terms_not_accepted"]]);
   });
 
-  it("shows the last 30 days, and then deletes", async () => {
+  it("returns the last 30 days, and deletes older rows", async () => {
     const clock = new ManualClock();
     const test = await open({ clock, work: true });
     const caller = await test.account();
@@ -192,7 +192,7 @@ describe("The request log", () => {
     clock.set(created + 30 * DAY_MS + 1);
     expect((await logsOf(caller)).map(({ path }) => path)).to.deep.equal(["/api/v1/me"]);
     expect(await keptPaths(test)).to.deep.equal(["/api/v1/credits", "/api/v1/me"]);
-    // A run of the maintenance that is still under way sleeps only later: time goes on until one has seen the date.
+    // A maintenance run in progress sleeps only later: time passes until one has seen the date.
     await eventually("the old rows are deleted", async () => {
       await clock.advance(10_000);
       return !(await keptPaths(test)).includes("/api/v1/me");
@@ -201,9 +201,9 @@ describe("The request log", () => {
     expect(await keptPaths(test)).to.deep.equal(["/api/v1/logs"]);
   });
 
-  it("is written half a second behind the answers, for other processes to read", async () => {
+  it("is written half a second after the responses, for other processes to read", async () => {
     const clock = new ManualClock();
-    const secrets = { key: "a key that both of them share, and nobody else" };
+    const secrets = { key: "a key that only the two of them share" };
     const first = await open({ clock, settings: { secrets } });
     const second = await open({ clock, settings: { secrets, storage: { url: first.app.settings.storage.url } } });
     const caller = await first.account();
@@ -220,7 +220,7 @@ describe("The request log", () => {
     ]);
   });
 
-  it("has everything that was answered once the process has stopped", async () => {
+  it("has every finished request after the process has stopped", async () => {
     const test = await open({ clock: new ManualClock() });
     const caller = await test.account();
     await Promise.all(Array.from({ length: 30 }, () => caller.api.get("/api/v1/me")));

@@ -11,7 +11,7 @@ const statusOf = (response: string): number => Number(/^HTTP\/1\.1 (\d{3}) /.exe
 const bodyOf = (response: string): { readonly error: { readonly code: string; readonly request_id: string } } =>
   JSON.parse(response.slice(response.indexOf("\r\n\r\n") + 4)) as never;
 
-describe("Malformed requests", () => {
+describe("A malformed request", () => {
   let test: TestApp;
   let caller: TestAccount;
   before(async () => {
@@ -26,11 +26,11 @@ describe("Malformed requests", () => {
   const head = (first: string, ...headers: string[]): string =>
     `${[first, "Host: x", "Connection: close", ...headers].join("\r\n")}\r\n\r\n`;
 
-  describe("that are no HTTP get a clean 400 with the envelope", () => {
+  describe("that is not HTTP gets 400 with the error envelope", () => {
     const broken: readonly (readonly [what: string, bytes: string])[] = [
       ["garbage", "\x00\x01\x02\r\n\r\n"],
-      ["a method nobody knows", "FROB /api/v1/me HTTP/1.1\r\nHost: x\r\n\r\n"],
-      ["a version nobody knows", "GET / HTTP/9.9\r\nHost: x\r\n\r\n"],
+      ["an unknown method", "FROB /api/v1/me HTTP/1.1\r\nHost: x\r\n\r\n"],
+      ["an unknown version", "GET / HTTP/9.9\r\nHost: x\r\n\r\n"],
       ["a space in the path", "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n"],
       ["a header without a name", "GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n"],
       ["a header with a NUL", "GET / HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n"],
@@ -58,7 +58,7 @@ describe("Malformed requests", () => {
     });
   });
 
-  it("with two Host headers get 400 invalid_request, whichever of them is right", async () => {
+  it("with two Host headers gets 400 invalid_request, whichever of them is right", async () => {
     for (const headers of [
       ["Host: a", "Host: b"],
       ["Host: a", "X: y", "hOST: a"],
@@ -75,14 +75,14 @@ describe("Malformed requests", () => {
     }
   });
 
-  it("with two Host headers are the last of their connection", async () => {
+  it("with two Host headers closes its connection", async () => {
     const request = "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
     const response = await rawRequest(test.url, request + head("GET /healthz HTTP/1.1"));
     expect(response.match(/^HTTP\/1/gm)).to.have.length(1);
     expect(statusOf(response)).to.equal(400);
   });
 
-  it("with huge headers get 431", async () => {
+  it("with huge headers gets 431", async () => {
     const response = await rawRequest(test.url, head("GET /healthz HTTP/1.1", `X: ${"x".repeat(20_000)}`));
     expect([statusOf(response), bodyOf(response).error.code]).to.deep.equal([431, "invalid_request"]);
   });
@@ -104,7 +104,7 @@ describe("Malformed requests", () => {
     ["TRACE", "TRACE /api/v1/me HTTP/1.1", 405],
   ];
   for (const [what, first, status] of odd) {
-    it(`with ${what} get ${status}`, async () => {
+    it(`with ${what} gets ${status}`, async () => {
       const response = await rawRequest(test.url, head(first));
       expect(statusOf(response), response).to.equal(status);
       expect(response).to.match(/\r\nX-Request-Id: req_/);
@@ -124,7 +124,7 @@ describe("Malformed requests", () => {
       ["a comment", "{} // x", "400 invalid_request"],
       ["bytes that are no UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), "400 invalid_request"],
       ["UTF-16", Buffer.from('{"model_id":"x"}', "utf16le"), "400 invalid_request"],
-      ["compressed bytes that nobody announced", gzipSync("{}"), "400 invalid_request"],
+      ["compressed bytes without Content-Encoding", gzipSync("{}"), "400 invalid_request"],
       [
         "a field __proto__",
         '{"model_id":"scripted/song","prompt":"x","__proto__":{"admin":true}}',
@@ -179,14 +179,14 @@ describe("Malformed requests", () => {
       ["escapes", '{"model_id":"scripted\\/song","prompt":"\\ud83c\\udfb5"}'],
     ];
     for (const [what, body] of accepted) {
-      it(`with ${what} are accepted`, async () => {
+      it(`with ${what} is accepted`, async () => {
         expect((await caller.api.generate(body)).status).to.equal(202);
         expect(({} as Record<string, unknown>)["admin"]).to.equal(undefined);
       });
     }
   });
 
-  it("whose client goes away in the middle of the body leave nothing behind", async () => {
+  it("whose client disconnects in the middle of the body leaves nothing behind", async () => {
     const request = head(
       "POST /api/v1/generations HTTP/1.1",
       `Authorization: Bearer ${caller.key}`,
@@ -197,7 +197,7 @@ describe("Malformed requests", () => {
     expect((await caller.api.get("/api/v1/me")).status).to.equal(200);
   });
 
-  describe("of any kind never end in 5xx", () => {
+  describe("never gets 5xx", () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
     after(() => agent.destroy());
     const neverFails = (status: number): void => void expect(status).to.be.within(200, 499);
@@ -301,7 +301,7 @@ describe("Malformed requests", () => {
       const bytes = fc
         .array(fc.oneof(line, fc.string({ maxLength: 20 })), { maxLength: 8 })
         .map((lines) => `${lines.join("\r\n")}\r\n\r\n\x00\r\n\r\n`);
-      // What is left incomplete is rightly waited for; after this silence the client gives up.
+      // The server rightly waits for the rest of an incomplete request; after this silence the client stops waiting.
       const silenceMs = 200;
       await fc.assert(
         fc.asyncProperty(bytes, async (sent) => {
@@ -313,7 +313,7 @@ describe("Malformed requests", () => {
     });
   });
 
-  it("with an Authorization of noise get 401", async () => {
+  it("with random bytes as Authorization gets 401", async () => {
     for (const noise of ["Bearer \x80\xff", "Bearer a b c", ",", "=", "Bearer\tx", "Bearer Bearer Bearer"]) {
       const response = await new ApiClient(test.url, null).get("/api/v1/me", { Authorization: noise });
       expect(response.status, noise).to.equal(401);
@@ -321,7 +321,7 @@ describe("Malformed requests", () => {
   });
 });
 
-/** Sends a request whose path is taken as it is. */
+/** Sends a request with this exact path. */
 function statusFor(
   url: string,
   agent: Agent,
@@ -340,7 +340,7 @@ function statusFor(
   });
 }
 
-/** Sends bytes and hangs up. */
+/** Sends bytes and disconnects. */
 async function cutOff(url: string, bytes: string): Promise<void> {
   const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port) });
   await once(socket, "connect");

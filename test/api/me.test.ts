@@ -9,7 +9,7 @@ describe("GET /api/v1/me", () => {
   });
   after(() => test.close());
 
-  it("shows who the key speaks for", async () => {
+  it("returns the account of the key", async () => {
     const { account, api } = await test.account({ tier: "plus" });
     const response = await api.get("/api/v1/me");
     expect(response.status).to.equal(200);
@@ -18,13 +18,13 @@ describe("GET /api/v1/me", () => {
     });
   });
 
-  it("follows a change of tier within a second", async () => {
+  it("returns a changed tier within a second", async () => {
     const { account, api } = await test.account({ tier: "free" });
     await test.app.accounts.changeTier(account.id, "pro");
     expect(dataOf(await api.get("/api/v1/me"))["account_tier"]).to.equal("pro");
   });
 
-  it("needs the scope profile:read", async () => {
+  it("requires the scope profile:read", async () => {
     const { api } = await test.account({ scopes: ["credits:read"] });
     expect(refusalOf(await api.get("/api/v1/me"))).to.equal("403 insufficient_scope");
   });

@@ -41,7 +41,7 @@ describe("GET /api/v1/models", () => {
   });
   after(() => test.close());
 
-  it("lists all models in the order of config, those switched off as unavailable", async () => {
+  it("lists all models in the configured order, disabled ones as unavailable", async () => {
     const response = await caller.api.get("/api/v1/models");
     expect(response.status).to.equal(200);
     const { models } = dataOf<Models>(response);
@@ -55,14 +55,14 @@ describe("GET /api/v1/models", () => {
     expect(models[3]).to.have.deep.property("options", []);
   });
 
-  it("needs the scope models:read", async () => {
+  it("requires the scope models:read", async () => {
     const { api } = await test.account({ scopes: ["credits:read"] });
     expect(refusalOf(await api.get("/api/v1/models"))).to.equal("403 insufficient_scope");
     expect(refusalOf(await api.get("/api/v1/models/scripted%2Fsong"))).to.equal("403 insufficient_scope");
   });
 
   describe("/{model_id}", () => {
-    it("shows one model, its slash percent-encoded", async () => {
+    it("returns one model whose slash is percent-encoded", async () => {
       for (const id of ["scripted%2Fsong", "scripted%2fsong", "%73cripted%2Fsong"]) {
         const response = await caller.api.get(`/api/v1/models/${id}`);
         expect(response.status).to.equal(200);
@@ -70,7 +70,7 @@ describe("GET /api/v1/models", () => {
       }
     });
 
-    it("does not know a model that is not in the catalogue", async () => {
+    it("returns 404 for a model that is not in the catalogue", async () => {
       for (const id of [
         "scripted%2Fnothing",
         "scripted",
@@ -85,14 +85,14 @@ describe("GET /api/v1/models", () => {
       }
     });
 
-    it("takes a slash that is not encoded for another address", async () => {
+    it("returns 404 for a slash that is not encoded", async () => {
       expect(refusalOf(await caller.api.get("/api/v1/models/scripted/song"))).to.equal("404 not_found");
     });
   });
 });
 
 describe("GET /api/v1/models while a provider is down", () => {
-  it("shows its models as unavailable", async () => {
+  it("returns its models as unavailable", async () => {
     const test = await startTestApp({ settings: { breaker: { failures: 1 } }, work: true });
     try {
       const { api } = await test.account();
@@ -109,8 +109,8 @@ describe("GET /api/v1/models while a provider is down", () => {
   });
 });
 
-describe("GET /api/v1/models while a provider has not got one of its models", () => {
-  it("shows that one as unavailable and takes no job for it, and the others go on", async () => {
+describe("GET /api/v1/models while a provider lacks one of its models", () => {
+  it("returns that model as unavailable, accepts no job for it, and still accepts jobs for the others", async () => {
     const test = await startTestApp({ work: true, settings: { jobs: { maxAttempts: 1 } } });
     try {
       const { api } = await test.account();

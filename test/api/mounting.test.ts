@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { A_GENERATION, ApiClient, dataOf, refusalOf } from "../support/api-client.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
-describe("The router in a foreign Express app", () => {
+describe("The router mounted in another Express app", () => {
   let one: TestApp;
   let other: TestApp;
   let url: string;
@@ -31,7 +31,7 @@ describe("The router in a foreign Express app", () => {
     await other.close();
   });
 
-  it("serves everything under its prefix, and leaves the rest alone", async () => {
+  it("serves everything under its prefix, and ignores other paths", async () => {
     const { account, key } = await one.account();
     const api = new ApiClient(`${url}/music`, key);
     expect(dataOf(await api.get("/api/v1/me"))["id"]).to.equal(account.id);
@@ -42,7 +42,7 @@ describe("The router in a foreign Express app", () => {
     expect([own.json, own.headers.get("x-request-id")]).to.deep.equal([{ own: true }, null]);
   });
 
-  it("names URLs by the configured public URL, not by the Host header", async () => {
+  it("builds URLs from the configured public URL, not from the Host header", async () => {
     const { key } = await one.account();
     const response = await new ApiClient(`${url}/music`, key).generate();
     const { id, status_url } = dataOf<{ readonly id: string; readonly status_url: string }>(response);
@@ -53,7 +53,7 @@ describe("The router in a foreign Express app", () => {
     expect(description.servers).to.deep.equal([{ url: "https://example.com/music" }]);
   });
 
-  it("keeps two apps in one process apart", async () => {
+  it("works for two independent apps in one process", async () => {
     const [mine, theirs] = [await one.account(), await other.account()];
     const at = (prefix: string, key: string) => new ApiClient(`${url}${prefix}`, key).get("/api/v1/me");
     expect(dataOf(await at("/music", mine.key))["id"]).to.equal(mine.account.id);
@@ -62,7 +62,7 @@ describe("The router in a foreign Express app", () => {
     expect(refusalOf(await at("/music", theirs.key))).to.equal("401 invalid_api_key");
   });
 
-  it("takes a body that the foreign app has parsed already", async () => {
+  it("accepts a body that the host app has already parsed", async () => {
     const { key } = await other.account();
     const api = new ApiClient(`${url}/parsed`, key);
     expect((await api.generate(A_GENERATION)).status).to.equal(202);

@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 const CONCURRENT = 3;
 const FORWARDED = { "X-Forwarded-For": "192.0.2.1" };
 
-describe("The budget of what needs no key", () => {
+describe("The request budget of paths without a key", () => {
   let test: TestApp;
   let held: RawConnection[];
   beforeEach(async () => {
@@ -29,7 +29,7 @@ describe("The budget of what needs no key", () => {
   const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
   const PLENTIFUL = { read: PLENTY, generation: PLENTY, write: PLENTY, authFailures: { perMinute: 1_000_000 } };
 
-  /** Uses the budget of an address up, with requests of one connection that wait for the storage. */
+  /** Uses up the budget of an address, with requests of one connection that wait for the storage. */
   async function hold(address: string): Promise<void> {
     const asked = new Promise<void>((resolve) => {
       sinon.stub(KnexLibraryStore.prototype, "findSharedTrack").callsFake(() => {
@@ -43,7 +43,7 @@ describe("The budget of what needs no key", () => {
     await asked;
   }
 
-  /** As many requests in one packet as may be under way at once. */
+  /** The maximum number of concurrent requests, in one packet. */
   function requestsFor(address: string): string {
     const head = [`GET /share/${"0".repeat(22)} HTTP/1.1`, "Host: x", `X-Forwarded-For: ${address}`];
     return `${head.join("\r\n")}\r\n\r\n`.repeat(CONCURRENT);
@@ -52,7 +52,7 @@ describe("The budget of what needs no key", () => {
   const docs = async (address: string): Promise<number> =>
     (await test.anonymous.get("/docs", { "X-Forwarded-For": address })).status;
 
-  it("answers 429 rate_limited with Retry-After and closes, on every such path and for wrong keys", async () => {
+  it("returns 429 with Retry-After and closes the connection, on every such path and for wrong keys", async () => {
     await hold("192.0.2.1");
     const shares = ["/share/x", "/share/x/audio", "/share/page.css"];
     for (const path of ["/docs", "/openapi.json", "/audio/x", ...shares, "/metrics", "/api/v1/me"]) {
@@ -69,7 +69,7 @@ describe("The budget of what needs no key", () => {
     expect(refusalOf(callback)).to.equal("429 rate_limited");
   });
 
-  it("leaves requests with a key, the health pages and other networks alone", async () => {
+  it("does not limit requests with a key, the health pages and other networks", async () => {
     await hold("192.0.2.1");
     const { api } = await test.account();
     expect((await api.get("/api/v1/me", FORWARDED)).status).to.equal(200);
@@ -79,14 +79,14 @@ describe("The budget of what needs no key", () => {
     expect(await docs("192.0.2.2")).to.equal(200);
   });
 
-  it("is free again when the client goes away, whatever waited in its queue", async () => {
+  it("is released when the client disconnects, including queued requests", async () => {
     await hold("192.0.2.1");
     held[0]?.destroy();
     await eventually("room again", async () => (await docs("192.0.2.1")) === 200);
     sinon.restore();
     const connection = await RawConnection.open(test.url, { reads: true });
     held.push(connection);
-    // The first of them is still under way when the last one comes.
+    // The first of them is still running when the last one arrives.
     connection.send(requestsFor("192.0.2.1"));
     await eventually("all responses", () => connection.statuses.length === CONCURRENT);
     expect(connection.statuses).to.deep.equal(Array(CONCURRENT).fill(404));

@@ -4,7 +4,7 @@ import { STATUS_BY_CODE } from "../../adapters/http/index.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { A_GENERATION, type ApiResponse, dataOf } from "../support/api-client.js";
 import { completes, fails, holds, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { LibraryFixture, UNHEARD } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 import { issuesIn, resolve } from "./json-schema.js";
 
@@ -45,7 +45,7 @@ describe("GET /openapi.json", () => {
     expect(document.servers).to.deep.equal([{ url: test.url }]);
   });
 
-  it("describes exactly the endpoints that there are, with the scopes they need", () => {
+  it("describes exactly the existing endpoints, with their required scopes", () => {
     const described = operations.map(
       ({ method, path, operation }) => `${method} ${path} ${operation.security[0]?.["bearer"]?.join(" ")}`,
     );
@@ -72,7 +72,7 @@ describe("GET /openapi.json", () => {
     ]);
   });
 
-  it("names every operation once, and every parameter of its path", () => {
+  it("has a unique id for every operation, and every path parameter", () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).to.equal(ids.length);
     for (const { path, operation } of operations) {
@@ -83,7 +83,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  it("has no reference that leads nowhere, and no schema that nobody uses", () => {
+  it("has no dangling reference and no unused schema", () => {
     const text = JSON.stringify(document);
     const used = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name));
     expect([...used]).to.have.members(Object.keys(schemas()));
@@ -91,7 +91,7 @@ describe("GET /openapi.json", () => {
       expect(document.components.headers).to.have.property(name as string);
   });
 
-  it("gives examples that fit their schemas", () => {
+  it("has examples that match their schemas", () => {
     for (const { where, response } of responses()) {
       const media = response.content?.["application/json"];
       const examples = Object.entries(media?.examples ?? {});
@@ -103,7 +103,7 @@ describe("GET /openapi.json", () => {
     expect(issuesIn(body?.examples?.["request"]?.value, body?.schema ?? {}, schemas())).to.deep.equal([]);
   });
 
-  it("lists the codes of every refusal under their own status", () => {
+  it("lists every error code under its status", () => {
     for (const { where, status, response } of responses()) {
       if (Number(status) < 400) continue;
       const codes = Object.keys(response.content?.["application/json"]?.examples ?? {}) as ErrorCode[];
@@ -111,7 +111,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  it("bounds what a caller may send as the contract does", () => {
+  it("has the request limits of the contract", () => {
     const { prompt, lyrics, client, options } = schemas()["GenerationRequest"]?.properties ?? {};
     const value = { type: ["string", "number", "boolean"] };
     expect(options).to.deep.include({ maxProperties: 20, additionalProperties: value });
@@ -137,7 +137,7 @@ describe("GET /openapi.json", () => {
       expect(schemaOf("getUsage", name)).to.include({ type: "string", format: "date-time" });
   });
 
-  describe("fits the real answers", () => {
+  describe("describes the actual responses", () => {
     const check = (method: string, path: string, result: ApiResponse): void => {
       const operation = document.paths[path]?.[method.toLowerCase()];
       const response = operation?.responses[result.status];
@@ -181,7 +181,7 @@ describe("GET /openapi.json", () => {
       }
     });
 
-    it("of reads of a library with something in it", async () => {
+    it("of reads of a library with tracks", async () => {
       const caller = await test.account();
       const library = await LibraryFixture.open(test.app);
       const { list, rain } = await library.add(
@@ -266,7 +266,7 @@ describe("GET /openapi.json", () => {
     });
   });
 
-  it("keeps to JSON Schema's own words", () => {
+  it("uses only JSON Schema keywords", () => {
     for (const [name, schema] of Object.entries(schemas())) {
       const unknown = issuesIn({}, schema, schemas()).filter((issue) => issue.includes("keyword"));
       expect(unknown, name).to.deep.equal([]);
@@ -275,7 +275,7 @@ describe("GET /openapi.json", () => {
   });
 });
 
-/** A path that cannot be decoded has no route, so nobody was asked who they are. */
+/** A path that cannot be decoded has no route, so it is not authenticated. */
 function withoutAllowance(response: ApiResponse): ApiResponse {
   const headers = new Headers(response.headers);
   headers.set("RateLimit", "");

@@ -2,8 +2,10 @@ import { expect } from "chai";
 import { A_GENERATION, ApiClient, issuePaths, refusalOf } from "../support/api-client.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
-/** Every request here breaks the rule of its line and all rules after it; the first one that fails answers. */
-describe("Order of checks", () => {
+/**
+ * Every request here violates the rule of its line and all later ones; the first violated rule determines the response.
+ */
+describe("The order of checks", () => {
   let test: TestApp;
   before(async () => {
     test = await startTestApp({
@@ -37,7 +39,7 @@ describe("Order of checks", () => {
     expect(refusalOf(await api.get("/api/v1/me"))).to.equal("403 api_terms_not_accepted");
   });
 
-  it("4. the scope, before the rate limit, which it does not draw on", async () => {
+  it("4. the scope, before the rate limit, which it does not count against", async () => {
     const { account, api } = await test.account({ scopes: ["generations:read"] });
     expect((await api.get("/api/v1/generations")).status).to.equal(200);
     expect(refusalOf(await api.get("/api/v1/me"))).to.equal("403 insufficient_scope");

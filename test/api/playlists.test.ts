@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ApiClient, dataOf, errorOf, refusalOf } from "../support/api-client.js";
-import { LibraryFixture, UNHEARD, unsigned } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD, unsigned } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const PATH = "/api/v1/playlists";
@@ -30,7 +30,7 @@ describe("GET /api/v1/playlists", () => {
     await test.close();
   });
 
-  it("lists own and public playlists, newest first, each as it is shown alone", async () => {
+  it("lists own and public playlists, newest first, each as GET /playlists/{id} returns it", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
     await library.add(
       alice.account.id,
@@ -38,11 +38,11 @@ describe("GET /api/v1/playlists", () => {
       { first: { tracks: ["rain"] }, open: { visibility: "public", tracks: ["rain"] } },
     );
     await library.add(bob.account.id, {}, { "of bob": {} });
-    await library.add(null, { alone: {} }, { "of nobody": { tracks: ["alone"] } });
+    await library.add(null, { alone: {} }, { "without owner": { tracks: ["alone"] } });
     await library.add(alice.account.id, {}, { last: {} });
     const list = await listed(alice.api);
-    expect(list.map(({ title }) => title)).to.deep.equal(["last", "of nobody", "open", "first"]);
-    expect((await listed(bob.api)).map(({ title }) => title)).to.deep.equal(["of nobody", "of bob", "open"]);
+    expect(list.map(({ title }) => title)).to.deep.equal(["last", "without owner", "open", "first"]);
+    expect((await listed(bob.api)).map(({ title }) => title)).to.deep.equal(["without owner", "of bob", "open"]);
     for (const playlist of list) {
       const alone = await shown(alice.api, playlist.id);
       expect({ ...playlist, tracks: playlist.tracks.map(unsigned) }).to.deep.equal({
@@ -52,19 +52,19 @@ describe("GET /api/v1/playlists", () => {
     }
   });
 
-  it("is empty where there is nothing to see", async () => {
+  it("is empty when there are no visible playlists", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
     await library.add(alice.account.id, {}, { hidden: {} });
     expect((await bob.api.get(PATH)).json).to.deep.equal({ data: { playlists: [] } });
   });
 
-  it("takes no parameters, and ignores those it is given", async () => {
+  it("ignores all query parameters", async () => {
     const { account, api } = await test.account();
     await library.add(account.id, {}, { one: {}, two: {} });
     expect(dataOf<{ playlists: unknown[] }>(await api.get(`${PATH}?limit=0&q=x`)).playlists).to.have.length(2);
   });
 
-  it("ends after 200 playlists", async () => {
+  it("returns at most 200 playlists", async () => {
     const { account, api } = await test.account();
     await library.add(
       account.id,
@@ -75,7 +75,7 @@ describe("GET /api/v1/playlists", () => {
     expect([list.length, list[0]?.title, list[199]?.title]).to.deep.equal([200, "list 200", "list 1"]);
   });
 
-  it("ends before its playlists hold more than 10,000 tracks", async () => {
+  it("returns playlists with at most 10,000 tracks in total", async () => {
     const { account, api } = await test.account();
     const tracks = Array.from({ length: 500 }, (_, index) => `track ${index}`);
     const lists = Array.from({ length: 21 }, (_, index) => [`list ${index}`, { tracks }] as const);
@@ -103,7 +103,7 @@ describe("Playlists", () => {
   });
 
   describe("GET /api/v1/playlists/{id}", () => {
-    it("shows exactly the fields of a playlist, its tracks in their order and as GET /tracks/{id} shows them", async () => {
+    it("returns exactly the fields of a playlist, its tracks in order and as GET /tracks/{id} returns them", async () => {
       const { account, api } = await test.account();
       const playlists = { list: { title: "Rainy", tracks: ["two", "three", "one"] } };
       const { list, one } = await library.add(account.id, { one: {}, two: {}, three: {} }, playlists);
@@ -116,13 +116,13 @@ describe("Playlists", () => {
       );
     });
 
-    it("shows an empty playlist", async () => {
+    it("returns an empty playlist", async () => {
       const { account, api } = await test.account();
       const { list } = await library.add(account.id, {}, { list: {} });
       expect(await shown(api, list)).to.deep.equal({ id: list, title: "list", track_count: 0, tracks: [] });
     });
 
-    it("leaves out what the caller may not play, and counts what it shows", async () => {
+    it("omits tracks that the caller may not play, and counts only the returned ones", async () => {
       const [alice, bob] = [await test.account(), await test.account()];
       const tracks = {
         hidden: {},
@@ -144,7 +144,7 @@ describe("Playlists", () => {
       expect(response.text).not.to.include("hidden");
     });
 
-    it("knows neither unknown nor foreign playlists, and says the same of both", async () => {
+    it("returns the same 404 for unknown playlists and for those of other accounts", async () => {
       const [alice, bob] = [await test.account(), await test.account()];
       const { hidden = "" } = await library.add(alice.account.id, {}, { hidden: {} });
       expect((await alice.api.get(`${PATH}/${hidden}`)).status).to.equal(200);
@@ -166,7 +166,7 @@ describe("Playlists", () => {
       }
     });
 
-    it("shows at once what an edit has made of it, and nothing once it is deleted", async () => {
+    it("returns an edited playlist at once, and 404 after its deletion", async () => {
       const [alice, bob] = [await test.account(), await test.account()];
       const { manage } = test.app.library;
       const tracks = { one: {}, two: { visibility: "public" } } as const;
@@ -187,7 +187,7 @@ describe("Playlists", () => {
     });
   });
 
-  it("draw on the read allowance and are never cached", async () => {
+  it("count as reads and are never cached", async () => {
     const { api } = await test.account();
     for (const path of [PATH, `${PATH}/pls_x`]) {
       const { headers } = await api.get(path);
@@ -196,7 +196,7 @@ describe("Playlists", () => {
     }
   });
 
-  it("need the scope library:read", async () => {
+  it("require the scope library:read", async () => {
     const [other, reader] = [
       await test.account({ scopes: ["generations:read"] }),
       await test.account({ scopes: ["library:read"] }),

@@ -20,7 +20,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     expect(again.headers.get("preference-applied")).to.equal(null);
   };
 
-  it("answers with the completed generation, and records that answer", async () => {
+  it("returns the completed generation, and records that response", async () => {
     const { api } = await test.account();
     const headers = { Prefer: "wait=20", "Idempotency-Key": "k" };
     const first = await api.generate(A_GENERATION, headers);
@@ -44,7 +44,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     ["unavailable", "provider_unavailable"],
     ["timeout", "provider_timeout"],
   ] as const) {
-    it(`answers 502 ${code} when the job fails for want of the provider, and records it`, async () => {
+    it(`returns 502 ${code} when the job fails because the provider is unavailable, and records it`, async () => {
       test.provider.behaviour = fails(kind);
       const { api } = await test.account({ credits: 10 });
       const headers = { Prefer: "wait=20", "Idempotency-Key": "k" };
@@ -59,7 +59,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
   }
 
   for (const kind of ["failed", "content_rejected"] as const) {
-    it(`answers 202 with a failed status when the job fails by \`${kind}\``, async () => {
+    it(`returns 202 with a failed status when the job fails by \`${kind}\``, async () => {
       test.provider.behaviour = fails(kind);
       const { api } = await test.account();
       const response = await api.generate(undefined, { Prefer: "wait=20" });
@@ -68,7 +68,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     });
   }
 
-  it("answers a retry at once with the acceptance while the first still waits", async () => {
+  it("returns the acceptance to a retry at once while the first request still waits", async () => {
     const { behaviour, release } = holds();
     test.provider.behaviour = behaviour;
     const { api } = await test.account();
@@ -83,7 +83,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     expect(dataOf(await waiting)["status"]).to.equal("completed");
   });
 
-  it("keeps the acceptance on record when the client goes away", async () => {
+  it("keeps the acceptance as the recorded response when the client disconnects", async () => {
     const { behaviour, release } = holds();
     test.provider.behaviour = behaviour;
     const { api } = await test.account();
@@ -93,7 +93,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     await test.provider.submitted(seen + 1);
     gone.abort();
     await waiting.catch(() => undefined);
-    await api.get("/api/v1/me"); // by its answer the server has noticed
+    await api.get("/api/v1/me"); // after this response the server has noticed the disconnect
     release();
     await api.generate(undefined, { Prefer: "wait=20" });
     expect(dataOf(await api.generate(A_GENERATION, { "Idempotency-Key": "k" }))["status"]).to.equal("queued");
@@ -117,7 +117,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     [',,;="', null],
   ];
   for (const [prefer, wait] of applied) {
-    it(`takes \`Prefer: ${prefer}\` as ${wait ?? "nothing"}`, async () => {
+    it(`reads \`Prefer: ${prefer}\` as ${wait ?? "nothing"}`, async () => {
       const { api } = await test.account();
       const response = await api.generate(undefined, { Prefer: prefer });
       expect(response.status).to.equal(202);
@@ -126,8 +126,8 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
   }
 });
 
-describe("Prefer: wait when the time is up first", () => {
-  it("answers with the status as of then, and records that answer", async () => {
+describe("Prefer: wait when the wait ends before the job", () => {
+  it("returns the current status, and records that response", async () => {
     const clock = new ManualClock();
     const test = await startTestApp({ work: true, clock });
     try {

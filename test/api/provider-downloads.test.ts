@@ -36,7 +36,7 @@ describe("A generation whose provider delivers by URL", () => {
     return dataOf<Generation>(await api.get(`/api/v1/generations/${id}`));
   }
 
-  it("plays what was downloaded, from here and no longer from there", async () => {
+  it("serves the downloaded file from its own storage, not from the provider", async () => {
     const sources: readonly AssetSource[] = [
       { kind: "url", url: host.on("/song", serving(SCRIPTED_AUDIO)) },
       {
@@ -57,20 +57,20 @@ describe("A generation whose provider delivers by URL", () => {
     }
   });
 
-  it("is fetched again when the file cannot be had at first", async () => {
+  it("downloads again when the first download fails", async () => {
     const url = host.on("/song", responding(503), serving(SCRIPTED_AUDIO));
     expect(await generate(test, { kind: "url", url })).to.include({ status: "completed" });
     expect(host.requests).to.have.lengthOf(2);
   });
 
-  it("fails, and costs nothing, when the file is gone", async () => {
+  it("fails without a charge when the provider has deleted the file", async () => {
     expect(await generate(test, { kind: "url", url: host.url("/gone") })).to.include({
       status: "failed",
       credits_charged: 0,
     });
   });
 
-  it("fails without a request where the address is not public and nobody allowed it", async () => {
+  it("fails without a request when the address is not public and not allowed by the operator", async () => {
     const strict = await startTestApp({ work: true, settings: { jobs: { confirmSeconds: 0.2 } } });
     try {
       expect(await generate(strict, { kind: "url", url: host.on("/song", serving(SCRIPTED_AUDIO)) })).to.include({

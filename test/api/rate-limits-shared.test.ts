@@ -11,7 +11,7 @@ describe("Rate limits of three servers on one storage", function () {
   let database: { readonly url: string; drop(): Promise<void> };
   let servers: TestApp[];
 
-  /** A server of its own, on the storage of all. */
+  /** A separate server, on the shared storage. */
   const start = (): Promise<TestApp> =>
     startTestApp({
       settings: {
@@ -37,7 +37,7 @@ describe("Rate limits of three servers on one storage", function () {
     await database.drop();
   });
 
-  /** As many requests at once, to each server in turn. @returns how many were answered with each status */
+  /** Sends so many concurrent requests, to each server in turn. @returns how many responses had each status */
   async function send(
     count: number,
     request: (server: TestApp) => Promise<{ readonly status: number }>,
@@ -50,7 +50,7 @@ describe("Rate limits of three servers on one storage", function () {
     return found;
   }
 
-  it("are the limits of one, and a restart does not begin them anew", async () => {
+  it("are shared, and survive a restart", async () => {
     const { key } = await (servers[0] as TestApp).account();
     const generate = (server: TestApp) => new ApiClient(server.url, key).generate();
     expect(await send(30, generate)).to.deep.equal({ 202: 12, 429: 18 });
@@ -63,14 +63,14 @@ describe("Rate limits of three servers on one storage", function () {
     ]);
   });
 
-  it("let at most 5 % more pass where a server counts some by itself", async () => {
+  it("let at most 5 % more requests pass where servers count locally between exchanges", async () => {
     const { key } = await (servers[0] as TestApp).account();
     const found = await send(210, (server) => new ApiClient(server.url, key).get("/api/v1/me"));
     expect(found["200"]).to.be.at.least(120).and.at.most(126);
     expect((found["200"] ?? 0) + (found["429"] ?? 0)).to.equal(210);
   });
 
-  it("count an address's failed authentications together", async () => {
+  it("count an address's failed authentications across servers", async () => {
     const found = await send(30, ({ anonymous }) => anonymous.get("/api/v1/me", { "X-Forwarded-For": "203.0.113.7" }));
     expect(found).to.deep.equal({ 401: 12, 429: 18 });
   });

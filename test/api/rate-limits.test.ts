@@ -30,8 +30,8 @@ for (const store of ["memory", "shared"]) {
       return responses;
     };
 
-    describe("reads", () => {
-      it("name both windows in the headers and count down", async () => {
+    describe("of reads", () => {
+      it("show both windows in the headers and count down", async () => {
         const { api } = await test.account();
         const first = await api.get("/api/v1/me");
         expect(first.headers.get("ratelimit-policy")).to.equal('"read-minute";q=3;w=60, "read-day";q=5;w=86400');
@@ -40,7 +40,7 @@ for (const store of ["memory", "shared"]) {
         expect(stateOf(await api.get("/api/v1/credits"))).to.equal('"read-minute";r=1;t=50, "read-day";r=3;t=86390');
       });
 
-      it("write the headers as structured fields, as the draft has them", async () => {
+      it("write the headers as structured fields, as the IETF draft defines them", async () => {
         const { api } = await test.account();
         const { headers } = await api.get("/api/v1/me");
         expect(itemsOf(headers.get("ratelimit-policy"))).to.deep.equal([
@@ -53,7 +53,7 @@ for (const store of ["memory", "shared"]) {
         ]);
       });
 
-      it("are refused over the limit, with the time to wait, and do not count then", async () => {
+      it("refuse requests over the limit with Retry-After, and do not count these", async () => {
         const { api } = await test.account();
         await times(3, () => api.get("/api/v1/me"));
         for (const response of await times(2, () => api.get("/api/v1/me"))) {
@@ -66,7 +66,7 @@ for (const store of ["memory", "shared"]) {
         expect((await api.get("/api/v1/me")).status).to.equal(200);
       });
 
-      it("end for the day when the day's are used up", async () => {
+      it("refuse requests until the next day when the day's limit is used up", async () => {
         const { api } = await test.account();
         await times(3, () => api.get("/api/v1/me"));
         clock.set(clock.now() + MINUTE_MS);
@@ -88,7 +88,7 @@ for (const store of ["memory", "shared"]) {
         expect((await api.get("/api/v1/me")).status).to.equal(429);
       });
 
-      it("are not counted by a 403, which shows the state", async () => {
+      it("do not count a 403, whose headers show the current state", async () => {
         const { api } = await test.account({ scopes: ["credits:read"] });
         await api.get("/api/v1/credits");
         for (const response of await times(5, () => api.get("/api/v1/me"))) {
@@ -100,8 +100,8 @@ for (const store of ["memory", "shared"]) {
       });
     });
 
-    describe("generations", () => {
-      it("have a limit of their own", async () => {
+    describe("of generations", () => {
+      it("are separate", async () => {
         const { api } = await test.account();
         const [first, second, third] = await times(3, () => api.generate());
         expect(first?.headers.get("ratelimit-policy")).to.equal(
@@ -125,7 +125,7 @@ for (const store of ["memory", "shared"]) {
         expect((await api.generate()).status).to.equal(429);
       });
 
-      it("answer 429 over the limit whatever else is wrong", async () => {
+      it("return 429 over the limit whatever else is wrong", async () => {
         const { api } = await test.account();
         await times(2, () => api.generate());
         const json = { "Content-Type": "application/json" };
@@ -139,7 +139,7 @@ for (const store of ["memory", "shared"]) {
         for (const response of wrong) expect(refusalOf(response)).to.equal("429 rate_limited");
       });
 
-      it("let a replay through as a read, giving back what it had counted", async () => {
+      it("count a replay as a read, and give the counted generation back", async () => {
         const { api } = await test.account();
         const once = { "Idempotency-Key": "once" };
         const first = await api.generate(A_GENERATION, once);
@@ -153,7 +153,7 @@ for (const store of ["memory", "shared"]) {
         ]);
       });
 
-      it("let a replay through over the limit, and refuse it only with the reads used up", async () => {
+      it("let a replay pass over the limit, and refuse it only when the reads are used up", async () => {
         const { api } = await test.account();
         const once = { "Idempotency-Key": "once" };
         await api.generate(A_GENERATION, once);
@@ -168,7 +168,7 @@ for (const store of ["memory", "shared"]) {
         });
       });
 
-      it("answer 409 for a reused key over the limit, as a read", async () => {
+      it("return 409 for a reused key over the limit, and count it as a read", async () => {
         const { api } = await test.account();
         const once = { "Idempotency-Key": "once" };
         await api.generate(A_GENERATION, once);
@@ -180,7 +180,7 @@ for (const store of ["memory", "shared"]) {
         expect(refusalOf(shaped)).to.equal("409 idempotency_key_conflict");
       });
 
-      it("are not counted by a 403, which shows the state", async () => {
+      it("do not count a 403, whose headers show the current state", async () => {
         const { api } = await test.account({ scopes: ["generations:read"] });
         for (const response of await times(3, () => api.generate())) {
           expect([response.status, stateOf(response)]).to.deep.equal([
@@ -198,7 +198,7 @@ describe("Failed authentications", () => {
   const apps: TestApp[] = [];
   afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
 
-  /** An app of its own, with limits unused. */
+  /** An app with unused limits. */
   async function start(http: object = {}, rateLimits: object = {}): Promise<TestApp> {
     const settings = { rateLimits: { ...SETTINGS.rateLimits, ...rateLimits }, http: { port: 0, ...http } };
     const app = await startTestApp({ settings, clock });
@@ -207,7 +207,7 @@ describe("Failed authentications", () => {
   }
 
   const from = (address: string) => ({ "X-Forwarded-For": address });
-  /** The answers to key-less requests, each forwarded for one of these. */
+  /** The responses to requests without a key, each forwarded for one of these addresses. */
   async function statuses({ anonymous }: TestApp, addresses: readonly string[]): Promise<number[]> {
     const found: number[] = [];
     for (const address of addresses) found.push((await anonymous.get("/api/v1/me", from(address))).status);
@@ -215,7 +215,7 @@ describe("Failed authentications", () => {
   }
 
   for (const store of ["memory", "shared"]) {
-    it(`end in 429 for their address, for a minute; a valid key still passes (${store})`, async () => {
+    it(`block their address with 429 for a minute; a valid key still passes (${store})`, async () => {
       const test = await start({}, { store });
       const { api, key } = await test.account();
       const wrong = new ApiClient(test.url, `${key}x`);
@@ -235,7 +235,7 @@ describe("Failed authentications", () => {
     });
   }
 
-  it("do not count where there is no such address or method", async () => {
+  it("do not count for unknown paths and methods", async () => {
     const test = await start();
     for (let count = 0; count < 5; count++) {
       await test.anonymous.get("/nothing");
@@ -245,13 +245,13 @@ describe("Failed authentications", () => {
     expect((await test.anonymous.get("/api/v1/me")).status).to.equal(401);
   });
 
-  it("count by the connection where no proxy is trusted, whatever a header says", async () => {
+  it("count by the peer address when no proxy is trusted, whatever a header says", async () => {
     expect(await statuses(await start(), ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])).to.deep.equal([
       401, 401, 401, 429,
     ]);
   });
 
-  it("take no other header for an address, even of a proxy that is trusted", async () => {
+  it("read the address from no other header, even of a trusted proxy", async () => {
     const { anonymous } = await start({ trustProxy: ["loopback"] });
     const found: number[] = [];
     for (const count of [1, 2, 3, 4]) {
@@ -267,7 +267,7 @@ describe("Failed authentications", () => {
     expect(found).to.deep.equal([401, 401, 401, 429]);
   });
 
-  it("count by the forwarded address where the proxy's network is trusted", async () => {
+  it("count by the forwarded address when the proxy's network is trusted", async () => {
     for (const trustProxy of [["loopback"], ["127.0.0.0/8", "::1/128"], ["10.0.0.0/8", "127.0.0.1"]]) {
       const test = await start({ trustProxy });
       expect(
@@ -276,14 +276,14 @@ describe("Failed authentications", () => {
     }
   });
 
-  it("count by the connection where the trusted network is another one", async () => {
+  it("count by the peer address when another network is trusted", async () => {
     const test = await start({ trustProxy: ["10.0.0.0/8"] });
     expect(await statuses(test, ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])).to.deep.equal([
       401, 401, 401, 429,
     ]);
   });
 
-  it("count by what the last trusted hop saw, not by what a client wrote before it", async () => {
+  it("count by the address that the last trusted hop saw, not by one that a client wrote", async () => {
     const forged = [1, 2, 3, 4].map((count) => `198.51.100.${count}, 203.0.113.7`);
     expect(await statuses(await start({ trustProxy: 1 }), forged)).to.deep.equal([401, 401, 401, 429]);
     expect(
@@ -298,7 +298,7 @@ describe("Failed authentications", () => {
     expect(await statuses(await start({ trustProxy: 2 }), apart)).to.deep.equal([401, 401, 401, 401]);
   });
 
-  it("count an IPv6 network of 64 bits as one, and an IPv4 address however it is written", async () => {
+  it("count a /64 network of IPv6 as one address, and an IPv4 address in any notation", async () => {
     const test = await start({ trustProxy: ["loopback"] });
     const network = ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:DB8::1:0:0:0:3", "2001:db8:0:1::4"];
     expect(await statuses(test, network)).to.deep.equal([401, 401, 401, 429]);
@@ -309,7 +309,7 @@ describe("Failed authentications", () => {
 });
 
 describe("Rate limits of a tier", () => {
-  it("take the place of the general ones", async () => {
+  it("replace the general ones", async () => {
     const test = await startTestApp({ settings: { tiers: { plus: { rateLimits: { read: { perMinute: 7 } } } } } });
     try {
       const { api } = await test.account({ tier: "plus" });
@@ -320,7 +320,7 @@ describe("Rate limits of a tier", () => {
   });
 });
 
-/** A list of strings with integer parameters, by the grammar of RFC 9651 and nothing looser. */
+/** A list of strings with integer parameters, exactly by the grammar of RFC 9651. */
 function itemsOf(field: string | null): [string, Record<string, number>][] {
   const item = /^"([\x20-\x21\x23-\x5b\x5d-\x7e]*)"((?:;[a-z*][a-z0-9_.*-]*=(?:0|[1-9]\d{0,14}))+)$/;
   return (field ?? "").split(/[ \t]*,[ \t]*/).map((text) => {

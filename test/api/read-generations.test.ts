@@ -37,7 +37,7 @@ describe("GET /api/v1/generations", () => {
     expect(generations.map(({ id }) => id)).to.deep.equal(ids);
   });
 
-  it("lists each generation as it is shown alone, links included", async () => {
+  it("lists each generation as GET /generations/{id} returns it, links included", async () => {
     // The expiry in a link is in whole seconds: a second that ends between the two requests would change it.
     const clock = new ManualClock();
     const still = await startTestApp({ work: true, clock });
@@ -53,12 +53,12 @@ describe("GET /api/v1/generations", () => {
     }
   });
 
-  it("is empty for an account without any", async () => {
+  it("is empty for an account without generations", async () => {
     const { api } = await test.account();
     expect((await api.get("/api/v1/generations")).json).to.deep.equal({ data: { generations: [] } });
   });
 
-  it("returns 20 unless told otherwise, 1 to 50", async () => {
+  it("returns 20 by default, 1 to 50 by limit", async () => {
     const { api } = await test.account();
     await Promise.all(Array.from({ length: 51 }, () => api.generate({ model_id: "scripted/beat", prompt: "rain" })));
     const count = async (query: string): Promise<number> =>
@@ -79,7 +79,7 @@ describe("GET /api/v1/generations", () => {
     });
   }
 
-  it("needs the scope generations:read", async () => {
+  it("requires the scope generations:read", async () => {
     const { api } = await test.account({ scopes: ["generations:create"] });
     for (const path of ["/api/v1/generations", "/api/v1/generations/job_x", "/api/v1/jobs/job_x"]) {
       expect(refusalOf(await api.get(path))).to.equal("403 insufficient_scope");
@@ -87,7 +87,7 @@ describe("GET /api/v1/generations", () => {
   });
 
   describe("/{id}", () => {
-    it("shows a completed generation with its tracks", async () => {
+    it("returns a completed generation with its tracks", async () => {
       const { api } = await test.account();
       const id = idOf(await api.generate(undefined, WAIT));
       const generation = dataOf<Generation>(await api.get(`/api/v1/generations/${id}`));
@@ -119,7 +119,7 @@ describe("GET /api/v1/generations", () => {
       expect(Date.parse(generation.completed_at ?? "")).to.be.at.least(Date.parse(generation.created_at));
     });
 
-    it("shows a failed generation refunded, without tracks", async () => {
+    it("returns a failed generation as refunded, without tracks", async () => {
       test.provider.behaviour = fails("failed");
       const { api } = await test.account({ credits: 10 });
       const id = idOf(await api.generate(undefined, WAIT));
@@ -130,7 +130,7 @@ describe("GET /api/v1/generations", () => {
       expect(dataOf(await api.get("/api/v1/credits"))).to.include({ available: 10, total_spent: 0 });
     });
 
-    it("knows neither unknown nor foreign generations", async () => {
+    it("returns 404 for unknown generations and for those of other accounts", async () => {
       const [{ api }, other] = [await test.account(), await test.account()];
       const foreign = idOf(await other.api.generate());
       for (const id of [

@@ -17,7 +17,7 @@ interface Shown {
 
 const SOUND = wavFile(aChord(3, () => 0.5, { sampleRate: 8_000, channelCount: 1 }));
 
-/** Of the song: all modes, each with other bounds. */
+/** Of the song: all modes, each with different limits. */
 const REFERENCES: ReferenceModes = {
   extend: { sources: "own" },
   cover: { sources: "any", contentTypes: ["audio/wav"], maxSeconds: 60, creditCost: 4, takesStrength: true },
@@ -56,7 +56,7 @@ describe("reference of POST /api/v1/generations", function () {
     return dataOf<Shown>(await caller.api.get(`/api/v1/generations/${id}`));
   }
 
-  it("is offered by GET /models, with the price of each mode", async () => {
+  it("is listed by GET /models, with the price of each mode", async () => {
     const { models } = dataOf<{ readonly models: readonly { readonly id: string; readonly references: object }[] }>(
       await caller.api.get("/api/v1/models"),
     );
@@ -74,7 +74,7 @@ describe("reference of POST /api/v1/generations", function () {
     ]);
   });
 
-  it("gives the provider the bytes of the track, costs what the mode costs, and is on the job", async () => {
+  it("gives the provider the bytes of the track, charges the mode's price, and is stored with the job", async () => {
     const reference = { track_id: trackId, mode: "cover", strength: 0.4 };
     const shown = await generated(reference);
     expect([shown.credits_charged, shown.reference]).to.deep.equal([4, reference]);
@@ -88,7 +88,7 @@ describe("reference of POST /api/v1/generations", function () {
     expect(Buffer.concat(bytes).equals(SOUND)).to.equal(true);
   });
 
-  it("goes on from a track that the same provider made, and from no other", async () => {
+  it("extends only a track of the same provider", async () => {
     provider.behaviour = () =>
       Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, reference: { song: "s1" } }] });
     const plain = dataOf<{ readonly id: string }>(await generate(null));
@@ -133,7 +133,7 @@ describe("reference of POST /api/v1/generations", function () {
     });
   }
 
-  it("is refused by a model that has no such mode, and where no file of the track is taken", async () => {
+  it("is refused by a model without the mode, and when the model accepts no file of the track", async () => {
     const body = { model_id: "worker/beat", prompt: "x", reference: { track_id: trackId, mode: "cover" } };
     expect(issuePaths(await caller.api.generate(body))).to.deep.equal(["body.reference.mode"]);
     const mp3 = await importTrack(test.app, { audio: Buffer.from("ID3 and no sound".repeat(10)) });
@@ -142,7 +142,7 @@ describe("reference of POST /api/v1/generations", function () {
     expect(errorOf(response).message).to.include("audio/wav; at most 60 s");
   });
 
-  it("to a track that the account may not play, or that is not there, is 404, and says the same of both", async () => {
+  it("to an unknown track, or one that the account may not play, returns the same 404", async () => {
     const { api: otherAccount } = await test.account();
     const foreign = await generate({ track_id: trackId, mode: "cover" }, otherAccount);
     const absent = await generate({ track_id: "trk_01m7yt6mv39xt4v1ejr9ybtpcc", mode: "cover" }, otherAccount);
@@ -152,7 +152,7 @@ describe("reference of POST /api/v1/generations", function () {
     expect((await generate({ track_id: open, mode: "cover" }, otherAccount)).status, "a public one").to.equal(202);
   });
 
-  it("is part of what an Idempotency-Key stands for", async () => {
+  it("is part of the idempotency fingerprint", async () => {
     const send = (strength: number): Promise<ApiResponse> =>
       caller.api.generate(
         { ...A_GENERATION, model_id: "worker/song", reference: { track_id: trackId, mode: "cover", strength } },
@@ -167,7 +167,7 @@ describe("reference of POST /api/v1/generations", function () {
 describe("Synth", function () {
   this.timeout(120_000);
 
-  it("goes on from its own tracks, in their tempo, and from what went on before", async () => {
+  it("extends its own tracks in their tempo, extended ones too", async () => {
     const test = await startTestApp({ work: true, settings: { plugins: { synth: { enabled: true, threads: 1 } } } });
     const { api } = await test.account();
     const make = async (more: object): Promise<Shown["tracks"][number]> => {

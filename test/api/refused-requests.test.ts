@@ -14,7 +14,7 @@ describe("A flood of requests over the limit", () => {
   });
   after(() => test.close());
 
-  it("leaves at most 21 entries for a minute in the log, and the counts add up in the usage", async () => {
+  it("leaves at most 21 rows a minute in the request log, whose counts add up in the usage", async () => {
     const { api } = await test.account();
     const startedAt = Date.now();
     const statuses: number[] = [];
@@ -22,7 +22,7 @@ describe("A flood of requests over the limit", () => {
       statuses.push((await api.send("DELETE", "/api/v1/webhook-endpoints/whe_none")).status);
     }
     const refused = statuses.filter((status) => status === 429).length;
-    // A window that ends meanwhile lets another one pass; each minute has its own entries.
+    // A window that ends meanwhile allows another request; each minute has its own rows.
     const minutes = Math.floor(Date.now() / 60_000) - Math.floor(startedAt / 60_000) + 1;
     expect(refused).to.be.at.least(119 - minutes);
     const { logs } = dataOf<{ logs: readonly Entry[] }>(await api.get("/api/v1/logs?limit=100"));

@@ -16,7 +16,7 @@ interface ShownJob {
   readonly outputs: readonly { readonly url: string }[];
 }
 
-describe("Signed links of a track that is unshared", () => {
+describe("The signed links of an unshared track", () => {
   const sender = new RecordingSender();
   let test: TestApp;
   let caller: TestAccount;
@@ -58,7 +58,7 @@ describe("Signed links of a track that is unshared", () => {
       return sent.find(({ data }) => data.job_id === id)?.data.outputs[0]?.url;
     });
 
-  it("end at once wherever they were given out, and new ones work", async () => {
+  it("are revoked at once in every response, and new ones work", async () => {
     const { id, track } = await generate();
     const links = [track.play_url, track.thumbnail_url, await outputOf(id), await outputInWebhook(id)];
     expect(await statusesOf(links)).to.deep.equal([200, 200, 200, 200]);
@@ -68,7 +68,7 @@ describe("Signed links of a track that is unshared", () => {
     expect(await statusesOf([play_url, thumbnail_url, await outputOf(id)])).to.deep.equal([200, 200, 200]);
   });
 
-  it("say that they are not valid any more, in the form of every error", async () => {
+  it("return the error envelope that says they are no longer valid", async () => {
     const { track } = await generate();
     await test.app.library.manage.unshare(track.id);
     const response = await fetch(track.play_url);
@@ -76,7 +76,7 @@ describe("Signed links of a track that is unshared", () => {
     expect(body.error).to.include({ code: "not_found", message: "The link is not valid any more." });
   });
 
-  it("stay what they are while the track is only shared, and while another one is unshared", async () => {
+  it("stay valid while the track is only shared, and while another one is unshared", async () => {
     const [kept, other] = [await generate(), await generate()];
     await test.app.library.manage.unshare(other.track.id);
     expect(await statusesOf([kept.track.play_url, other.track.play_url])).to.deep.equal([200, 403]);

@@ -11,7 +11,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 const HOSTILE = `"><script>alert('1')</script>&lt;`;
 const UNKNOWN = "0".repeat(22);
 
-/** What a page's tag says of a name: `og:title`. */
+/** The content of a page's meta tag: `og:title`. */
 function metaOf({ text }: ApiResponse, name: string): string | undefined {
   return new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)">`).exec(text)?.[1];
 }
@@ -38,7 +38,7 @@ describe("GET /share/{token}", function () {
   });
   after(() => test.close());
 
-  it("is a page with the track's title, artist, length, picture and sound", async () => {
+  it("serves a page with the track's title, artist, duration, cover and audio", async () => {
     const page = await get(path);
     expect([page.status, page.headers.get("content-type")]).to.deep.equal([200, "text/html; charset=utf-8"]);
     const token = path.slice("/share/".length);
@@ -48,14 +48,14 @@ describe("GET /share/{token}", function () {
     expect(page.text).to.include(`<img src="${token}/cover"`);
   });
 
-  it("is one page, however many share the track at once", async () => {
+  it("returns one page for all concurrent requests to share the track", async () => {
     const id = await importTrack(test.app, { title: "Shared twice", artist_label: "Nightingale", audio: mp3 });
     const paths = await Promise.all([share(id), share(id), share(id)]);
     expect(new Set(paths).size).to.equal(1);
     for (const shared of paths) expect((await get(shared)).status).to.equal(200);
   });
 
-  it("draws the track's waveform without any script", async () => {
+  it("draws the track's waveform without a script", async () => {
     const bars =
       [...((await get(path)).text.match(/<path d="([^"]+)"/g) ?? [])].find((drawn) => drawn.split("M").length > 80) ??
       "";
@@ -64,7 +64,7 @@ describe("GET /share/{token}", function () {
     expect(heights[10]).to.be.below((heights[70] ?? 0) / 2);
   });
 
-  it("tells other sites what to show of a link, by whole addresses", async () => {
+  it("has link preview metadata with absolute URLs", async () => {
     const page = await get(path);
     const url = `${test.url}${path}`;
     expect(page.text).to.include(`<link rel="canonical" href="${url}">`);
@@ -86,7 +86,7 @@ describe("GET /share/{token}", function () {
     expect((await get(`${path}/cover`)).headers.get("content-type")).to.equal("image/png");
   });
 
-  it("may load and run nothing but its own files, and is kept nowhere", async () => {
+  it("allows only its own files by its policy, and is not cached", async () => {
     const { headers, text } = await get(path);
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy.split("; ").sort()).to.deep.equal([
@@ -108,7 +108,7 @@ describe("GET /share/{token}", function () {
     expect(headers.get("x-robots-tag")).to.equal("noindex, nofollow");
   });
 
-  it("names its own files by their contents, so that they may be kept for good", async () => {
+  it("names its assets by content hash, so that they are cached forever", async () => {
     const named = (await get(path)).text.matchAll(/(?:src|href)="((?:player\.js|page\.css|icon\.svg)\?v=\w+)"/g);
     const links = [...named].map(([, link]) => link as string);
     expect(links).to.have.length(3);
@@ -123,7 +123,7 @@ describe("GET /share/{token}", function () {
     }
   });
 
-  it("shows hostile words as words", async () => {
+  it("escapes hostile titles", async () => {
     const page = await get(await share(await importTrack(test.app, { title: HOSTILE, artist_label: HOSTILE })));
     const escaped = "&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;lt;";
     expect(page.text).to.include(`<h1>${escaped}</h1>`);
@@ -142,7 +142,7 @@ describe("GET /share/{token}", function () {
     expect(refusalOf(await get(`${silent}/cover`))).to.equal("404 not_found");
   });
 
-  it("sends the audio and parts of it, kept by no cache", async () => {
+  it("serves the audio and ranges of it, uncached", async () => {
     const response = await fetch(`${test.url}${path}/audio`);
     expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(mp3))).to.equal(true);
     expect([response.headers.get("content-type"), response.headers.get("cache-control")]).to.deep.equal([
@@ -155,7 +155,7 @@ describe("GET /share/{token}", function () {
     expect((await get(`${path}/audio`, { Range: `bytes=${mp3.length}-` })).status).to.equal(416);
   });
 
-  it("answers HEAD without a body, and no other method", async () => {
+  it("serves HEAD without a body, and no other method", async () => {
     for (const below of ["", "/audio", "/cover"]) {
       const head = await test.anonymous.send("HEAD", `${path}${below}`);
       expect([head.status, head.text, Number(head.headers.get("content-length")) > 100], below).to.deep.equal([
@@ -170,13 +170,13 @@ describe("GET /share/{token}", function () {
     }
   });
 
-  it("is found with a slash at the end, too", async () => {
+  it("is also served with a trailing slash", async () => {
     const response = await get(`${path}/`);
     expect(response.status).to.equal(308);
     expect(new URL(response.headers.get("location") ?? "", `${test.url}${path}/`).pathname).to.equal(path);
   });
 
-  it("is a friendly 404 for a link that leads nowhere", async () => {
+  it("returns a 404 page for an unknown link", async () => {
     for (const token of [
       UNKNOWN,
       "x",
@@ -195,7 +195,7 @@ describe("GET /share/{token}", function () {
     }
   });
 
-  it("shows nothing any more once the track is taken back, and another address when it is shared again", async () => {
+  it("returns 404 after the track is unshared, and gets a new URL when it is shared again", async () => {
     const audio = await fetch(`${test.url}${path}/audio`);
     await audio.arrayBuffer();
     await test.app.library.manage.unshare(trackId);
@@ -215,10 +215,10 @@ describe("GET /share/{token}", function () {
   });
 });
 
-describe("GET /share/{token} in a foreign Express app", function () {
+describe("GET /share/{token} in another Express app", function () {
   this.timeout(40_000);
 
-  it("links to what lies beside it, whatever it is mounted under, and names the public URL to others", async () => {
+  it("links to its files relative to its mount path, and uses the public URL in link previews", async () => {
     const test = await startTestApp({ listen: false, settings: { http: { publicUrl: "https://example.com/music" } } });
     const server = express().use("/music", test.app.router).listen(0, "127.0.0.1");
     try {

@@ -12,7 +12,7 @@ describe("Stopping", () => {
   });
   afterEach(() => test.close());
 
-  it("ends waits at once, with the state as of now, and closes their connections", async () => {
+  it("ends waiting requests at once with the current state, and closes their connections", async () => {
     const { behaviour } = holds();
     test.provider.behaviour = behaviour;
     const { api } = await test.account();
@@ -23,14 +23,14 @@ describe("Stopping", () => {
     expect(response.headers.get("connection")).to.equal("close");
   });
 
-  it("answers 503 to what still comes on open connections, and closes them", async () => {
+  it("returns 503 to requests that arrive on open connections, and closes them", async () => {
     const { behaviour } = holds();
     test.provider.behaviour = behaviour;
     const { key } = await test.account();
     const kept = await openConnection(test.url);
-    // Half a request is on its way when the stop begins, so its connection is not idle.
+    // Half a request has arrived when the stop begins, so its connection is not idle.
     kept.write("GET /api/v1/me HTTP/1.1\r\nHost: x\r\n");
-    await test.anonymous.get("/healthz"); // by its answer the half has arrived
+    await test.anonymous.get("/healthz"); // after this response the server has received the half
     const stopped = test.app.stop();
     kept.write(`Authorization: Bearer ${key}\r\n\r\n`);
     const response = await readToEnd(kept);
@@ -52,7 +52,7 @@ describe("Stopping", () => {
 });
 
 describe("Listening", () => {
-  it("says clearly that a port is in use", async () => {
+  it("reports that a port is in use", async () => {
     const test = await startTestApp();
     const port = Number(new URL(test.url).port);
     try {
@@ -66,7 +66,7 @@ describe("Listening", () => {
     }
   });
 
-  it("is what URLs in answers begin with, unless config says otherwise", async () => {
+  it("determines the base of URLs in responses, unless settings name another", async () => {
     const test = await startTestApp({ settings: { http: { port: 0, publicUrl: "https://music.example.com" } } });
     try {
       const { api } = await test.account();

@@ -5,10 +5,10 @@ import { aChord, mp3File } from "../support/audio-files.js";
 import { importTrack } from "../support/library-import.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
-/** More than this process grows by for the sake of a file of some kilobytes. */
+/** The memory that this process may grow by for a file of some kilobytes. */
 const GROWTH_MAX_BYTES = 128 * 1024 * 1024;
 
-/** Each unpacks to more than may be split, or to more than its process may hold. */
+/** Each decompresses to more than may be split, or to more than its process may use. */
 const BOMBS: Readonly<Record<string, () => Promise<Uint8Array> | Uint8Array>> = {
   "FLAC of constant blocks (70 kB, 4 GB of samples)": () => flacBomb(2_000),
   "Ogg Opus of empty frames": () => opusBomb(12_000),
@@ -16,7 +16,7 @@ const BOMBS: Readonly<Record<string, () => Promise<Uint8Array> | Uint8Array>> = 
   "Ogg Vorbis of silent blocks": () => vorbisBomb(80_000),
 };
 
-describe("A split by synth of a file that unpacks to far more than it is", function () {
+describe("A split by synth of a decompression bomb", function () {
   this.timeout(240_000);
   let test: TestApp;
   let caller: TestAccount;

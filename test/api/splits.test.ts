@@ -8,7 +8,7 @@ import { dataOf, refusalOf } from "../support/api-client.js";
 import { fails, holds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { RecordingSender } from "../support/doubles/recording-sender.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
-import { LibraryFixture, UNHEARD } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const ANY = { sources: "any" } as const;
@@ -67,7 +67,7 @@ describe("Stem splits and vocal removals over the API", () => {
   const start = (kind: SplitKind, options: SplitOptions = {}): Promise<StartedSplit> =>
     testApp.app.splits.start({ kind, accountId: caller.account.id, trackId, ...options });
 
-  /** Does something that starts a job, and waits for that job's end. */
+  /** Runs a function that starts a job, and waits for that job's end. */
   async function ended(start: () => Promise<{ readonly id: string }>): Promise<string> {
     const ids = new Set<string>();
     let found = (): void => undefined;
@@ -81,7 +81,7 @@ describe("Stem splits and vocal removals over the API", () => {
     return id;
   }
 
-  it("are polled under /jobs, with their files, and are no generations", async () => {
+  it("are polled under /jobs, with their files, and are not listed as generations", async () => {
     const id = await ended(() => start("vocal_removal"));
     const response = await caller.api.get(`/api/v1/jobs/${id}`);
     const { outputs, created_at, completed_at, ...job } = dataOf<{
@@ -116,7 +116,7 @@ describe("Stem splits and vocal removals over the API", () => {
     expect(generations.map((generation) => generation.id)).to.not.include(id);
   });
 
-  it("are made and charged once under one reference, whatever became of the first call", async () => {
+  it("are created and charged once per reference, whatever the outcome of the first call", async () => {
     const spent = async (): Promise<unknown> => dataOf(await caller.api.get("/api/v1/credits"))["total_spent"];
     const before = Number(await spent());
     const split = (reference: string): Promise<StartedSplit> => start("stem_split", { reference });
@@ -132,13 +132,13 @@ describe("Stem splits and vocal removals over the API", () => {
     expect(shown, "the shapes of the API are closed").to.not.have.any.keys("reference", "is_repeated");
   });
 
-  it("are nobody else's to see", async () => {
+  it("are not visible to other accounts", async () => {
     const id = await ended(() => start("stem_split"));
     const { api } = await testApp.account();
     expect(refusalOf(await api.get(`/api/v1/jobs/${id}`))).to.equal("404 job_not_found");
   });
 
-  it("are told of by webhooks, each by its own name, with client and metadata", async () => {
+  it("send webhooks with an event type of their own, the client and the metadata", async () => {
     const { api } = caller;
     const created = await api.send("POST", "/api/v1/webhook-endpoints", {
       headers: { "Content-Type": "application/json" },
@@ -164,7 +164,7 @@ describe("Stem splits and vocal removals over the API", () => {
     await api.send("DELETE", `/api/v1/webhook-endpoints/${endpoint}`);
   });
 
-  it("draw on the same credits, and on the same number of running jobs, as generations", async () => {
+  it("use the same credits and the same concurrency as generations", async () => {
     const refusal = async (start: Promise<unknown>): Promise<unknown> => {
       const error: unknown = await start.catch((caught: unknown) => caught);
       return FermataError.is(error) ? [error.code, error.details] : error;

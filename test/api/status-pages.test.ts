@@ -22,7 +22,7 @@ describe("Status pages", () => {
   });
   after(() => test.close());
 
-  it("say that the process is up and everything is fine, without a key", async () => {
+  it("report that the process is up and healthy, without a key", async () => {
     for (const path of ["/healthz", "/readyz"]) {
       const response = await test.anonymous.get(path);
       expect([response.status, response.json]).to.deep.equal([200, { status: "ok" }]);
@@ -44,7 +44,7 @@ describe("Status pages", () => {
     );
   });
 
-  it("count what was bought at providers, delivered and wasted", async () => {
+  it("count bought, delivered and wasted work of providers", async () => {
     const { api } = await test.account();
     const failure = new ProviderFailure("failed", "it broke", { billable: "yes" });
     for (const behaviour of [completes, () => Promise.reject(failure)] as const) {
@@ -59,7 +59,7 @@ describe("Status pages", () => {
     expect(text).to.match(/^fermata_attempts_wasted_total\{provider="scripted",reason="provider_failed"\} 1$/m);
   });
 
-  it("keep the figures away where config says so", async () => {
+  it("hide the metrics when settings say so", async () => {
     const silent = await startTestApp({ settings: { metrics: { enabled: false } } });
     try {
       expect(refusalOf(await silent.anonymous.get("/metrics"))).to.equal("404 not_found");
@@ -72,7 +72,7 @@ describe("Status pages", () => {
 const DEFAULT_METRICS = loadSettings({ env: {}, cwd: "/", overrides: { http: { port: 0 } } }).metrics;
 
 describe("GET /metrics", () => {
-  it("is at a loopback port of its own unless config says otherwise, and nowhere else", async () => {
+  it("is served on a separate loopback port by default, and nowhere else", async () => {
     const test = await startTestApp({ settings: { http: { host: "0.0.0.0", port: 0 }, metrics: DEFAULT_METRICS } });
     try {
       expect(refusalOf(await test.anonymous.get("/metrics"))).to.equal("404 not_found");
@@ -90,7 +90,7 @@ describe("GET /metrics", () => {
     }
   });
 
-  it("is served once on a connection of its own port, however many are pipelined", async () => {
+  it("is served once per connection of its own port, however many requests are pipelined", async () => {
     const test = await startTestApp({ settings: { metrics: { port: 0 } } });
     try {
       const request = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -102,8 +102,8 @@ describe("GET /metrics", () => {
   });
 });
 
-describe("GET /readyz while a part is down", () => {
-  it("answers 503 with the names of what is not fine, and no secrets", async () => {
+describe("GET /readyz while a component is down", () => {
+  it("returns 503 with the names of the failing components, and no secrets", async () => {
     const test = await startTestApp({ queue: DEAD_QUEUE });
     try {
       const response = await test.anonymous.get("/readyz");

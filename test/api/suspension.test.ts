@@ -8,7 +8,7 @@ import { completes, holds } from "../support/doubles/scripted-provider.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
-/** As long as any process may take to notice. */
+/** The time within which every process notices. */
 const NOTICED_MS = 1_000;
 
 interface Job {
@@ -46,7 +46,7 @@ describe("A suspended account", () => {
 
   const open = (url: string): Promise<ApiResponse> => test.anonymous.get(url.replace(test.url, ""));
 
-  it("gets 403 for every request, without the reason, and is let in again when it is resumed", async () => {
+  it("gets 403 for every request, without the reason, until it is resumed", async () => {
     await suspend();
     const responses = [
       await caller.api.get("/api/v1/me"),
@@ -61,7 +61,7 @@ describe("A suspended account", () => {
     expect((await caller.api.get("/api/v1/me")).status).to.equal(200);
   });
 
-  it("starts no new job, also not one that an embedding app asks for", async () => {
+  it("starts no new job, not even through an embedding app", async () => {
     const before = await test.app.credits.balance(caller.account.id);
     await suspend();
     expect(refusalOf(await caller.api.generate())).to.equal("403 account_suspended");
@@ -78,7 +78,7 @@ describe("A suspended account", () => {
     expect(await test.app.credits.balance(caller.account.id)).to.deep.equal(before);
   });
 
-  it("keeps what it was accepted for: a running job completes, is charged, and its webhook is sent", async () => {
+  it("keeps its accepted jobs: a running job completes, is charged, and its webhook is sent", async () => {
     const options = { headers: { "Content-Type": "application/json" }, body: { url: "https://hooks.example/a" } };
     expect((await caller.api.send("POST", "/api/v1/webhook-endpoints", options)).status).to.equal(201);
     const { behaviour, release } = holds();
@@ -100,7 +100,7 @@ describe("A suspended account", () => {
     expect(bodies.some((body) => body.includes(id))).to.equal(true);
   });
 
-  it("has share pages and audio links that lead nowhere until it is resumed; those of others stay", async () => {
+  it("has no share pages and audio links until it is resumed; those of others stay", async () => {
     const other = await test.account();
     const { id } = dataOf<{ id: string }>(await other.api.generate(undefined, { Prefer: "wait=20" }));
     const ofOther = dataOf<Job>(await other.api.get(`/api/v1/generations/${id}`)).tracks[0] as Job["tracks"][number];
@@ -120,8 +120,8 @@ describe("A suspended account", () => {
   });
 });
 
-describe("A key that expires", () => {
-  it("answers as a revoked one does from that moment on", async () => {
+describe("An expired key", () => {
+  it("is refused like a revoked one", async () => {
     const clock = new ManualClock();
     const test = await startTestApp({ clock });
     const { account, api } = await test.account();

@@ -3,7 +3,7 @@ import { TrackNotFoundError } from "../../core/errors.js";
 import type { ProviderLyrics } from "../../core/ports/music-provider.js";
 import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { type Behaviour, completes, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { LibraryFixture, SILENCE_WAV, UNHEARD, unsigned } from "../support/shelf.js";
+import { LibraryFixture, SILENCE_WAV, UNHEARD, unsigned } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const PATH = "/api/v1/tracks";
@@ -20,7 +20,7 @@ describe("GET /api/v1/tracks/{id}", () => {
     await test.close();
   });
 
-  it("shows exactly the fields of a track", async () => {
+  it("returns exactly the fields of a track", async () => {
     const { account, api } = await test.account();
     const { rain: id } = await library.add(account.id, {
       rain: { title: "Rain", artist_label: "Nightingale", bpm: 96.4 },
@@ -52,13 +52,13 @@ describe("GET /api/v1/tracks/{id}", () => {
     expect([part.status, await part.text()]).to.deep.equal([206, "RIFF"]);
   });
 
-  it("shows a track that has no audio, without play_url and duration", async () => {
+  it("returns a track without audio without play_url and duration", async () => {
     const { account, api } = await test.account();
     const { rain } = await library.add(account.id, { rain: { hasAudio: false } });
     expect(dataOf(await api.get(`${PATH}/${rain}`))).to.include({ title: "rain", play_url: null, duration: null });
   });
 
-  it("shows the tracks of a generation as the generation does", async () => {
+  it("returns the tracks of a generation as the generation does", async () => {
     const { api } = await test.account();
     const { id } = dataOf<{ id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
     const { tracks } = dataOf<{ tracks: { id: string }[] }>(await api.get(`/api/v1/generations/${id}`));
@@ -66,7 +66,7 @@ describe("GET /api/v1/tracks/{id}", () => {
     expect(unsigned(dataOf(await api.get(`${PATH}/${tracks[0]?.id}`)))).to.deep.equal(unsigned(tracks[0] ?? {}));
   });
 
-  describe("of a provider that gives lyrics", () => {
+  describe("for a provider that returns lyrics", () => {
     const words = [
       { text: "Rain", startSeconds: 1.25, endSeconds: 1.5 },
       { text: "on", startSeconds: 1.5, endSeconds: 1.7 },
@@ -83,7 +83,7 @@ describe("GET /api/v1/tracks/{id}", () => {
       test.provider.behaviour = completes;
     });
 
-    it("shows them, with the times of words where there are any, in the track alone", async () => {
+    it("returns them, with word times if any, in the track only", async () => {
       test.provider.behaviour = sing({ text: "[Verse]\nRain on", words }, { text: "Rain" }, undefined);
       const { api } = await test.account();
       const { id } = dataOf<{ id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
@@ -105,7 +105,7 @@ describe("GET /api/v1/tracks/{id}", () => {
       for (const listed of [...tracks, ...found.tracks]) expect(listed).to.not.have.property("lyrics");
     });
 
-    it("shows them to the embedding app, and to those alone who may see the track", async () => {
+    it("returns them to the embedding app, and only to accounts that may see the track", async () => {
       test.provider.behaviour = sing({ text: "Rain on", words });
       const [alice, bob] = [await test.account(), await test.account()];
       const { id } = dataOf<{ id: string }>(await alice.api.generate(undefined, { Prefer: "wait=20" }));
@@ -125,7 +125,7 @@ describe("GET /api/v1/tracks/{id}", () => {
     });
   });
 
-  it("shows public tracks to everybody, whoever owns them", async () => {
+  it("returns public tracks to every account", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
     const { open } = await library.add(alice.account.id, { open: { visibility: "public" } });
     const { ownerless } = await library.add(null, { ownerless: {} });
@@ -134,7 +134,7 @@ describe("GET /api/v1/tracks/{id}", () => {
     }
   });
 
-  it("knows neither unknown nor foreign tracks, and says the same of both", async () => {
+  it("returns the same 404 for unknown tracks and for those of other accounts", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
     const { hidden = "" } = await library.add(alice.account.id, { hidden: {} });
     expect((await alice.api.get(`${PATH}/${hidden}`)).status).to.equal(200);
@@ -156,7 +156,7 @@ describe("GET /api/v1/tracks/{id}", () => {
     }
   });
 
-  it("tells a sharing's address to whoever may see the track, until it is taken back; the sharing makes nothing visible here", async () => {
+  it("returns the share URL to accounts that may see the track; sharing does not change visibility", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
     const { rain = "" } = await library.add(alice.account.id, { rain: {} });
     const shareUrl = async (): Promise<unknown> => dataOf(await alice.api.get(`${PATH}/${rain}`))["share_url"];
@@ -174,7 +174,7 @@ describe("GET /api/v1/tracks/{id}", () => {
       .and.not.equal(first);
   });
 
-  it("draws on the read allowance and is never cached", async () => {
+  it("counts as a read and is never cached", async () => {
     const { account, api } = await test.account();
     const { rain } = await library.add(account.id, { rain: {} });
     for (const id of [rain, "trk_x"]) {
@@ -184,7 +184,7 @@ describe("GET /api/v1/tracks/{id}", () => {
     }
   });
 
-  it("needs the scope library:read", async () => {
+  it("requires the scope library:read", async () => {
     const [other, reader] = [
       await test.account({ scopes: ["generations:read"] }),
       await test.account({ scopes: ["library:read"] }),

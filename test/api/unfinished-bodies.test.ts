@@ -4,10 +4,10 @@ import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const BODY_BYTES = 256 * 1024;
-/** As many as 8 MiB hold. */
+/** As many as fit into 8 MiB. */
 const HELD_MAX = 32;
 
-describe("Bodies that never end", () => {
+describe("Unfinished request bodies", () => {
   let test: TestApp;
   let caller: TestAccount;
   before(async () => {
@@ -30,7 +30,7 @@ describe("Bodies that never end", () => {
     return connections;
   }
 
-  it("of one network hold 8 MiB at most: others get 429 until they are gone", async () => {
+  it("of one network use at most 8 MiB: further requests get 429 until they are closed", async () => {
     const connections = await withhold(HELD_MAX + 10);
     const refused = (): RawConnection[] => connections.filter(({ statuses }) => statuses.length > 0);
     await eventually("those that are too many", () => refused().length >= 10);
@@ -43,7 +43,7 @@ describe("Bodies that never end", () => {
     await eventually("a body to be read", async () => (await caller.api.generate()).status === 202);
   });
 
-  it("are put together rightly, a byte at a time", async () => {
+  it("that arrive one byte at a time are read correctly", async () => {
     const [connection] = await openMany(test.url, 1, { reads: true });
     const body = JSON.stringify({ model_id: "scripted/song", prompt: "ü".repeat(1_000), foo: 1 });
     connection?.send(headWith("Transfer-Encoding: chunked", "Connection: close"));

@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import { LocalAudioStore } from "../../adapters/audio/local/audio-store.js";
 import { SystemClock } from "../../adapters/system/clock.js";
-import type { AudioStore } from "../../core/ports/audio-store.js";
 import { type ApiResponse, errorOf, refusalOf } from "../support/api-client.js";
 import { aChord, wavFile } from "../support/audio-files.js";
 import { upload } from "../support/audio-form.js";
 import { anId } from "../support/builders.js";
 import { temporaryFolder } from "../support/databases.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { alongside, leftOf } from "./beside.js";
+import { FaultyPort } from "../support/doubles/faulty-port.js";
+import { alongside, leftOf } from "./storage-reader.js";
 
 const SOUND = wavFile(aChord(1, () => 0.5, { sampleRate: 8_000, channelCount: 1 }));
-/** Less than the rest of a form has. */
+/** Smaller than the rest of a form. */
 const LITTLE = 100;
 
 describe("The quota of uploads", function () {
@@ -38,7 +38,7 @@ describe("The quota of uploads", function () {
     return responses;
   }
 
-  it("is so many tracks, or none, as the tier says", async () => {
+  it("limits the number of tracks, also to none, as the tier says", async () => {
     const [none] = await inTurn(await test.account({ tier: "free" }), 1);
     expect([none && refusalOf(none), none && errorOf(none).message]).to.deep.equal([
       "400 invalid_request",
@@ -46,13 +46,13 @@ describe("The quota of uploads", function () {
     ]);
     const caller = await test.account({ tier: "plus" });
     expect(statuses(await inTurn(caller, 3))).to.deep.equal([201, 201, 400]);
-    // Another account has its own, and a greater tier more.
+    // Another account has its own quota, and a higher tier a larger one.
     expect(statuses(await inTurn(await test.account({ tier: "plus" }), 1))).to.deep.equal([201]);
     await test.app.accounts.changeTier(caller.account.id, "pro");
     expect(statuses(await inTurn(caller, 1))).to.deep.equal([400]);
   });
 
-  it("is so many bytes of files, to the byte", async () => {
+  it("limits the bytes of files, to the byte", async () => {
     const caller = await test.account();
     const responses = await inTurn(caller, 3);
     expect(statuses(responses)).to.deep.equal([201, 201, 400]);
@@ -63,7 +63,7 @@ describe("The quota of uploads", function () {
     expect(rows.map((row: { size_bytes: number }) => row.size_bytes)).to.deep.equal([SOUND.length, SOUND.length]);
   });
 
-  it("holds for uploads at once, of tracks and of bytes", async () => {
+  it("holds for concurrent uploads, in tracks and in bytes", async () => {
     for (const tier of ["plus", "pro"]) {
       const caller = await test.account({ tier });
       const before = await leftOf(test);
@@ -72,13 +72,13 @@ describe("The quota of uploads", function () {
       expect(stored, tier).to.be.within(1, 2);
       expect(statuses(responses).slice(stored), tier).to.deep.equal(Array.from({ length: 6 - stored }, () => 400));
       expect((await leftOf(test)).uploads - before.uploads).to.equal(stored);
-      // What a refused one had taken is there again.
+      // The quota that a refused upload reserved is free again.
       expect(statuses(await inTurn(caller, 3 - stored)).at(-1)).to.equal(400);
       expect((await leftOf(test)).uploads - before.uploads).to.equal(2);
     }
   });
 
-  it("is given back by an upload that is refused", async () => {
+  it("is not used by a refused upload", async () => {
     const caller = await test.account({ tier: "plus" });
     for (let refused = 0; refused < 3; refused++) {
       expect((await upload(caller.api, Buffer.from("text ".repeat(1_000)))).status).to.equal(400);
@@ -87,8 +87,8 @@ describe("The quota of uploads", function () {
   });
 });
 
-describe("An upload that is lost between its file and its track", () => {
-  it("is found with its files, deleted an hour later, and then no part of the quota; others stay", async () => {
+describe("An upload interrupted between its file and its track", () => {
+  it("is found with its files, and after an hour deleted and not in the quota; other uploads stay", async () => {
     let passedMs = 0;
     let isLost = false;
     const folder = await temporaryFolder();
@@ -96,10 +96,12 @@ describe("An upload that is lost between its file and its track", () => {
     const test = await startTestApp({
       settings: { tiers: { plus: { uploads: { maxTracks: 2 } } } },
       clock: { now: () => Date.now() + passedMs, sleep: (ms, signal) => new SystemClock().sleep(ms, signal) },
-      // A process that is gone neither makes a track of what it stored nor deletes it.
-      audio: Object.assign(Object.create(audio) as AudioStore, {
-        deleteAll: (prefix: string) => (isLost ? Promise.reject(new Error("gone")) : audio.deleteAll(prefix)),
-      }),
+      // A dead process neither creates a track from its stored file nor deletes it.
+      audio: new FaultyPort(audio).failOn(
+        "deleteAll",
+        () => new Error("gone"),
+        () => isLost,
+      ),
       audioAnalyser: {
         analyse: async () => {
           if (isLost) throw new Error("gone");

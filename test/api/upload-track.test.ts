@@ -14,7 +14,7 @@ import { FORM_TYPE, formOf, type Part, sendForm, upload } from "../support/audio
 import { anId } from "../support/builders.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { alongside, leftOf } from "./beside.js";
+import { alongside, leftOf } from "./storage-reader.js";
 
 interface ShownTrack {
   readonly id: string;
@@ -27,15 +27,15 @@ interface ShownTrack {
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** More than this process grows by for the sake of a file of some kilobytes. */
+/** The memory that this process may grow by for a file of some kilobytes. */
 const GROWTH_MAX_BYTES = 128 * 1024 * 1024;
 
-/** Of sound, so that its file is. */
+/** Audio of this duration, so that the file has that size. */
 const SMALL = { sampleRate: 8_000, channelCount: 1 };
 
 const UPLOADS = { maxBytes: MAX_BYTES, maxSeconds: 30, timeoutSeconds: 20 };
 
-/** The beginning of an upload, as it is sent on a connection of its own. */
+/** The first part of an upload, as sent on a separate connection. */
 function headOf(key: string, ...headers: readonly string[]): string {
   const common = ["Host: x", `Authorization: Bearer ${key}`, `Content-Type: ${FORM_TYPE}`];
   return ["POST /api/v1/tracks HTTP/1.1", ...common, ...headers, "", ""].join("\r\n");
@@ -55,8 +55,8 @@ describe("POST /api/v1/tracks", function () {
   const audio = (content: Uint8Array | string = sound()): Part => ({ name: "audio", filename: "hum.wav", content });
   const send = (...parts: readonly Part[]): Promise<ApiResponse> => sendForm(caller.api, formOf(parts));
 
-  describe("makes a track of a file", () => {
-    it("that is the account's own, private, playable, and has what is derived of it", async () => {
+  describe("creates a track from a file", () => {
+    it("that is private to the account and playable, with derived assets", async () => {
       const response = await upload(caller.api, sound(), "Hummed melody");
       expect(response.status, response.text).to.equal(201);
       const shown = dataOf<ShownTrack>(response);
@@ -80,7 +80,7 @@ describe("POST /api/v1/tracks", function () {
       expect(new Set(track?.waveform).size).to.be.above(1);
     });
 
-    it("by what its bytes are, whatever its name says, and under a title of its own or none", async () => {
+    it("typed by its bytes, not by its name, with a given title or none", async () => {
       const types: (readonly [Uint8Array, string])[] = [
         [await mp3File(aChord(1, () => 0.5)), "audio/mpeg"],
         [await vorbisFile(aChord(1, () => 0.5)), "audio/ogg"],
@@ -94,22 +94,22 @@ describe("POST /api/v1/tracks", function () {
       expect(dataOf<ShownTrack>(titleFirst).title).to.equal("Böse  Titel");
     });
 
-    it("whose parts arrive in pieces, and without an announced length", async () => {
+    it("whose parts arrive in chunks, without Content-Length", async () => {
       const [connection] = await openMany(test.url, 1, { reads: true });
       connection?.send(headOf(caller.key, "Transfer-Encoding: chunked", "Connection: close"));
-      const body = formOf([audio(), { name: "title", content: "In pieces" }]);
+      const body = formOf([audio(), { name: "title", content: "In chunks" }]);
       for (let start = 0; start < body.length; start += 1_000) {
         const chunk = body.subarray(start, start + 1_000);
         connection?.send(Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]));
       }
       connection?.send("0\r\n\r\n");
       await connection?.closed;
-      expect(connection?.text).to.include("HTTP/1.1 201 ").and.include('"In pieces"');
+      expect(connection?.text).to.include("HTTP/1.1 201 ").and.include('"In chunks"');
     });
   });
 
   describe("refuses, and leaves nothing behind", () => {
-    /** A refusal that changes nothing of what is stored. */
+    /** A refusal that changes nothing in the storage. */
     async function refused(ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
       const before = await leftOf(test);
       const response = await ask();
@@ -144,7 +144,7 @@ describe("POST /api/v1/tracks", function () {
       });
     }
 
-    it("bodies that are no whole form: 400", async () => {
+    it("incomplete forms: 400", async () => {
       const broken: readonly Uint8Array[] = [
         Buffer.from("no form at all"),
         formOf([audio()], { isWhole: false }),
@@ -161,11 +161,11 @@ describe("POST /api/v1/tracks", function () {
       expect(issuePaths(unnamed)).to.deep.equal(["header.Content-Type"]);
     });
 
-    it("files that are larger than one may be, announced or not: 413", async () => {
+    it("files over the size limit, with or without Content-Length: 413", async () => {
       const large = wavFile(aChord(30, () => 0.5, { sampleRate: 44_100, channelCount: 1 }));
       const announced = await refused(() => send(audio(large)));
       expect(refusalOf(announced)).to.equal("413 payload_too_large");
-      // Within what the rest of a form may need.
+      // Within the size allowance for the rest of a form.
       const hidden = await refused(() => send(audio(large.subarray(0, MAX_BYTES + 1))));
       expect([refusalOf(hidden), errorOf(hidden).message]).to.deep.equal([
         "413 payload_too_large",
@@ -191,7 +191,7 @@ describe("POST /api/v1/tracks", function () {
       "Ogg Vorbis of silent blocks": () => vorbisBomb(80_000),
     };
     for (const [title, make] of Object.entries(BOMBS)) {
-      it(`a file that unpacks to far more than it is: ${title}`, async () => {
+      it(`a decompression bomb: ${title}`, async () => {
         const bytes = await make();
         const before = process.memoryUsage.rss();
         const response = await refused(() => upload(caller.api, bytes));
@@ -201,7 +201,7 @@ describe("POST /api/v1/tracks", function () {
       });
     }
 
-    it("an upload whose client goes away in the middle of the file", async () => {
+    it("an upload whose client disconnects in the middle of the file", async () => {
       await refused(async () => {
         const [connection] = await openMany(test.url, 1, { reads: true });
         connection?.send(headOf(caller.key, "Content-Length: 900000"));
@@ -213,12 +213,12 @@ describe("POST /api/v1/tracks", function () {
     });
   });
 
-  it("says who may not before it reads the body", async () => {
+  it("refuses unauthorized callers before it reads the body", async () => {
     const unread = async (...headers: readonly string[]): Promise<string> => {
       const [connection] = await openMany(test.url, 1, { reads: true });
       const head = ["POST /api/v1/tracks HTTP/1.1", "Host: x", `Content-Type: ${FORM_TYPE}`, "Content-Length: 900000"];
       connection?.send([...head, ...headers, "", ""].join("\r\n"));
-      await eventually("an answer", () => (connection?.statuses.length ?? 0) > 0);
+      await eventually("a response", () => (connection?.statuses.length ?? 0) > 0);
       connection?.destroy();
       return connection?.text ?? "";
     };
@@ -231,7 +231,7 @@ describe("POST /api/v1/tracks", function () {
     expect(unscoped).to.include("HTTP/1.1 403 ").and.include('"generations:create"');
   });
 
-  it("draws on the writes, and is in the log of requests with the bytes that came", async () => {
+  it("counts as a write, and is in the request log with the received bytes", async () => {
     const { api } = await test.account();
     const body = formOf([audio()]);
     const response = await sendForm(api, body);
@@ -245,8 +245,8 @@ describe("POST /api/v1/tracks", function () {
   });
 });
 
-describe("An upload that does not arrive in time", () => {
-  it("is answered 408, also when others would have less time, and leaves nothing behind", async () => {
+describe("An upload that exceeds its time limit", () => {
+  it("gets 408, even when other requests have a shorter limit, and leaves nothing behind", async () => {
     const test = await startTestApp({
       settings: { uploads: { timeoutSeconds: 1 }, http: { port: 0, requestTimeoutSeconds: 0.5 } },
     });
@@ -280,7 +280,7 @@ describe("An upload by an embedding app", () => {
       (error: unknown) => error,
     );
 
-  it("makes the same track as one over HTTP, of bytes or of a stream of them", async () => {
+  it("creates the same track as one over HTTP, from bytes or a stream", async () => {
     const { account } = await test.account();
     const sound = wavFile(aChord(1, () => 0.5, SMALL));
     const track = await test.app.library.upload({ accountId: account.id, audio: sound, title: "Whole" });
@@ -294,7 +294,7 @@ describe("An upload by an embedding app", () => {
     expect([streamed.title, streamed.assets[0]?.sizeBytes]).to.deep.equal(["Untitled", sound.length]);
   });
 
-  it("is refused like one over HTTP, keeps the tier's quota, and passes on what its source throws", async () => {
+  it("is refused like one over HTTP, respects the tier's quota, and rethrows an error of its source", async () => {
     const { account } = await test.account({ tier: "plus" });
     const audio = wavFile(aChord(1, () => 0.5, SMALL));
     const upload = (given: Partial<TrackUpload>): Promise<unknown> =>
@@ -317,8 +317,8 @@ describe("An upload by an embedding app", () => {
   });
 });
 
-describe("Uploads of an installation that decodes nothing", () => {
-  it("are known by their first bytes, without length and preview", async () => {
+describe("Uploads while audio analysis is switched off", () => {
+  it("are typed by their first bytes, without duration and preview", async () => {
     const test = await startTestApp({ settings: { audio: { analyser: "none" } } });
     const { api } = await test.account();
     const shown = dataOf<ShownTrack>(await upload(api, Buffer.from(`\0\0\0\x20ftypM4A ${"x".repeat(100)}`, "latin1")));

@@ -5,7 +5,7 @@ import { figuresOf, GENERATIONS, usageOf } from "./usage-report.js";
 
 const DAY_MS = 86_400_000;
 
-describe("GET /api/v1/usage while nobody works", () => {
+describe("GET /api/v1/usage while no worker is running", () => {
   const clock = new ManualClock();
   let test: TestApp;
   before(async () => {
@@ -13,7 +13,7 @@ describe("GET /api/v1/usage while nobody works", () => {
   });
   after(() => test.close());
 
-  it("counts a job that still runs as used", async () => {
+  it("counts a running job as used", async () => {
     const caller = await test.account();
     await caller.api.generate();
     expect(figuresOf(await usageOf(caller))).to.deep.equal([1, 0, 10, 0]);
@@ -21,7 +21,7 @@ describe("GET /api/v1/usage while nobody works", () => {
 
   const at = (ms: number): string => new Date(ms).toISOString();
 
-  it("takes what arrived from a moment on, and before another, in any time zone and to the millisecond", async () => {
+  it("includes requests from one moment to before another, in any time zone and to the millisecond", async () => {
     const caller = await test.account();
     const first = clock.now();
     for (let sent = 0; sent < 3; sent++) {
@@ -47,7 +47,7 @@ describe("GET /api/v1/usage while nobody works", () => {
     ]);
   });
 
-  it("goes back 30 days, and no further whatever is asked for", async () => {
+  it("covers at most 30 days, whatever the parameters", async () => {
     const caller = await test.account();
     const created = clock.now();
     await caller.api.generate();

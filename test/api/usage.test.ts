@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { A_GENERATION, type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
-import { ledgerFigures } from "./beside.js";
+import { ledgerFigures } from "./storage-reader.js";
 import { type Event, figuresOf, GENERATIONS, usageOf } from "./usage-report.js";
 
 const WAIT = { Prefer: "wait=20" };
@@ -17,14 +17,14 @@ describe("GET /api/v1/usage", () => {
   });
   after(() => test.close());
 
-  it("is empty for an account that has asked for nothing yet", async () => {
+  it("is empty for an account without requests", async () => {
     expect(await usageOf(await test.account())).to.deep.equal({
       summary: { requests: 0, credits_used: 0, credits_refunded: 0, failed_requests: 0 },
       events: [],
     });
   });
 
-  it("shows every request that was answered, the newest first, with what it cost", async () => {
+  it("returns every finished request, newest first, with its cost", async () => {
     const caller = await test.account();
     const profile = await caller.api.get("/api/v1/me?no=matter");
     const created = await caller.api.generate(A_GENERATION, WAIT);
@@ -50,7 +50,7 @@ describe("GET /api/v1/usage", () => {
     expect((await usageOf(caller)).events[0]?.endpoint).to.equal("/api/v1/usage");
   });
 
-  it("has the figures of the ledger, whatever became of the jobs", async () => {
+  it("returns the figures of the ledger, however the jobs ended", async () => {
     const caller = await test.account({ credits: 46 });
     const { api, account } = caller;
     const responses = [await api.generate(A_GENERATION, { ...WAIT, "Idempotency-Key": "completed" })];
@@ -93,7 +93,7 @@ describe("GET /api/v1/usage", () => {
     expect(dataOf(await api.get("/api/v1/credits"))).to.include({ available: 46 - 83 + 40, total_spent: 83 - 40 });
   });
 
-  it("leaves out jobs that no request made", async () => {
+  it("omits jobs that no request created", async () => {
     const caller = await test.account();
     const input = { modelId: "scripted/song", prompt: "rain" };
     await test.app.generations.execute({
@@ -106,7 +106,7 @@ describe("GET /api/v1/usage", () => {
     expect(figuresOf(await usageOf(caller))).to.deep.equal([0, 0, 0, 0]);
   });
 
-  it("shows the newest 100 and sums up all", async () => {
+  it("returns the newest 100 and sums up all", async () => {
     const caller = await test.account();
     await caller.api.generate(A_GENERATION, WAIT);
     await Promise.all(Array.from({ length: 104 }, () => caller.api.get("/api/v1/me")));
@@ -118,7 +118,7 @@ describe("GET /api/v1/usage", () => {
     expect(moments).to.deep.equal([...moments].sort().reverse());
   });
 
-  it("never shows another account's requests", async () => {
+  it("never returns another account's requests", async () => {
     const [caller, other] = [await test.account(), await test.account()];
     await other.api.generate(A_GENERATION, WAIT);
     await caller.api.get("/api/v1/me");
@@ -127,14 +127,14 @@ describe("GET /api/v1/usage", () => {
     expect(events).to.have.length(1);
   });
 
-  it("needs the scope profile:read", async () => {
+  it("requires the scope profile:read", async () => {
     const { api } = await test.account({ scopes: ["credits:read"] });
     expect(refusalOf(await api.get("/api/v1/usage"))).to.equal("403 insufficient_scope");
     expect(refusalOf(await test.anonymous.get("/api/v1/usage"))).to.equal("401 authentication_required");
   });
 
   describe("filters", () => {
-    it("by client take the body's field of a generation and X-Client elsewhere, to the letter", async () => {
+    it("by client match the body's field of a generation and X-Client elsewhere, exactly", async () => {
       const caller = await test.account();
       const from = (client: string): Readonly<Record<string, string>> => ({ "X-Client": client });
       await caller.api.get("/api/v1/me", from("studio"));
@@ -152,7 +152,7 @@ describe("GET /api/v1/usage", () => {
       }
     });
 
-    it("by endpoint take a path's template, to the letter", async () => {
+    it("by endpoint match the route template, exactly", async () => {
       const caller = await test.account();
       const { id } = dataOf<{ readonly id: string }>(await caller.api.generate(A_GENERATION, WAIT));
       await caller.api.get(`${GENERATIONS}/${id}`);
@@ -167,7 +167,7 @@ describe("GET /api/v1/usage", () => {
       }
     });
 
-    it("by status take the status of the answer", async () => {
+    it("by status match the status of the response", async () => {
       const caller = await test.account();
       await caller.api.generate(A_GENERATION, WAIT);
       test.provider.behaviour = fails("failed");
@@ -181,7 +181,7 @@ describe("GET /api/v1/usage", () => {
       expect(figuresOf(await usageOf(caller, { status: "201" }))).to.deep.equal([0, 0, 0, 0]);
     });
 
-    it("combine, and unknown ones are ignored", async () => {
+    it("are combined, and unknown ones are ignored", async () => {
       const caller = await test.account();
       await caller.api.generate({ ...A_GENERATION, client: "studio" }, WAIT);
       await caller.api.generate({ ...A_GENERATION, client: "radio" }, WAIT);
@@ -235,7 +235,7 @@ describe("GET /api/v1/usage", () => {
       });
     }
 
-    it("by status take any from 100 to 599", async () => {
+    it("by status accept any from 100 to 599", async () => {
       const caller = await test.account();
       for (const status of ["100", "599"])
         expect(figuresOf(await usageOf(caller, { status })), status).to.deep.equal([0, 0, 0, 0]);
@@ -248,7 +248,7 @@ describe("GET /api/v1/usage", () => {
       });
     }
 
-    it("name all that is wrong with both moments, and refuse a from that is later than to", async () => {
+    it("report all validation errors of both moments, and refuse a from later than to", async () => {
       const { api } = await test.account();
       expect(issuePaths(await api.get("/api/v1/usage?from=x&to=y"))).to.deep.equal(["query.from", "query.to"]);
       const reversed = await api.get("/api/v1/usage?from=2026-11-21T06:30:00.001Z&to=2026-11-21T06:30:00Z");

@@ -19,7 +19,7 @@ interface Endpoint {
   readonly disabled_at: string | null;
 }
 
-/** Names as this file's name servers know them. */
+/** Names that the name servers of this test resolve. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "hooks.example.com": ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"],
   "other.example.com": ["93.184.215.15"],
@@ -59,7 +59,7 @@ describe("Webhook endpoints", () => {
   after(() => test.close());
 
   describe("POST /api/v1/webhook-endpoints", () => {
-    it("answers 201 with the endpoint and, this once, its whole secret", async () => {
+    it("returns 201 with the endpoint and, only this time, its whole secret", async () => {
       const response = await post(api, { url: HOOK });
       expect(response.status).to.equal(201);
       const { signing_secret: secret, ...endpoint } = dataOf<Endpoint>(response);
@@ -77,12 +77,12 @@ describe("Webhook endpoints", () => {
       expect(await list(api)).to.deep.equal([endpoint]);
     });
 
-    it("gives every endpoint a secret of its own", async () => {
+    it("creates a different secret for every endpoint", async () => {
       const [one, two] = [await register(api), await register(api)];
       expect(one.signing_secret).not.to.equal(two.signing_secret);
     });
 
-    it("keeps the URL's normalised form", async () => {
+    it("stores the URL's normalised form", async () => {
       expect((await register(api, "HTTPS://Hooks.Example.com:443/a/../b")).url).to.equal("https://hooks.example.com/b");
     });
 
@@ -112,19 +112,19 @@ describe("Webhook endpoints", () => {
       });
     }
 
-    it("accepts a name that does not resolve, and says so in the log", async () => {
+    it("accepts a host name that does not resolve, and logs a warning", async () => {
       await register(api, "https://not-yet.example.com/");
       const warning = test.logger.lines.find(({ message }) => message.includes("does not resolve"));
       expect(warning?.fields).to.deep.include({ host: "not-yet.example.com" });
     });
 
-    it("refuses what is no string, is missing or unknown, by name", async () => {
+    it("refuses a URL that is not a string, a missing URL and unknown fields, naming each", async () => {
       expect(issuePaths(await post(api, { url: 7 }))).to.deep.equal(["body.url"]);
       expect(issuePaths(await post(api, {}))).to.deep.equal(["body.url"]);
       expect(issuePaths(await post(api, { url: HOOK, secret: "mine" }))).to.deep.equal(["body.secret"]);
     });
 
-    it("takes 20 endpoints of an account, disabled ones included", async () => {
+    it("accepts 20 endpoints of an account, disabled ones included", async () => {
       const first = await register(api);
       await patch(api, first.id, { status: "disabled" });
       for (let created = 1; created < 20; created++) await register(api);
@@ -136,7 +136,7 @@ describe("Webhook endpoints", () => {
       expect((await post(api, { url: HOOK })).status).to.equal(201);
     });
 
-    it("takes no more than 20 of those that come at once", async () => {
+    it("accepts no more than 20 when requests arrive at once", async () => {
       const responses = await Promise.all(Array.from({ length: 25 }, () => post(api, { url: another() })));
       expect(responses.map(({ status }) => status).sort()).to.deep.equal([
         ...Array<number>(20).fill(201),
@@ -145,7 +145,7 @@ describe("Webhook endpoints", () => {
       expect(await list(api)).to.have.length(20);
     });
 
-    it("keeps no secret readable in the storage", async () => {
+    it("stores no readable secret", async () => {
       const { signing_secret: secret = "" } = await register(api);
       expect(JSON.stringify(test.logger.lines)).not.to.include(secret);
       const [kept] = await test.app.webhookEndpoints.list(
@@ -156,7 +156,7 @@ describe("Webhook endpoints", () => {
   });
 
   describe("GET /api/v1/webhook-endpoints", () => {
-    it("lists active ones newest first, and others when asked, never with a secret", async () => {
+    it("lists active ones newest first, others by status, never with a secret", async () => {
       const [one, two, three] = [await register(api), await register(api), await register(api)];
       await patch(api, two.id, { status: "disabled" });
       const ids = async (query: string): Promise<string[]> => (await list(api, query)).map(({ id }) => id);
@@ -174,14 +174,14 @@ describe("Webhook endpoints", () => {
       });
     }
 
-    it("shows nothing of another account", async () => {
+    it("returns no endpoints of another account", async () => {
       await register(api);
       expect(await list((await test.account()).api, "?status=all")).to.deep.equal([]);
     });
   });
 
   describe("PATCH /api/v1/webhook-endpoints/{id}", () => {
-    it("disables and enables", async () => {
+    it("disables and enables the endpoint", async () => {
       const { id, created_at } = await register(api);
       const off = dataOf<Endpoint>(await patch(api, id, { status: "disabled" }));
       expect(off).to.include({ id, status: "disabled", created_at });
@@ -207,12 +207,12 @@ describe("Webhook endpoints", () => {
       expect((await list(api))[0]).to.include({ url: "https://other.example.com/", status: "active" });
     });
 
-    it("changes nothing when nothing is named", async () => {
+    it("changes nothing for an empty body", async () => {
       const { signing_secret: _secret, ...endpoint } = await register(api);
       expect(dataOf<Endpoint>(await patch(api, endpoint.id, {}))).to.deep.equal(endpoint);
     });
 
-    it("refuses another status and unknown fields, by name", async () => {
+    it("refuses another status and unknown fields, naming each", async () => {
       const { id } = await register(api);
       expect(issuePaths(await patch(api, id, { status: "paused" }))).to.deep.equal(["body.status"]);
       expect(issuePaths(await patch(api, id, { url: null }))).to.deep.equal(["body.url"]);
@@ -229,7 +229,7 @@ describe("Webhook endpoints", () => {
     });
   });
 
-  it("of another account, and unknown ones, are not found, whatever else is wrong", async () => {
+  it("of another account, and unknown ones, return 404, whatever else is wrong", async () => {
     const { id } = await register(api);
     const otherAccount = (await test.account()).api;
     for (const unknown of [id, "whe_01m7ytc0ar5c8m0vgw1fjz3q0e", "nonsense"]) {
@@ -243,7 +243,7 @@ describe("Webhook endpoints", () => {
     expect(await list(api)).to.have.length(1);
   });
 
-  it("need no scope, and their writes draw on an allowance of their own", async () => {
+  it("require no scope, and their writes have a separate rate limit", async () => {
     const { api: narrow } = await test.account({ scopes: ["models:read"] });
     const response = await post(narrow, { url: HOOK });
     expect(response.status).to.equal(201);
@@ -252,7 +252,7 @@ describe("Webhook endpoints", () => {
   });
 });
 
-describe("Webhook endpoints of an installation with its own rules", () => {
+describe("Webhook endpoints under changed settings", () => {
   let test: TestApp;
   before(async () => {
     test = await startWithNames(
@@ -279,19 +279,19 @@ describe("Webhook endpoints of an installation with its own rules", () => {
     });
   }
 
-  it("stay out of every other private network", async () => {
+  it("are refused in every other private network", async () => {
     expect(refusalOf(await post((await test.account()).api, { url: "http://192.168.0.1/" }))).to.equal(
       "400 webhook_host_blocked",
     );
   });
 
-  it("need the scope that config names", async () => {
+  it("require the configured scope", async () => {
     const { api } = await test.account({ scopes: ["models:read"] });
     expect(refusalOf(await api.get(PATH))).to.equal("403 insufficient_scope");
     expect(refusalOf(await post(api, { url: HOOK }))).to.equal("403 insufficient_scope");
   });
 
-  it("are written as often as the limit allows", async () => {
+  it("can be written as often as the limit allows", async () => {
     const { api } = await test.account();
     const { id } = await register(api);
     await patch(api, id, {});

@@ -24,7 +24,7 @@ const another = (): string => `https://hooks.example.com/${(registered += 1)}`;
 const register = async (api: ApiClient, url = another()): Promise<Endpoint> =>
   dataOf<Endpoint>(await post(api, { url }));
 
-describe("The URL of a webhook endpoint, of which an account has one", () => {
+describe("The URL of a webhook endpoint", () => {
   let test: TestApp;
   let api: ApiClient;
   before(async () => {
@@ -35,7 +35,7 @@ describe("The URL of a webhook endpoint, of which an account has one", () => {
   });
   after(() => test.close());
 
-  it("takes a URL once, in whatever spelling, and says which endpoint has it", async () => {
+  it("is accepted once per account, in any spelling; the refusal names the endpoint that has it", async () => {
     const { id } = await register(api, "https://hooks.example.com/once?a=1");
     const spellings = [
       "https://hooks.example.com/once?a=1",
@@ -58,7 +58,7 @@ describe("The URL of a webhook endpoint, of which an account has one", () => {
     await register(api, spellings[0]);
   });
 
-  it("takes a URL once of those that come at once, and of a change that comes at the same time", async () => {
+  it("is accepted once when creations and changes arrive at once", async () => {
     const url = another();
     const { id } = await register(api);
     const responses = await Promise.all([
@@ -73,7 +73,7 @@ describe("The URL of a webhook endpoint, of which an account has one", () => {
     expect((await list(api)).filter((endpoint) => endpoint.url === url)).to.have.length(1);
   });
 
-  it("refuses the URL of another endpoint, which it names, and takes its own again", async () => {
+  it("is refused in a change when another endpoint has it, and accepted when it is the endpoint's own", async () => {
     const [one, two] = [await register(api), await register(api)];
     const response = await patch(api, two.id, { url: `${one.url}#same`, status: "disabled" });
     expect(refusalOf(response)).to.equal("400 webhook_url_invalid");

@@ -7,7 +7,7 @@ describe("The table of the audit log", () => {
   const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   const textOf = (name: string): string => readFileSync(`${folder}/${name}`, "utf8");
 
-  it("is known to its store and its migration alone, so that nothing purges it", () => {
+  it("is named only by its store and its migration, so that nothing purges it", () => {
     const found = sources.filter((name) => textOf(name).includes("audit_log"));
     expect(found.sort()).to.deep.equal(["audit-log.ts", "migrations/0021-audit.ts"]);
   });

@@ -5,7 +5,7 @@ import { STATUS_BY_CODE } from "../../adapters/http/errors.js";
 import { ERROR_CODES } from "../../core/error-codes.js";
 import { REPOSITORY } from "../support/repository.js";
 
-/** Code to status, as the README's table has them. */
+/** Code to status, as in the README's table. */
 function documented(): Map<string, number> {
   const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
   const section = readme.slice(readme.indexOf("\n## Errors\n"));
@@ -18,7 +18,7 @@ function documented(): Map<string, number> {
 }
 
 describe("The README's table of errors", () => {
-  it("names every code with the status it is answered with, and no other", () => {
+  it("names every code with its status, and no other", () => {
     expect(Object.fromEntries([...documented()].sort())).to.deep.equal(
       Object.fromEntries(ERROR_CODES.map((code) => [code, STATUS_BY_CODE[code]] as const).sort()),
     );

@@ -16,12 +16,12 @@ import {
 } from "../support/examples.js";
 import { repositoryPath } from "../support/repository.js";
 
-/** For whatever the environment must give: long enough for a key, and fit for a URL. */
+/** For values from the environment: long enough for a key, and valid in a URL. */
 const SAMPLE = "sample-".repeat(6);
 
 const SETTINGS_FILES = ["embedded.yaml", "mysql-rabbitmq.yaml", "s3.yaml"];
 
-/** After SIGTERM a process with these settings ends within this time, whatever it does. */
+/** After SIGTERM a process with these settings ends within this time in any case. */
 function stopMaxSeconds({ jobs }: Settings): number {
   return stopMaxMs(jobs.drainSeconds * 1000) / 1000;
 }
@@ -53,13 +53,13 @@ describe("The settings files of config/", () => {
     });
   }
 
-  it("believe X-Forwarded-For of no network of neighbours", () => {
+  it("trust X-Forwarded-For from no shared network", () => {
     for (const file of SETTINGS_FILES) {
       expect(checkTrustedProxies(load(file).http), file).to.include({ result: "ok" });
     }
   });
 
-  it("are all there are", () => {
+  it("are the only ones", () => {
     const files = readdirSync(repositoryPath("config")).filter((name) => name.endsWith(".yaml"));
     expect(files.sort()).to.deep.equal(["compose.yaml", ...SETTINGS_FILES]);
   });
@@ -69,7 +69,7 @@ describe("config/compose.yaml", () => {
   const { services, volumes, networks } = readCompose();
   const ours = Object.entries(services).filter(([, { image }]) => image === "fermata");
 
-  it("gives our services settings that load on top of the file it mounts", () => {
+  it("gives Fermata's services settings that load on top of the mounted file", () => {
     expect(ours.map(([name]) => name)).to.deep.equal(["migrate", "serve", "work", "doctor"]);
     for (const [, { environment = {}, volumes: mounts = [] }] of ours) {
       const env = Object.fromEntries(
@@ -83,7 +83,7 @@ describe("config/compose.yaml", () => {
     }
   });
 
-  it("takes every password and key from the environment, and does without none", () => {
+  it("takes every password and key from the environment, and requires each", () => {
     for (const [service, { environment = {} }] of Object.entries(services)) {
       for (const [name, value] of Object.entries(environment)) {
         if (/PASS$|PASSWORD$|KEY$|STORAGE__URL$|QUEUE__URL$/.test(name) && value !== "yes") {
@@ -100,7 +100,7 @@ describe("config/compose.yaml", () => {
     }
   });
 
-  it("migrates before anything serves or works, and waits for what it has", () => {
+  it("migrates before serve and work start, and waits for its services", () => {
     for (const [name, { depends_on: awaited = {} }] of Object.entries(services)) {
       for (const other of Object.keys(awaited)) expect(services, name).to.have.property(other);
     }
@@ -111,11 +111,11 @@ describe("config/compose.yaml", () => {
     }
   });
 
-  it("asks for the health only of what listens", () => {
+  it("checks the health only of services that listen", () => {
     for (const [name, { healthcheck }] of ours) expect(healthcheck?.disable ?? false, name).to.equal(name !== "serve");
   });
 
-  it("names files and volumes that are there", () => {
+  it("names existing files and volumes", () => {
     for (const { build, volumes: mounts = [] } of Object.values(services)) {
       if (build !== undefined)
         expect(existsSync(repositoryPath("config", build.context, build.dockerfile)), build.dockerfile).to.equal(true);
@@ -135,20 +135,20 @@ describe("config/compose.yaml", () => {
     for (const [name, { tmpfs }] of ours) expect(tmpfs, name).to.have.lengthOf(1);
   });
 
-  it("pins the images of others by their exact versions", () => {
+  it("pins third-party images by their exact versions", () => {
     for (const [name, { image }] of Object.entries(services)) {
       if (image !== "fermata") expect(image, name).to.match(/^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$/);
     }
   });
 
-  it("believes X-Forwarded-For of the gateway alone, from which a balancer on this machine comes", () => {
+  it("trusts X-Forwarded-For only from the gateway, the address of a local load balancer", () => {
     const { gateway } = networks["default"]?.ipam.config[0] as ComposeSubnet;
     for (const [name, { environment }] of ours) {
       expect(environment?.["FERMATA_HTTP__TRUST_PROXY"], name).to.equal(gateway);
     }
   });
 
-  it("leaves a process of ours the time it takes to stop", () => {
+  it("gives a Fermata process enough time to stop", () => {
     for (const [name, { stop_grace_period: grace = "" }] of ours) {
       expect(grace, name).to.match(/^\d+s$/);
       expect(Number.parseInt(grace, 10), name).to.be.greaterThan(stopMaxSeconds(load("mysql-rabbitmq.yaml")));
@@ -168,7 +168,7 @@ describe("config/Dockerfile", () => {
     for (const from of of("FROM")) expect(from).to.match(/^\$\{NODE\}( AS \w+)?$/);
   });
 
-  it("copies what is there, and what the build may see", () => {
+  it("copies existing files that are in the build context", () => {
     const seen = readExample("Dockerfile.dockerignore").split("\n");
     const sources = of("COPY")
       .filter((rest) => !rest.startsWith("--from"))
@@ -190,12 +190,12 @@ describe("config/Dockerfile", () => {
     expect(last("STOPSIGNAL")).to.equal("SIGTERM");
   });
 
-  it("says how to run it with the time that it takes to stop", () => {
+  it("documents a run command with enough time to stop", () => {
     const [, timeout = ""] = /docker run .*--stop-timeout (\d+) /.exec(readExample("Dockerfile")) ?? [];
     expect(Number(timeout)).to.be.greaterThan(stopMaxSeconds(loadSettings({ env: {}, cwd: "/", isTerminal: false })));
   });
 
-  it("sets settings that exist, and keeps its data where the volume is", () => {
+  it("sets existing settings, and keeps its data on the volume", () => {
     const env = Object.fromEntries(
       [...last("ENV").matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name as string, value as string]),
     );
@@ -221,14 +221,14 @@ describe("config/systemd", () => {
     const lines = readUnit(unit);
     const valueOf = (key: string): string => lines.find(([found]) => found === key)?.[1] ?? "";
 
-    it(`runs a command that exists, with the environment file that is here: ${unit}`, async () => {
+    it(`runs an existing command, with the environment file of this folder: ${unit}`, async () => {
       const [node, , main, ...command] = valueOf("ExecStart").split(" ");
       expect([node, main]).to.deep.equal(["/usr/bin/node", "/opt/fermata/dist/config/main.js"]);
       expect(await refusalOf(command)).to.equal(null);
       expect(valueOf("EnvironmentFile")).to.equal("/etc/fermata/fermata.env");
     });
 
-    it(`stops in its own time, and starts again unless settings are wrong: ${unit}`, () => {
+    it(`has enough time to stop, and is restarted unless settings are wrong: ${unit}`, () => {
       const isOnce = valueOf("Type") === "oneshot";
       expect([valueOf("Restart"), valueOf("RestartPreventExitStatus")]).to.deep.equal(
         isOnce ? ["", ""] : ["on-failure", "2"],
@@ -240,7 +240,7 @@ describe("config/systemd", () => {
       expect(Number(valueOf("TimeoutStopSec"))).to.be.greaterThan(Math.max(...needed));
     });
 
-    it(`is fenced in like the others: ${unit}`, () => {
+    it(`has the same sandboxing as the others: ${unit}`, () => {
       const fence = (name: string): string => /^User=[^[]*/m.exec(readExample("systemd", name))?.[0].trim() ?? "";
       expect(fence(unit)).to.include("NoNewPrivileges=yes").and.include("ProtectSystem=strict");
       expect(fence(unit))
@@ -251,7 +251,7 @@ describe("config/systemd", () => {
     });
   }
 
-  it("has an environment whose names are settings, those left to fill in included", () => {
+  it("has an environment file whose names are settings, placeholders included", () => {
     const text = readExample("systemd", "fermata.env");
     const env = Object.fromEntries(
       [...text.matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name as string, value as string]),

@@ -13,8 +13,8 @@ const RULES = (CONFIGURATION.forbidden ?? []).map(({ name }) => name as string);
 
 const TOP = ["core", "adapters", "plugins", "config", "test"];
 
-/** Every folder a source file may lie in; a new one is a decision, made here and in the architecture. */
-const ROOMS = [
+/** Every folder that may contain source files; a new one is a decision, made here and in the architecture. */
+const FOLDERS = [
   /^core\/(accounts|attempts|audit|credits|execution|generations|idempotency|jobs|leases|library|live-check|maintenance|ports|providers|rate-limits|results|secrets|usage|webhooks)\/[^/]+$/,
   /^core\/ports\/provider\/[^/]+$/,
   /^core\/[^/]+$/,
@@ -28,13 +28,13 @@ const ROOMS = [
   /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
-  /^test\/support\/((attack|doubles|fault-receiver|plugins|provider-kit|sandbox|storm|vendor)\/)?[^/]+$/,
+  /^test\/support\/((attack|doubles|fault-receiver|plugins|provider-kit|sandbox|chaos|vendor)\/)?[^/]+$/,
   /^test\/support\/plugins\/[^/]+\/[^/]+$/,
   /^test\/(fixtures|unit)\/.+$/,
   /^test\/index\.ts$/,
 ];
 
-/** One file that breaks each rule. */
+/** A file that violates each rule. */
 const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "core-imports-only-core": { "core/credits/planted.ts": 'import "node:fs";' },
   "jobs-import-nothing-that-follows-them": { "core/jobs/planted.ts": 'import "../webhooks/write-events.js";' },
@@ -55,7 +55,7 @@ const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Beside the planted ones: a tree that keeps every rule. */
+/** Alongside the planted ones: a tree that follows every rule. */
 const CLEAN: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ type: "module", dependencies: { inversify: "*" }, devDependencies: { sinon: "*" } }),
   "tsconfig.json": JSON.stringify({ compilerOptions: { module: "NodeNext", moduleResolution: "NodeNext" } }),
@@ -91,7 +91,7 @@ async function violationsIn(directory: string): Promise<readonly string[]> {
   return (output as ICruiseResult).summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`);
 }
 
-describe("the rules of who may import whom", function () {
+describe("The import rules", function () {
   this.timeout(60_000);
   let directory: string;
 
@@ -112,17 +112,17 @@ describe("the rules of who may import whom", function () {
     expect(await violationsIn(REPOSITORY)).to.deep.equal([]);
   });
 
-  it("find nothing wrong in a tree that keeps them", async () => {
+  it("find no violation in a tree that follows them", async () => {
     await plant({});
     expect(await violationsIn(directory)).to.deep.equal([]);
   });
 
-  it("are each proved by a planted violation", () => {
+  it("are each proved by a test violation", () => {
     expect(Object.keys(PLANTED)).to.deep.equal(RULES);
   });
 
   for (const [rule, files] of Object.entries(PLANTED)) {
-    it(`catch a violation of ${rule}, in the file that commits it`, async () => {
+    it(`report a violation of ${rule}, with its file`, async () => {
       await plant(files);
       const [planted = ""] = Object.keys(files);
       const caught = (await violationsIn(directory)).filter((line) => line.startsWith(`${rule}: `));
@@ -131,15 +131,15 @@ describe("the rules of who may import whom", function () {
   }
 });
 
-describe("the rooms of the tree", () => {
-  it("hold every source file", () => {
+describe("The folders of the tree", () => {
+  it("contain every source file", () => {
     const files = TOP.flatMap((top) =>
       readdirSync(repositoryPath(top), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name))
         .map((entry) => join(entry.parentPath, entry.name).slice(REPOSITORY.length + 1)),
     );
     expect(files.length).to.be.greaterThan(50);
-    expect(files.filter((file) => !ROOMS.some((room) => room.test(file)))).to.deep.equal([]);
+    expect(files.filter((file) => !FOLDERS.some((folder) => folder.test(file)))).to.deep.equal([]);
   });
 
   it("are the only place of source files", () => {

@@ -4,10 +4,10 @@ import { expect } from "chai";
 import ts from "typescript";
 import { REPOSITORY, repositoryPath } from "../support/repository.js";
 
-/** Modules by which a process gets out. */
+/** Modules by which a process can open connections. */
 const CLIENTS = /^(node:)?(http|https|http2|net|tls|dgram)$|^(undici|amqplib|mysql2|@aws-sdk\/.*)$/;
 
-/** Files that import one of them for more than its types, and what for. */
+/** Files that import one of them for more than its types, and the reason. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "the guarded connections": [
     "adapters/network/addresses.ts",
@@ -39,9 +39,7 @@ interface Found {
   readonly environment: readonly string[];
 }
 
-/**
- * What a source does about the network and the environment: values that it imports, a global `fetch`, `process.env`.
- */
+/** Uses of the network and the environment by a source file: imported values, a global `fetch`, `process.env`. */
 function look(path: string, text: string): Found {
   const found = { clients: [] as string[], calls: [] as string[], environment: [] as string[] };
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
@@ -75,7 +73,7 @@ function isOfTypes({ importClause }: ts.ImportDeclaration): boolean {
   );
 }
 
-/** The name as a value: no member of something, no type, no name that is being declared. */
+/** The name as a value: not a member, not a type, not a declaration. */
 function isValue(node: ts.Identifier): boolean {
   const { parent } = node;
   if (ts.isPropertyAccessExpression(parent)) return parent.getText().startsWith("globalThis.");
@@ -94,7 +92,7 @@ function sources(...tops: readonly string[]): string[] {
 const lookAt = (path: string): Found => look(path, readFileSync(repositoryPath(path), "utf8"));
 
 describe("One way out", () => {
-  it("is the guarded connector: nothing else in the sources opens connections", () => {
+  it("is the guarded connector: no other source file opens connections", () => {
     const importing = sources("core", "adapters", "plugins", "config").filter(
       (path) => lookAt(path).clients.length > 0,
     );
@@ -103,7 +101,7 @@ describe("One way out", () => {
     );
   });
 
-  it("is the only fetch: Node's own is called by the guarded one alone", () => {
+  it("is the only fetch: only the guarded one calls Node's", () => {
     const calling = sources("core", "adapters", "plugins", "config").filter((path) => lookAt(path).calls.length > 0);
     expect(calling).to.deep.equal(["adapters/network/guarded-fetch.ts"]);
   });
@@ -114,7 +112,7 @@ describe("One way out", () => {
     for (const path of files) expect(lookAt(path), path).to.deep.equal({ clients: [], calls: [], environment: [] });
   });
 
-  it("finds what it looks for", () => {
+  it("is checked by rules that find their targets", () => {
     const planted = [
       'import http from "node:http";',
       'import type { Agent } from "undici";',

@@ -17,7 +17,7 @@ function programsIn(path: string): string[] {
   return blocks.filter((code) => code.includes('from "fermata/provider"'));
 }
 
-/** What the compiler says of a file with this text, under the options of this repository, a line each. */
+/** The compiler's errors for a file with this text, under the options of this repository, a line each. */
 function compilerErrors(code: string): string[] {
   const { config } = ts.readConfigFile(repositoryPath("tsconfig.json"), (path) => ts.sys.readFile(path)) as {
     config: object;
@@ -36,7 +36,7 @@ function compilerErrors(code: string): string[] {
   return issues.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
-/** The default export of a program, which imports the SDK of this very build. */
+/** The default export of a program, with the SDK of this build. */
 async function exportedBy(code: string): Promise<ProviderDefinition> {
   const sdk = new URL(`../../plugins/sdk/index${extname(import.meta.url)}`, import.meta.url).href;
   const { outputText } = ts.transpileModule(code.replaceAll("fermata/provider", sdk), {
@@ -55,19 +55,19 @@ async function exportedBy(code: string): Promise<ProviderDefinition> {
 describe("The example in the README of plugins", function () {
   this.timeout(60_000);
 
-  it("is there once, and compiles against the SDK", () => {
+  it("exists once, and compiles against the SDK", () => {
     const programs = programsIn("plugins/README.md");
     expect(programs).to.have.lengthOf(1);
     expect(programs.flatMap(compilerErrors)).to.deep.equal([]);
   });
 
-  it("would be refused with a setting that is not declared", () => {
+  it("is refused with an undeclared setting", () => {
     const [program = ""] = programsIn("plugins/README.md");
     const [error = ""] = compilerErrors(program.replaceAll("settings.quality", "settings.qualitty"));
     expect(error).to.include("Property 'qualitty' does not exist");
   });
 
-  it("passes the check of plugins, and makes music", async () => {
+  it("passes the check of plugins, and generates music", async () => {
     const [program = ""] = programsIn("plugins/README.md");
     const definition = await exportedBy(program);
     expect(await checkProvider(definition)).to.deep.include({ id: "nightingale", issues: [], notes: [] });

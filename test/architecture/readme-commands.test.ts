@@ -13,7 +13,7 @@ const scripts = [...README.matchAll(/\bnpm (?:run (?:-s )?)?(start|test|[a-z]+(?
   .map(([, name]) => name as string)
   .filter((name) => name !== "ci" && name !== "run");
 
-/** What stands behind `npm run -s fermata --`, or behind `fermata` in code. */
+/** The arguments after `npm run -s fermata --`, or after `fermata` in code. */
 const commands = [...README.matchAll(/(?:npm run -s fermata --|`fermata|\$ fermata) ([^\n`]+)/g)].map(
   ([, line]) => line as string,
 );

@@ -18,7 +18,7 @@ describe("The threat model of .github/SECURITY.md", () => {
   });
 
   for (const [promise = "", proof = "", ...more] of promises()) {
-    it(`names a test that exists for: ${promise}`, () => {
+    it(`names an existing test for: ${promise}`, () => {
       const [, file = "", title = ""] = /^`(test\/[^`]+)` › `([^`]+)`$/.exec(proof) ?? [];
       expect([file === "", more], `a file and a title, as \`test/…\` › \`title\`, not ${proof}`).to.deep.equal([
         false,

@@ -7,7 +7,7 @@ import { repositoryPath } from "../support/repository.js";
 
 const README = "config/README.md";
 
-/** A setting's row as the README has it. On a mismatch, this is the line to paste. */
+/** A setting's row in the README. On a mismatch, paste this line. */
 function rowOf({ path, type, unit, default: fallback, env, description, secret }: SettingDescription): string {
   const shownType = unit === null ? type : `${type}, ${unit}`;
   return `| \`${path}\` | ${shownType}${secret ? ", secret" : ""} | ${fallback} | \`${env}\` | ${description} |`;

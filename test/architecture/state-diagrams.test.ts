@@ -6,11 +6,11 @@ import { repositoryPath } from "../support/repository.js";
 import { stateDiagrams, withDiagrams } from "../support/state-diagrams.js";
 
 const PATH = repositoryPath("core/README.md");
-/** Set to anything, the diagrams are written instead of compared. */
+/** If set, the diagrams are written instead of compared. */
 const isRewriting = process.env["FERMATA_TEST_REWRITE_DIAGRAMS"] !== undefined;
 
 describe("The README of the core", () => {
-  it("draws the states as the tables of moves have them; npm run docs:diagrams redraws them", () => {
+  it("draws the states of the transition tables; npm run docs:diagrams redraws them", () => {
     const readme = readFileSync(PATH, "utf8");
     const redrawn = withDiagrams(readme, stateDiagrams());
     if (isRewriting) writeFileSync(PATH, redrawn);
@@ -24,7 +24,7 @@ describe("The README of the core", () => {
 });
 
 describe("The diagrams of the core's README", () => {
-  it("show each move of the tables once", () => {
+  it("show each transition of the tables once", () => {
     const lines = Object.values(stateDiagrams()).join("").split("\n");
     const drawn = lines.filter((line) => /^ {4}[a-z]+ --> [a-z]+$/.test(line));
     const moves = [JOB_MOVES, ATTEMPT_MOVES].flatMap((table) => Object.entries<readonly string[]>(table));

@@ -5,17 +5,17 @@ import { repositoryPath } from "../support/repository.js";
 import { thirdPartyNotices } from "../support/third-party-notices.js";
 
 const PATH = repositoryPath(".github/THIRD-PARTY-NOTICES.md");
-/** Set to anything, the notices are written instead of compared. */
+/** If set, the notices are written instead of compared. */
 const isRewriting = process.env["FERMATA_TEST_REWRITE_NOTICES"] !== undefined;
 
 describe("The third-party notices", () => {
-  it("are those of what is installed for production; npm run notices writes them again", () => {
+  it("are those of the production dependencies; npm run notices writes them again", () => {
     const notices = thirdPartyNotices();
     if (isRewriting) writeFileSync(PATH, notices);
     else expect(readFileSync(PATH, "utf8")).to.equal(notices);
   });
 
-  it("name the parts under the LGPL, with licence and source", () => {
+  it("name the components under the LGPL, with licence and source", () => {
     const notices = readFileSync(PATH, "utf8");
     for (const part of ["codec-parser", "libmpg123", "LAME"]) {
       const row = notices.split("\n").find((line) => line.startsWith(`| ${part}, `)) ?? "";
@@ -38,13 +38,13 @@ describe("The third-party notices", () => {
   });
 });
 
-describe("The packages that are installed", () => {
-  it("hold no telemetry", () => {
+describe("The installed packages", () => {
+  it("contain no telemetry", () => {
     const lock = JSON.parse(readFileSync(repositoryPath("package-lock.json"), "utf8")) as {
       packages: Record<string, { name?: string; dev?: boolean }>;
     };
     const scarf = Object.entries(lock.packages).filter(([path]) => path.endsWith("node_modules/@scarf/scarf"));
-    // An override holds for this checkout alone: whoever installs Fermata must not get it at all.
+    // An override applies to this checkout only: an installation of Fermata must not get the package at all.
     expect(scarf.map(([, { name, dev }]) => [name, dev])).to.deep.equal([["empty-npm-package", true]]);
     for (const [path] of scarf) expect(existsSync(repositoryPath(join(path, "report.js")))).to.equal(false);
   });

@@ -2,7 +2,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { createConnection } from "mysql2/promise";
 import type { Table } from "../../adapters/storage/sql/session.js";
 
-/** Writes rows past the stores, in the largest groups that the engine takes. */
+/** Writes rows directly, in the largest batches that the engine accepts. */
 export interface Writer {
   write<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-import { comparison, ratioOf, type Standing } from "./contest.js";
+import { comparison, ratioOf, type Standing } from "./comparison.js";
 import { atLeast, type Bench, type Figure, milliseconds, perSecond } from "./figures.js";
 import { type Holder, makeInstallation, MODEL } from "./installation.js";
 import { rawRequest } from "./load.js";

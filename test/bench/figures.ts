@@ -3,10 +3,10 @@ export interface Figure {
   readonly name: string;
   /** What was measured, with its unit. */
   readonly value: string;
-  /** What it is compared with, measured in the same run; empty where there is nothing. */
+  /** The baseline, measured in the same run; empty without one. */
   readonly baseline: string;
   readonly ratio: number | null;
-  /** null for a figure that is only reported. */
+  /** null for a figure without a target. */
   readonly target: Target | null;
 }
 
@@ -40,7 +40,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** How long something took, beside the median of a baseline; both in milliseconds. */
+/** A duration and the median of a baseline; both in milliseconds. */
 export function spread(
   name: string,
   taken: readonly number[],

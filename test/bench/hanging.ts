@@ -24,7 +24,7 @@ const RATIO_MIN = 0.9;
 
 const PHASES = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: RESPONSE_MS, totalMs: RESPONSE_MS };
 
-/** Receivers that answer after a while, or hang until the sender gives up. */
+/** Receivers that respond after a while, or hang until the sender times out. */
 class SlowReceivers implements WebhookSender {
   delivered = 0;
 
@@ -41,7 +41,7 @@ class SlowReceivers implements WebhookSender {
 
 export const hanging: Bench = {
   name: "hanging",
-  compares: `${HEALTHY} webhook endpoints that answer, beside ${HANGING} that hang, with themselves alone`,
+  compares: `${HEALTHY} webhook endpoints that respond, alongside ${HANGING} that hang, with themselves alone`,
   async run() {
     const ratios: number[] = [];
     let [alone, alongside] = [0, 0];
@@ -63,7 +63,7 @@ export const hanging: Bench = {
   },
 };
 
-/** Deliveries a second to endpoints that answer, each with a backlog of events. */
+/** Deliveries a second to responsive endpoints, each with a backlog of events. */
 async function rateOfHealthy(hangingOnes: number): Promise<number> {
   const storage = await sqliteStorage.open();
   const [clock, random, sender] = [new SystemClock(), new SystemRandom(), new SlowReceivers()];

@@ -5,14 +5,16 @@ import { type App, compose, loadSettings, type Overrides } from "../../config/in
 import type { AccountId } from "../../core/ids.js";
 import { ScriptedProvider } from "../support/doubles/scripted-provider.js";
 
-/** What nobody reaches in a benchmark. */
+/** Ports that no benchmark uses. */
 const NO_LIMIT = 1_000_000_000;
 const PLENTY = { perMinute: NO_LIMIT, perDay: NO_LIMIT };
 
 /** A model of the provider double, for requests. */
 export const MODEL = "scripted/beat";
 
-/** Opens an installation whose limits are out of the way. Of providers it has the double only, which does what a benchmark tells it. */
+/**
+ * Opens an installation without effective limits. Its only provider is the double, which is scripted by the benchmark.
+ */
 export async function openFermata(
   dataDir: string,
   overrides: Overrides = {},
@@ -34,13 +36,13 @@ export async function openFermata(
   return { app: await compose(settings, { plugins: [provider.definition], ...overrides }), provider };
 }
 
-/** An account that can pay for everything. */
+/** An account with enough credits. */
 export interface Holder {
   readonly accountId: AccountId;
   readonly key: string;
 }
 
-/** A data directory with accounts, to be copied for every process that is measured. */
+/** A data directory with accounts, copied for every measured process. */
 export interface Installation {
   readonly holders: readonly Holder[];
   copy(): Promise<string>;

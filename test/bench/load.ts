@@ -4,9 +4,9 @@ import { percentile } from "./figures.js";
 export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
-  /** The whole request, head and body; each connection sends the next one when the answer to its last has arrived. */
+  /** The whole request, head and body; each connection sends the next one when the last response has arrived. */
   readonly request: () => string;
-  /** The status that every answer must have. */
+  /** The status that every response must have. */
   readonly status: number;
 }
 
@@ -18,8 +18,8 @@ export interface LoadResult {
 }
 
 /**
- * Sends requests over keep-alive connections for some seconds. It does the least that can be done for each, so that on a machine of few cores the
- * server is what is measured.
+ * Sends requests over keep-alive connections for some seconds. It does as little as possible for each, so that on a
+ * machine of few cores the server is what is measured.
  */
 export async function load(url: string, options: LoadOptions): Promise<LoadResult> {
   const { hostname, port } = new URL(url);
@@ -70,7 +70,7 @@ function runConnection(
   });
 }
 
-/** One answer at a time is under way, so that a whole one ends where the text ends. */
+/** One response at a time per connection, so that a complete one ends where the text ends. */
 function isWhole(text: string): boolean {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd < 0) return false;

@@ -23,12 +23,12 @@ const ROUTES = [
   "/api/v1/models",
 ];
 const STATUSES = [200, 200, 200, 200, 200, 200, 202, 400, 404, 429];
-/** As few as errors of a service are that works. */
+/** The share of errors of a healthy service. */
 const RARE = { share: 0.000_1, status: 503 } as const;
 
 type Open = StorageUnderTest & { readonly url: string };
 
-/** The log of a month, of which one account made a tenth. */
+/** The log of a month, in which one account made a tenth of the requests. */
 export const logs: Bench = {
   name: "logs",
   compares: `lists and counts of a request log of ${ROWS.toLocaleString("en")} rows with reading one account`,

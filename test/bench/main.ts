@@ -1,7 +1,7 @@
 /**
- * Runs the benchmarks, all or those named, and prints what they found.
+ * Runs the benchmarks, all or the named ones, and prints the results.
  *
- *   npm run bench -- [NAME ...] [--strict]
+ * npm run bench -- [NAME ...] [--strict]
  *
  * With --strict the exit code is 1 when a target is missed.
  */

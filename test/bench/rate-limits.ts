@@ -13,16 +13,16 @@ const ROUNDS = 5;
 const ACCOUNTS = 200;
 const CONCURRENT = 64;
 
-/** Wide enough that nothing is refused, and that a process may count for itself. */
+/** So high that nothing is refused, and that a process may count locally. */
 const WIDE: readonly WindowRule[] = [
   { limit: 1_000_000_000, windowSeconds: 60 },
   { limit: 1_000_000_000, windowSeconds: 86_400 },
 ];
 
-/** One request of an account, after another by the same caller; `CONCURRENT` callers at once. */
+/** One request of an account, sequential per caller; `CONCURRENT` callers at once. */
 type Caller = (account: string) => Promise<unknown>;
 
-/** Counting a request: in memory, with counts shared by batches, and where every request must be in the shared counts first. */
+/** Counting a request: in memory, with counts shared in batches, and with every request in the shared counts first. */
 export const rateLimits: Bench = {
   name: "rate-limits",
   compares: "counting a request in memory with counting it together with other processes",
@@ -74,7 +74,7 @@ async function shared(name: string, storage: StorageUnderTest, memory: RateLimit
     target: null,
   });
 
-  // Each account asks 12 times and is another one then: under so small a limit no process may count for itself.
+  // Each account sends 12 requests, then the next one does: under so small a limit no process may count locally.
   const names = new Map<string, { asked: number; subject: string }>();
   const asked: Caller = (account) => {
     let current = names.get(account);
@@ -127,7 +127,7 @@ async function rateOf(caller: Caller): Promise<number> {
       for (let next = index; performance.now() < endsAt; next += CONCURRENT) {
         await caller(`account ${next % ACCOUNTS}`);
         done += 1;
-        // Timers and the network get their turn, as between requests.
+        // Yields to timers and the network, as between requests.
         if (done % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
     }),

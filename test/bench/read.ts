@@ -1,4 +1,4 @@
-import { comparison, ratioOf } from "./contest.js";
+import { comparison, ratioOf } from "./comparison.js";
 import { atLeast, type Bench, type Figure, perSecond } from "./figures.js";
 import { makeInstallation } from "./installation.js";
 import { rawRequest } from "./load.js";

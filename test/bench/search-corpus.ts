@@ -21,7 +21,7 @@ const BATCH = 20_000;
 const WORDS = 20_000;
 const ARTISTS = 2_000;
 const OTHERS = 5_000;
-/** Of every hundred tracks so many are public; of the others, every thousandth is the viewer's. */
+/** The share of public tracks in percent; of the others, every thousandth is the viewer's. */
 const PUBLIC = 65;
 
 export const VIEWER = "acct_00000000000000000000000000" as AccountId;
@@ -37,7 +37,7 @@ export function random(seed: number): () => number {
   };
 }
 
-/** Words of a language: few are common and most are rare, as Zipf found. */
+/** Words of a language: few are common and most are rare (Zipf's law). */
 export class Language {
   readonly words: readonly string[];
 
@@ -53,7 +53,7 @@ export class Language {
     this.words = [...words];
   }
 
-  /** One with a chance of 1 by its rank. */
+  /** Picks one with a probability of 1 / rank. */
   word(): string {
     return this.words[Math.floor(WORDS ** this.roll()) - 1] ?? "";
   }
@@ -62,13 +62,13 @@ export class Language {
     return Array.from({ length: least + Math.floor(this.roll() * (most - least + 1)) }, () => this.word()).join(" ");
   }
 
-  /** One of a few that are about as common as each other. */
+  /** Picks one of a few that are about equally common. */
   tag(first: number, count: number): string {
     return this.words[first + Math.floor(this.roll() * count)] ?? "";
   }
 }
 
-/** Tags stand in the middle of the language: words of prompts as well. */
+/** Tags are of medium frequency: words of prompts as well. */
 export const MOODS = [200, 30] as const;
 export const ACTIVITIES = [300, 20] as const;
 const GENRES = [400, 40] as const;
@@ -96,7 +96,7 @@ export function* tracksOf(language: Language, roll: () => number, count: number)
   }
 }
 
-/** Writes tracks as the store does, and past it. */
+/** Writes tracks as the store does, but directly. */
 export async function fillLibrary(url: string, tracks: Iterable<Track>): Promise<void> {
   const { write, close } = await openWriter(url);
   let batch: Track[] = [];
@@ -118,7 +118,7 @@ export async function fillLibrary(url: string, tracks: Iterable<Track>): Promise
   await close();
 }
 
-/** One of some, each as likely as the others. */
+/** Picks one with equal probability. */
 export function pick<T>(roll: () => number, values: readonly T[]): T {
   return values[Math.floor(roll() * values.length)] as T;
 }

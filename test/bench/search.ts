@@ -23,7 +23,7 @@ export const search: Bench = {
   },
 };
 
-/** By what is typed: words are the beginnings, of two letters and more, of words as common as they are in texts. */
+/** The query: words are prefixes, of two letters and more, of words as common as they are in texts. */
 function kinds(language: Language, roll: () => number): Readonly<Record<string, Draw>> {
   const start = (word: string): string => word.slice(0, 2 + Math.floor(roll() * 7));
   const words = (count: number): string[] =>

@@ -25,7 +25,7 @@ interface Started {
 export const start: Bench = {
   name: "start",
   compares:
-    "a warm `fermata start` with a process of bare Express and better-sqlite3: memory when idle, time to the first answer",
+    "a warm `fermata start` with a process of bare Express and better-sqlite3: memory when idle, time to the first response",
   async run() {
     if (!existsSync(repositoryPath("dist", "config", "main.js")))
       throw new Error("The benchmark of the start needs what `npm run build` makes.");
@@ -47,7 +47,7 @@ export const start: Bench = {
   },
 };
 
-/** Makes the data directory as a first run does. @returns the key of the account `demo` */
+/** Creates the data directory as a first run does. @returns the key of the account `demo` */
 async function firstStart(command: Command, dataDir: string): Promise<string> {
   const child = run(command, dataDir);
   await printed(child, /Its API key is in /);
@@ -114,7 +114,7 @@ function figuresOf(ours: readonly Started[], bare: readonly Started[]): Figure[]
       target: below(rss[0] ?? 0, RSS_MAX_MB, " MB"),
     },
     {
-      name: "start: to the first answer",
+      name: "start: to the first response",
       value: milliseconds(first[0] ?? 0),
       baseline: milliseconds(first[1] ?? 0),
       ratio: (first[0] ?? 0) / (first[1] ?? 0),

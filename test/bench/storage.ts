@@ -12,8 +12,8 @@ const SECONDS = 1.5;
 const ACCOUNTS = 100;
 
 /**
- * What the storage takes without anything above it: durable creates (idempotency record, job, ledger entry, balance) one by one and in
- * groups, settlements, claims and single reads.
+ * The throughput of the storage alone: durable creates (idempotency record, job, ledger entry, balance) one by one and
+ * in batches, settlements, claims and single reads.
  */
 export const storage: Bench = {
   name: "storage",
@@ -21,7 +21,7 @@ export const storage: Bench = {
   run: measure,
 };
 
-/** The balances of a group, moved on in memory and written once per account. */
+/** The balances of a batch, updated in memory and written once per account. */
 class Movements {
   private readonly moved = new Map<AccountId, { after: Balance; entries: Movement["entries"][number][] }>();
 

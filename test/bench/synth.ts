@@ -17,9 +17,9 @@ const WARM_UP_SECONDS = 15;
 
 export const synth: Bench = {
   name: "synth",
-  compares: "rendering a piece with stems, cover and MP3 with encoding its MP3 alone, in processor time",
+  compares: "rendering a track with stems, cover and MP3 with encoding its MP3 alone, in CPU time",
   async run() {
-    // A thread that has rendered a little runs compiled loops; each prompt has instruments of its own.
+    // A thread that has rendered a little runs compiled loops; each prompt has its own instruments.
     for (const chunk of PROMPTS.keys()) await renderTrack(anOrder(chunk, WARM_UP_SECONDS));
     return [await figureOf(30, PROMPTS.length), await figureOf(240, 2)];
   },
@@ -51,7 +51,7 @@ function anOrder(chunk: number, seconds: number): RenderOrder {
   return { kind: "render", prompt: PROMPTS[chunk % PROMPTS.length] as string, lyrics, seconds, sung, keepStems: true };
 }
 
-/** Processor time of this process, which other processes on the machine do not stretch. */
+/** CPU time of this process, which other processes on the machine do not affect. */
 async function processorSeconds(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -1,7 +1,7 @@
 import { ApiClient } from "../support/api-client.js";
 import { createMysqlDatabase } from "../support/mysql.js";
 import { type Environment, eventually, Sandbox } from "../support/process.js";
-import { type JobRow, readMysqlRows, readRows, type Rows } from "../support/storm/rows.js";
+import { type JobRow, readMysqlRows, readRows, type Rows } from "../support/chaos/rows.js";
 import { below, type Bench, type Figure } from "./figures.js";
 
 interface Tuning {
@@ -23,7 +23,7 @@ export const takeover: Bench = {
   name: "takeover",
   compares:
     "how long a job stands still when its worker is killed right after it has renewed its lease, with that lease",
-  // Whoever takes part waits most of the time, so all of it runs at once.
+  // Participants wait most of the time, so all of it runs at once.
   run: async () => (await Promise.all(TUNINGS.flatMap((tuning) => [onSqlite(tuning), onMysql(tuning)]))).flat(),
 };
 
@@ -68,7 +68,7 @@ async function measure(
   }
 }
 
-/** From the end of one worker to the claim of another, which looks for work all the while. */
+/** From the end of one worker to the claim by another, which polls all the time. */
 async function standstillMs(
   sandbox: Sandbox,
   dataDir: string,

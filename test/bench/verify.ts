@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { repositoryPath } from "../support/repository.js";
-import { fillLedger } from "./books.js";
+import { fillLedger } from "./ledger.js";
 import { below, type Bench, type Figure, milliseconds, percentile, perSecond } from "./figures.js";
 
 const JOBS = Number(process.env["VERIFY_JOBS"] ?? 1_000_000);
@@ -16,10 +16,10 @@ const QUIET_MS = 5_000;
 /** An opened storage that another process can open too. */
 type Open = StorageUnderTest & { readonly url: string };
 
-/** `ledger verify`, as an operator runs it, while another process goes on writing. */
+/** `ledger verify`, as an operator runs it, while another process keeps writing. */
 export const verify: Bench = {
   name: "verify",
-  compares: `\`ledger verify\` on ${JOBS.toLocaleString("en")} jobs, and single creates beside it with those before`,
+  compares: `\`ledger verify\` on ${JOBS.toLocaleString("en")} jobs, and single creates alongside it with those before`,
   async run() {
     const figures: Figure[] = [];
     for (const { name, open } of [sqliteStorage, mysqlStorage]) figures.push(...(await measure(name, await open())));
@@ -47,21 +47,21 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
         target: below(seconds, MAX_SECONDS, " s"),
       },
       {
-        name: `${name}: creates beside it`,
+        name: `${name}: alongside it`,
         value: perSecond(alongside.perSecond),
         baseline: perSecond(alone.perSecond),
         ratio: alongside.perSecond / alone.perSecond,
         target: null,
       },
       {
-        name: `${name}: slowest create beside it`,
+        name: `${name}: slowest alongside it`,
         value: milliseconds(alongside.slowestMs),
         baseline: milliseconds(alone.slowestMs),
         ratio: alongside.slowestMs / alone.slowestMs,
         target: null,
       },
       {
-        name: `${name}: 99 % of creates beside it`,
+        name: `${name}: 99 % of alongside it`,
         value: milliseconds(alongside.p99Ms),
         baseline: milliseconds(alone.p99Ms),
         ratio: alongside.p99Ms / alone.p99Ms,
@@ -88,7 +88,7 @@ async function runVerify(
   return { exitCode, output };
 }
 
-/** Accounts made one after another, the smallest write there is, until `end`. */
+/** Accounts created one after another, the smallest possible write, until `end`. */
 async function writesUntil(
   storage: Open,
   end: Promise<unknown>,

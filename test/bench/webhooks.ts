@@ -15,7 +15,7 @@ const ROUNDS = 5;
 const ROUND_MS = 2_000;
 const RATIO_MIN = 0.5;
 
-/** About what an event of two tracks has. */
+/** About the size of an event of two tracks. */
 const BODY = JSON.stringify({
   type: "generation.completed",
   timestamp: new Date(0).toISOString(),

@@ -20,7 +20,7 @@ const SINGLE_JOBS = 100;
 const COMMITS = 1_000;
 const REPLAY_SECONDS = 2;
 const RENDERING_JOBS = 600;
-/** The shortest wait that a provider may ask for. */
+/** The shortest poll interval that a provider may request. */
 const POLL_EVERY_MS = 50;
 const POLL_WARM_UP_MS = 1_000;
 const POLL_SECONDS = 5;
@@ -42,7 +42,7 @@ export const work: Bench = {
   },
 };
 
-/** Sound that is thrown away, to see what the work costs apart from writing files. */
+/** Audio that is discarded, to measure the work without writing files. */
 const NO_AUDIO: AudioStore = {
   put: () => Promise.resolve(NOTHING_STORED),
   stat: () => Promise.resolve(NOTHING_STORED),
@@ -53,7 +53,7 @@ const NO_AUDIO: AudioStore = {
 };
 const NOTHING_STORED = { sizeBytes: 0, etag: "none", modifiedAt: 0 };
 
-/** Nothing is listened to, nothing painted: both cost tens of milliseconds of a processor for each piece. */
+/** No analysis and no cover: both cost tens of milliseconds of CPU time for each track. */
 const NOTHING_DERIVED: Overrides = {
   audioAnalyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() },
   coverPainter: { paint: () => Promise.resolve(new Uint8Array()) },
@@ -111,7 +111,7 @@ async function runJobs(
   }
 }
 
-/** Jobs that render, and each is due for a poll again at once: how many polls are claimed, made and written. */
+/** Jobs that render, and each is due for a poll at once: how many polls are claimed, made and written. */
 async function measurePolls({ holders, copy }: Installation): Promise<Figure[]> {
   const dataDir = await copy();
   const commits = commitsPerSecond(dataDir);
@@ -163,7 +163,7 @@ function commitsPerSecond(dataDir: string): number {
   return COMMITS / seconds;
 }
 
-/** Fills the queue first, then lets the workers at it. */
+/** Fills the queue first, then starts the workers. */
 async function jobsPerSecond(app: App, accounts: readonly Account[], jobs: number): Promise<number> {
   const accepted = Array.from({ length: jobs }, (_, index) =>
     accept(app, accounts[index % accounts.length] as Account),

@@ -13,15 +13,15 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
     });
     after(() => storage.close());
 
-    // First of all: every other test makes accounts.
-    it("is empty until the first account is made", async () => {
+    // First of all: every other test creates accounts.
+    it("is empty until the first account is created", async () => {
       expect(await storage.accounts.isEmpty()).to.equal(true);
       await storage.addAccount();
       expect(await storage.accounts.isEmpty()).to.equal(false);
     });
 
     describe("accounts", () => {
-      it("keeps every member", async () => {
+      it("stores every member", async () => {
         const bare = anAccount({ name: "Ä 🎼 x", termsAcceptedAt: null, emailVerified: false });
         const suspension = { suspendedAt: NOON + 3, suspendedReason: "Schlüssel ✂ " };
         const dates = { termsAcceptedAt: NOON + 1, createdAt: NOON + 2 };
@@ -40,7 +40,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect(await storage.balanceOf(account.id)).to.deep.equal(emptyBalance(account.id));
       });
 
-      it("leaves unknown ids out", async () => {
+      it("omits unknown ids", async () => {
         const account = await storage.addAccount();
         const found = await storage.accounts.findAccounts([anId("acct"), account.id]);
         expect([...found.keys()]).to.deep.equal([account.id]);
@@ -52,7 +52,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect((await storage.accounts.findAccounts([shouted])).size).to.equal(0);
       });
 
-      it("takes empty lists", async () => {
+      it("accepts empty lists", async () => {
         await storage.inTransaction(async (tx) => {
           await storage.accounts.insertAccounts(tx, []);
           await storage.accounts.insertKeys(tx, []);
@@ -61,7 +61,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect((await storage.accounts.findKeyHolders([])).size).to.equal(0);
       });
 
-      it("changes what is named and nothing else", async () => {
+      it("changes the named members and nothing else", async () => {
         const account = await storage.addAccount({ tier: "free", termsAcceptedAt: null });
         const changed = await storage.inTransaction((tx) =>
           storage.accounts.updateAccount(tx, account.id, { tier: "pro", emailVerified: true }),
@@ -71,7 +71,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect(after).to.deep.equal({ ...account, tier: "pro", emailVerified: true });
       });
 
-      it("takes the acceptance of the terms back", async () => {
+      it("revokes the acceptance of the terms", async () => {
         const account = await storage.addAccount({ termsAcceptedAt: NOON });
         await storage.inTransaction((tx) => storage.accounts.updateAccount(tx, account.id, { termsAcceptedAt: null }));
         expect((await storage.accounts.findAccounts([account.id])).get(account.id)?.termsAcceptedAt).to.equal(null);
@@ -96,12 +96,12 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect((await storage.accounts.findAccounts([account.id])).get(account.id)).to.deep.equal(account);
       });
 
-      it("lists the newest accounts first, as many as are asked for", async () => {
+      it("lists the newest accounts first, up to the limit", async () => {
         const [older, newer] = [await storage.addAccount(), await storage.addAccount()];
         expect(await storage.accounts.listAccounts({ limit: 2 })).to.deep.equal([newer, older]);
       });
 
-      it("answers whether there is such an account, also for a change to what is there already, or to nothing", async () => {
+      it("returns whether the account exists, also for a change without an effect", async () => {
         const account = await storage.addAccount({ tier: "pro" });
         const responses = await storage.inTransaction(async (tx) => [
           await storage.accounts.updateAccount(tx, account.id, { tier: "pro" }),
@@ -123,7 +123,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect([...found]).to.deep.equal([[key.tokenHash, { key, account }]]);
       });
 
-      it("finds several holders at once, revoked keys included, and leaves unknown hashes out", async () => {
+      it("finds several keys at once, revoked ones included, and omits unknown hashes", async () => {
         const [first, second] = [await storage.addAccount(), await storage.addAccount()];
         const keys = [
           anApiKey({ accountId: first.id }),
@@ -145,7 +145,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect((await storage.accounts.findKeyHolders([key.tokenHash])).size).to.equal(0);
       });
 
-      it("lists an account's own keys, newest first, and by id where they are as old", async () => {
+      it("lists an account's own keys, newest first, then by id", async () => {
         const account = await storage.addAccount();
         const old = anApiKey({ accountId: account.id, createdAt: NOON });
         const older = anApiKey({ accountId: account.id, createdAt: NOON - 1, revokedAt: NOON });
@@ -163,7 +163,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect(holder?.account).to.deep.equal(account);
       });
 
-      it("revokes all keys of an account, then those of all, and counts those that were not revoked before", async () => {
+      it("revokes all keys of an account, then of all accounts, and counts the newly revoked ones", async () => {
         const [account, other] = [await storage.addAccount(), await storage.addAccount()];
         const old = anApiKey({ accountId: account.id, revokedAt: NOON });
         const keys = [anApiKey({ accountId: account.id }), anApiKey({ accountId: account.id })];
@@ -181,7 +181,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect(await revoke(null, NOON + 4)).to.equal(0);
       });
 
-      it("revokes a key and keeps the first moment", async () => {
+      it("revokes a key once and keeps the time of the first revocation", async () => {
         const account = await storage.addAccount();
         const key = anApiKey({ accountId: account.id });
         await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));

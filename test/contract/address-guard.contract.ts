@@ -3,22 +3,22 @@ import type { AddressGuard } from "../../core/ports/address-guard.js";
 
 export interface GuardUnderTest {
   readonly guard: AddressGuard;
-  /** A name that may be reached, and its addresses. */
+  /** An allowed name, and its addresses. */
   readonly reachable: { readonly name: string; readonly addresses: readonly string[] };
-  /** A name that is refused as such. */
+  /** A name that is refused by itself. */
   readonly refusedName: string;
-  /** A name that is admitted and has an address that is not. */
+  /** An admitted name with a blocked address. */
   readonly blocked: { readonly name: string; readonly addresses: readonly string[] };
   readonly unknownName: string;
-  /** A name that nobody answers for. */
+  /** A name whose server does not respond. */
   readonly silentName: string;
-  /** An address that is not to be reached, as a URL has it, and as sockets have it. */
+  /** A blocked address, in the notation of URLs and of sockets. */
   readonly refusedLiteral: { readonly hostname: string; readonly address: string };
 }
 
 export function addressGuardContract(name: string, open: () => GuardUnderTest): void {
   describe(`AddressGuard contract: ${name}`, () => {
-    it("gives the addresses of a name that may be reached", async () => {
+    it("returns the addresses of an allowed name", async () => {
       const { guard, reachable } = open();
       expect(guard.admitsHost(reachable.name)).to.equal(true);
       expect(await guard.resolve(reachable.name, 1_000)).to.deep.equal({
@@ -27,7 +27,7 @@ export function addressGuardContract(name: string, open: () => GuardUnderTest): 
       });
     });
 
-    it("takes a literal address for its own answer", async () => {
+    it("resolves a literal address to itself", async () => {
       const { guard, refusedLiteral } = open();
       for (const [hostname, address] of [
         ["8.8.8.8", "8.8.8.8"],
@@ -43,13 +43,13 @@ export function addressGuardContract(name: string, open: () => GuardUnderTest): 
       });
     });
 
-    it("blocks a name that it refuses, without looking it up", async () => {
+    it("blocks a refused name without resolving it", async () => {
       const { guard, refusedName } = open();
       expect(guard.admitsHost(refusedName)).to.equal(false);
       expect(await guard.resolve(refusedName, 1_000)).to.deep.equal({ state: "blocked", addresses: [] });
     });
 
-    it("admits a name without looking it up, and blocks it for what it resolves to", async () => {
+    it("admits a name without resolving it, and blocks it by its addresses", async () => {
       const { guard, blocked } = open();
       expect(guard.admitsHost(blocked.name)).to.equal(true);
       expect(await guard.resolve(blocked.name, 1_000)).to.deep.equal({
@@ -58,14 +58,14 @@ export function addressGuardContract(name: string, open: () => GuardUnderTest): 
       });
     });
 
-    it("says why a name has no address", async () => {
+    it("returns the reason why a name has no address", async () => {
       const { guard, unknownName } = open();
       const resolution = await guard.resolve(unknownName, 1_000);
       expect(resolution).to.have.property("state", "unresolved");
       expect(resolution).to.have.property("reason").that.is.a("string").and.is.not.empty;
     });
 
-    it("gives up on a name that nobody answers for", async () => {
+    it("times out on a name whose server does not respond", async () => {
       const { guard, silentName } = open();
       expect(await guard.resolve(silentName, 50)).to.have.property("state", "unresolved");
     });

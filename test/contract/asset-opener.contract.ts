@@ -6,14 +6,14 @@ import { tinyMp3, tinyPng, tinyWav, tinyZip } from "../support/provider-kit/soun
 
 export interface AssetOpenerUnderTest {
   readonly opener: AssetOpener;
-  /** A server that may be fetched from. */
+  /** A server from which downloads are allowed. */
   readonly host: FileHost;
   close(): Promise<void>;
 }
 
 const MAX_BYTES = 1_000_000;
 
-/** Longer than what one read brings. */
+/** More than one read returns. */
 const LONG = Buffer.concat([tinyWav(), Buffer.alloc(400_000, "sound")]);
 
 export async function contentOf({ bytes }: Pick<OpenedAsset, "bytes">): Promise<Buffer> {
@@ -22,7 +22,7 @@ export async function contentOf({ bytes }: Pick<OpenedAsset, "bytes">): Promise<
   return Buffer.concat(parts);
 }
 
-/** The failure of what must fail. */
+/** The failure of an operation that must fail. */
 export async function failureOf(work: Promise<unknown>): Promise<ProviderFailure> {
   const error: unknown = await work.then(
     () => null,
@@ -67,11 +67,11 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
       ];
     };
 
-    it("gives the same bytes from wherever they are", async () => {
+    it("returns the same bytes from every source", async () => {
       for (const source of sources(file)) expect((await all(source)).equals(file), source.kind).to.equal(true);
     });
 
-    it("knows what it is by its first bytes, whatever it was called", async () => {
+    it("detects the type by the first bytes, whatever the declared type", async () => {
       const files: readonly (readonly [AssetContentType, Uint8Array])[] = [
         ["audio/mpeg", file],
         ["audio/wav", tinyWav()],
@@ -86,13 +86,13 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
       }
     });
 
-    it("refuses what is neither audio nor an image, and what is empty", async () => {
+    it("refuses empty files and those that are neither audio nor an image", async () => {
       for (const bytes of [Buffer.from("<html>Sign in, please</html>"), new Uint8Array()]) {
         for (const source of sources(bytes)) expect(await kindOf(source), source.kind).to.equal("failed");
       }
     });
 
-    it("takes exactly as many bytes as allowed, and no more", async () => {
+    it("accepts exactly as many bytes as allowed, and no more", async () => {
       for (const source of sources(file))
         expect(await all(source, file.length), source.kind).to.have.lengthOf(file.length);
       for (const source of sources(file)) expect(await kindOf(source, file.length - 1), source.kind).to.equal("failed");
@@ -115,7 +115,7 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
       }
     });
 
-    it("says `gone` of what is there no more, and `unavailable` of what cannot be had now", async () => {
+    it("fails with `gone` for a deleted file, and with `unavailable` for a temporary failure", async () => {
       for (const status of [404, 410])
         expect(await kindOf({ kind: "url", url: subject.host.on("/x", responding(status)) })).to.equal("gone");
       for (const status of [408, 425, 429, 500, 502, 503]) {
@@ -128,12 +128,12 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
       expect(await kindOf(broken)).to.equal("unavailable");
     });
 
-    it("passes on a failure that a plugin's stream throws", async () => {
+    it("rethrows a failure of a plugin's stream", async () => {
       const gone = new ProviderFailure("gone", "It was deleted.");
       expect(await failureOf(all({ kind: "stream", open: () => brokenStream(file, gone) }))).to.equal(gone);
     });
 
-    it("goes on where a download broke off", async () => {
+    it("resumes an interrupted download", async () => {
       const url = subject.host.on(
         "/long",
         cutting(LONG, [100_000, 250_000], { "Accept-Ranges": "bytes", ETag: '"1"' }),
@@ -141,13 +141,13 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
       expect((await all({ kind: "url", url })).equals(LONG)).to.equal(true);
     });
 
-    it("says `unavailable` of a download that broke off where the server cannot go on", async () => {
+    it("fails with `unavailable` when the server cannot resume an interrupted download", async () => {
       expect(await kindOf({ kind: "url", url: subject.host.on("/long", cutting(LONG, [100_000])) })).to.equal(
         "unavailable",
       );
     });
 
-    it("reads nothing more when it is closed early, even before the first byte was taken", async () => {
+    it("reads nothing more after it is closed early, even before the first byte", async () => {
       let isClosed = false;
       async function* endless(): AsyncGenerator<Uint8Array> {
         try {

@@ -4,7 +4,7 @@ import { type AudioAnalyser, AudioUnreadableError, PREVIEW_SECONDS } from "../..
 import { rmsOf, decodeMp3 } from "../support/audio-analysis.js";
 import { aChord, mp3File, wavFile } from "../support/audio-files.js";
 
-/** Quiet, then from second 10 to second 50 loud, then quiet again. */
+/** Quiet, from second 10 to second 50 loud, then quiet again. */
 const SWELL = aChord(60, (second) => (second >= 10 && second < 50 ? 0.9 : 0.05), { sampleRate: 22_050 });
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -18,8 +18,8 @@ async function* chunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
 }
 
 /**
- * What every {@link AudioAnalyser} promises. WAV and MP3 are the formats that each must know, unless it says that it
- * decodes nothing: then it knows none.
+ * The promises of every {@link AudioAnalyser}. Each must support WAV and MP3, unless it declares that it decodes
+ * nothing: then it supports no format.
  */
 export function audioAnalyserContract(name: string, open: () => AudioAnalyser, { decodes = true } = {}): void {
   describe(`AudioAnalyser contract: ${name}`, () => {
@@ -29,14 +29,14 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
     });
     after(() => analyser.close());
 
-    it("answers null to a format that it does not know", async () => {
+    it("returns null for an unknown format", async () => {
       for (const text of ["", "x", "ID3\x04 and words", "%PDF-1.7 no music", "\x89PNG\r\n\x1a\n".repeat(500)]) {
         expect(await analyser.analyse(Buffer.from(text, "latin1"), { preview: true }), text).to.equal(null);
       }
     });
 
-    it("takes nothing once its signal is aborted, or it is closed", async () => {
-      const reason = new Error("nobody waits any more");
+    it("accepts no file after its signal is aborted or it is closed", async () => {
+      const reason = new Error("the caller is gone");
       expect(
         await failureOf(analyser.analyse(wavFile(SWELL), { preview: false, signal: AbortSignal.abort(reason) })),
       ).to.equal(reason);
@@ -46,14 +46,14 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
     });
 
     if (!decodes) {
-      it("knows no format", async () => {
+      it("supports no format", async () => {
         for (const file of [wavFile(SWELL), await mp3File(aChord(1, () => 0.5))])
           expect(await analyser.analyse(file, { preview: true })).to.equal(null);
       });
       return;
     }
 
-    it("measures length and loudness", async () => {
+    it("measures duration and loudness", async () => {
       const analysis = await analyser.analyse(wavFile(SWELL), { preview: false });
       expect(analysis?.durationSeconds).to.equal(60);
       expect(analysis?.preview).to.equal(null);
@@ -67,14 +67,14 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
       expect(quiet).to.be.within(25, 65);
     });
 
-    it("takes a file in pieces of any size, to the same end", async () => {
+    it("returns the same result for chunks of any size", async () => {
       const file = wavFile(aChord(2, () => 0.5));
       const whole = await analyser.analyse(file, { preview: false });
       for (const size of [1_021, 70_000])
         expect(await analyser.analyse(chunks(file, size), { preview: false })).to.deep.equal(whole);
     });
 
-    it("draws silence as zeros, and a short piece with fewer points", async () => {
+    it("returns zeros as the waveform of silence, and fewer points for a short track", async () => {
       const silence = await analyser.analyse(wavFile(aChord(1, () => 0)), { preview: false });
       expect(new Set(silence?.waveform)).to.deep.equal(new Set([0]));
       expect(
@@ -82,7 +82,7 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
       ).to.have.length.within(1, 10);
     });
 
-    it("cuts a preview where the piece is in full swing, faded at both ends", async () => {
+    it("cuts a preview from the loudest part, faded at both ends", async () => {
       const preview = (await analyser.analyse(wavFile(SWELL), { preview: true }))?.preview;
       expect(preview?.durationSeconds).to.be.closeTo(PREVIEW_SECONDS, 0.01);
       const { left, sampleRate } = await decodeMp3(preview?.bytes ?? new Uint8Array());
@@ -94,13 +94,13 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
       expect(levelAt(PREVIEW_SECONDS - 0.25)).to.be.below(0.1);
     });
 
-    it("makes all of a short piece its preview", async () => {
+    it("uses the whole of a short track as its preview", async () => {
       const preview = (await analyser.analyse(await mp3File(aChord(4, () => 0.5)), { preview: true }))?.preview;
       expect(preview?.durationSeconds).to.be.closeTo(4, 0.1);
       expect(preview?.contentType).to.equal("audio/mpeg");
     });
 
-    it("refuses a broken file, and goes on with the next", async () => {
+    it("refuses a broken file, and analyses the next", async () => {
       const whole = wavFile(aChord(1, () => 0.5));
       const noise = Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\0", "latin1"), Buffer.alloc(50_000, 0x5a)]);
       for (const broken of [whole.subarray(0, 30), noise]) {
@@ -109,19 +109,19 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
       expect((await analyser.analyse(whole, { preview: false }))?.durationSeconds).to.equal(1);
     });
 
-    it("passes on what the source fails with", async () => {
+    it("rethrows an error of the source", async () => {
       async function* failing(): AsyncGenerator<Uint8Array> {
         yield wavFile(aChord(1, () => 0.5));
-        throw new Error("the source broke off");
+        throw new Error("the source failed");
       }
       expect(await failureOf(analyser.analyse(failing(), { preview: false }))).to.have.property(
         "message",
-        "the source broke off",
+        "the source failed",
       );
     });
 
-    it("gives up when its signal aborts, before and while it listens", async () => {
-      const reason = new Error("nobody waits any more");
+    it("stops when its signal aborts, before and during the analysis", async () => {
+      const reason = new Error("the caller is gone");
       const abort = new AbortController();
       async function* endless(): AsyncGenerator<Uint8Array> {
         yield wavFile(
@@ -139,7 +139,7 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
       );
     });
 
-    it("listens to several files that come at once", async () => {
+    it("analyses several files at once", async () => {
       const lengths = [1, 2, 3, 4];
       const analyses = await Promise.all(
         lengths.map((seconds) => analyser.analyse(wavFile(aChord(seconds, () => 0.5)), { preview: false })),
@@ -147,7 +147,7 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
       expect(analyses.map((analysis) => analysis?.durationSeconds)).to.deep.equal(lengths);
     });
 
-    it("rejects what runs and whatever comes once it is closed", async () => {
+    it("rejects running and later analyses after it is closed", async () => {
       const closed = open();
       const running = [1, 2].map(() => failureOf(closed.analyse(wavFile(SWELL), { preview: true })));
       await closed.close();

@@ -4,7 +4,7 @@ import type { AudioStore } from "../../core/ports/audio-store.js";
 
 export interface AudioStoreUnderTest {
   readonly store: AudioStore;
-  /** Whether it has links of its own; false by default. */
+  /** Whether it signs URLs of its own; false by default. */
   readonly givesLinks?: boolean;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
 
 async function* failing(...texts: string[]): AsyncGenerator<Uint8Array> {
   yield* chunks(...texts);
-  throw new Error("the source broke off");
+  throw new Error("the source failed");
 }
 
 async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
@@ -68,14 +68,14 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
 
     after(() => opened.close());
 
-    it("gives back the bytes it was given, whole or in chunks", async () => {
+    it("returns the stored bytes, stored whole or in chunks", async () => {
       await store.put("trk_1/mix.mp3", bytes("all at once"), MAX_BYTES);
-      await store.put("trk_1/preview.mp3", chunks("piece ", "by ", "", "piece"), MAX_BYTES);
+      await store.put("trk_1/preview.mp3", chunks("chunk ", "by ", "", "chunk"), MAX_BYTES);
       expect(await textOf(store.read("trk_1/mix.mp3"))).to.equal("all at once");
-      expect(await textOf(store.read("trk_1/preview.mp3"))).to.equal("piece by piece");
+      expect(await textOf(store.read("trk_1/preview.mp3"))).to.equal("chunk by chunk");
     });
 
-    it("tells the size, an etag and when it was stored", async () => {
+    it("returns the size, an etag and the time of storage", async () => {
       const stored = await store.put("trk_2/mix.mp3", bytes("12345"), MAX_BYTES);
       expect(stored.sizeBytes).to.equal(5);
       expect(stored.etag).to.match(/^[\x21\x23-\x7e]+$/);
@@ -83,7 +83,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       expect(await store.stat("trk_2/mix.mp3")).to.deep.equal(stored);
     });
 
-    it("keeps nothing under keys that were never stored", async () => {
+    it("finds nothing under keys that were never stored", async () => {
       expect(await store.stat("trk_none/mix.mp3")).to.equal(null);
       expect(await store.stat("trk_2/mix.mp3/deeper")).to.equal(null);
       expect(await store.stat("trk_2")).to.equal(null);
@@ -102,7 +102,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       expect(await textOf(store.read("trk_3/mix.mp3", { start: 8, end: 9 }))).to.equal("89");
     });
 
-    it("can be left in the middle of a file", async () => {
+    it("allows a reader to stop in the middle of a file", async () => {
       await store.put("trk_3/long.wav", bytes("x".repeat(500_000)), MAX_BYTES);
       for await (const part of store.read("trk_3/long.wav")) {
         expect(part.byteLength).to.be.greaterThan(0);
@@ -110,7 +110,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       }
     });
 
-    it("replaces what was there and changes the etag, however alike the two are", async () => {
+    it("replaces a file and changes the etag, even for similar contents", async () => {
       const etags = new Set<string>();
       for (const text of ["one", "two", "six", "ten"]) {
         etags.add((await store.put("trk_4/mix.mp3", bytes(text), MAX_BYTES)).etag);
@@ -119,12 +119,12 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       expect(etags.size).to.equal(4);
     });
 
-    it("takes exactly as many bytes as allowed", async () => {
+    it("accepts exactly as many bytes as allowed", async () => {
       expect((await store.put("trk_5/mix.mp3", bytes("12345"), 5)).sizeBytes).to.equal(5);
       expect((await store.put("trk_5/mix.mp3", chunks("123", "45"), 5)).sizeBytes).to.equal(5);
     });
 
-    it("refuses more bytes than allowed and keeps what it had", async () => {
+    it("refuses more bytes than allowed and keeps the earlier file", async () => {
       await store.put("trk_6/mix.mp3", bytes("old"), MAX_BYTES);
       for (const source of [bytes("123456"), chunks("123", "456")]) {
         expect(await errorOf(store.put("trk_6/mix.mp3", source, 5))).to.be.instanceOf(AudioTooLargeError);
@@ -132,7 +132,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       }
     });
 
-    it("stops reading a source that holds too much", async () => {
+    it("stops reading a source over the limit", async () => {
       let closed = false;
       async function* endless(): AsyncGenerator<Uint8Array> {
         try {
@@ -146,16 +146,16 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       expect(await store.stat("trk_6/endless.mp3")).to.equal(null);
     });
 
-    it("keeps what it had when the source fails, and passes the failure on", async () => {
+    it("keeps the earlier file when the source fails, and rethrows the failure", async () => {
       await store.put("trk_7/mix.mp3", bytes("old"), MAX_BYTES);
       const error = await errorOf(store.put("trk_7/mix.mp3", failing("new but ", "not all"), MAX_BYTES));
-      expect(error).to.be.instanceOf(Error).with.property("message", "the source broke off");
+      expect(error).to.be.instanceOf(Error).with.property("message", "the source failed");
       expect(await textOf(store.read("trk_7/mix.mp3"))).to.equal("old");
       expect(await errorOf(store.put("trk_7/other.mp3", failing("x"), MAX_BYTES))).to.be.instanceOf(Error);
       expect(await store.stat("trk_7/other.mp3")).to.equal(null);
     });
 
-    it("leaves one of several writers' files, whole", async () => {
+    it("keeps one whole file of several concurrent writers", async () => {
       const texts = Array.from({ length: 8 }, (_, index) => String(index).repeat(50_000));
       await Promise.all(
         texts.map((text) => store.put("trk_8/mix.mp3", chunks(text.slice(0, 10), text.slice(10)), MAX_BYTES)),
@@ -163,7 +163,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       expect(texts).to.include(await textOf(store.read("trk_8/mix.mp3")));
     });
 
-    it("deletes everything under a prefix and nothing beside it", async () => {
+    it("deletes everything under a prefix and nothing else", async () => {
       for (const key of ["trk_9/mix.mp3", "trk_9/stems/drums.wav", "trk_90/mix.mp3", "trk_9.mp3"]) {
         await store.put(key, bytes(key), MAX_BYTES);
       }
@@ -176,7 +176,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       expect(await textOf(store.read("trk_9/mix.mp3"))).to.equal("again");
     });
 
-    it("deletes nothing when a prefix holds nothing, or is itself a key", async () => {
+    it("deletes nothing when a prefix is empty, or is itself a key", async () => {
       await store.deleteAll("trk_none");
       await store.put("trk_10/mix.mp3", bytes("kept"), MAX_BYTES);
       await store.deleteAll("trk_10/mix.mp3");
@@ -201,10 +201,10 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
     });
 
     describe("lists", () => {
-      /** In their order: "-" and "." come before "/", and digits and "_" behind it. */
+      /** In order: "-" and "." come before "/", and digits and "_" after it. */
       const UNDER_LIST = ["list/0/a.mp3", "list/0/b.mp3", "list/1-a.mp3", "list/1.mp3", "list/1/mix.mp3"];
       const KEYS = ["list-1/mix.mp3", "list.mp3", ...UNDER_LIST, "list0", "list_/a/b/c/d.wav"];
-      /** All that tests have stored is in the same store. */
+      /** Everything that tests have stored is in the same store. */
       const behind = async (after: string | null, limit: number): Promise<string[]> =>
         (await store.list(after, limit)).filter(({ key }) => key.startsWith("list")).map(({ key }) => key);
 
@@ -212,7 +212,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
         for (const key of [...KEYS].reverse()) await store.put(key, bytes(key), MAX_BYTES);
       });
 
-      it("what is stored in the order of the keys, with sizes and times", async () => {
+      it("stored files in the order of their keys, with sizes and times", async () => {
         const listed = await store.list(null, 10_000);
         const keys = listed.map(({ key }) => key);
         expect(keys).to.deep.equal([...keys].sort());
@@ -220,7 +220,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
         for (const { key, ...file } of listed) {
           const stored = await store.stat(key);
           expect(stored, key).to.include({ sizeBytes: file.sizeBytes });
-          // Some servers list times with more digits than they say of one file.
+          // Some servers list times with more digits than they return for one file.
           expect(Math.abs((stored?.modifiedAt ?? 0) - file.modifiedAt), key).to.be.below(1_000);
         }
       });
@@ -238,7 +238,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
         }
       });
 
-      it("from behind a key that is not stored, too", async () => {
+      it("from after a key that is not stored, too", async () => {
         expect(await behind("list/0", 2)).to.deep.equal(["list/0/a.mp3", "list/0/b.mp3"]);
         expect(await behind("list/0/a", 2)).to.deep.equal(["list/0/a.mp3", "list/0/b.mp3"]);
         expect(await behind("list/0/zzz", 2)).to.deep.equal(["list/1-a.mp3", "list/1.mp3"]);
@@ -246,18 +246,18 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
         expect(await behind("list_/a/b/c/d.wav", 2)).to.deep.equal([]);
       });
 
-      it("nothing behind the last key", async () => {
+      it("nothing after the last key", async () => {
         expect(await store.list("zzzz", 10)).to.deep.equal([]);
       });
 
-      it("no file that was deleted", async () => {
+      it("no deleted file", async () => {
         await store.put("list_gone/mix.mp3", bytes("x"), MAX_BYTES);
         await store.delete("list_gone/mix.mp3");
         expect(await behind("list_", 10)).to.deep.equal(["list_/a/b/c/d.wav"]);
       });
     });
 
-    it("gives links where it says so, to the file and to parts of it, and nowhere else", async () => {
+    it("signs links to the file and to ranges of it when it declares that capability, and else refuses", async () => {
       expect(store.linkTo !== undefined).to.equal(opened.givesLinks ?? false);
       for (const linkTo of store.linkTo === undefined ? [] : [store.linkTo]) {
         await store.put("trk_11/mix.mp3", bytes("0123456789"), MAX_BYTES);

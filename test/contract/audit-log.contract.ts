@@ -27,12 +27,12 @@ export function auditLogContract(name: string, open: () => Promise<StorageUnderT
       });
     }
 
-    it("begins with an empty chain", async () => {
+    it("starts with an empty chain", async () => {
       expect(await log.findHead()).to.deep.equal(EMPTY_CHAIN);
       expect([await log.list({ limit: 10 }), await log.page(0, 10)]).to.deep.equal([[], []]);
     });
 
-    it("keeps every member, and the end of the chain", async () => {
+    it("stores every member, and the head of the chain", async () => {
       const first = await append();
       const accountId = anId("acct");
       const fields = { reason: "Schlüssel ✂", count: 3, flag: true, nothing: null };
@@ -49,7 +49,7 @@ export function auditLogContract(name: string, open: () => Promise<StorageUnderT
       expect(await log.list({ limit: 2 })).to.deep.equal([records[2], records[1]]);
     });
 
-    it("lists by account, action and time, all of them together", async () => {
+    it("lists by account, action and time, also combined", async () => {
       const accountId = anId("acct");
       const old = await append({ accountId, action: "keys.issue" }, NOON - 1);
       const wanted = await append({ accountId, action: "keys.issue" });
@@ -60,13 +60,13 @@ export function auditLogContract(name: string, open: () => Promise<StorageUnderT
       expect(await log.list({ accountId: anId("acct"), limit: 10 })).to.deep.equal([]);
     });
 
-    it("knows which records it has", async () => {
+    it("returns which records exist", async () => {
       const { id } = await append();
       const known = await storage.inTransaction(async (tx) => [await log.has(tx, id), await log.has(tx, anId("aud"))]);
       expect(known).to.deep.equal([true, false]);
     });
 
-    it("keeps nothing of a transaction that fails", async () => {
+    it("stores nothing of a failed transaction", async () => {
       const failure = storage.inTransaction(async (tx) => {
         const created = {
           id: anId("aud"),

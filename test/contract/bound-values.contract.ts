@@ -17,7 +17,7 @@ const TEXTS = [
   "\u00df\u005c\u0027 OR 1=1",
 ] as const;
 
-/** What every storage makes of values that are more than they seem: they come back as they were, or are refused. */
+/** How every storage treats values that SQL could misread: they come back unchanged, or are refused. */
 export function boundValuesContract(
   name: string,
   open: () => Promise<StorageUnderTest & { readonly database: KnexDatabase }>,
@@ -29,7 +29,7 @@ export function boundValuesContract(
     });
     after(() => storage.close());
 
-    it("come back equal, alone and among many that travel together", async () => {
+    it("are read back equal, alone and in a batch", async () => {
       const values = [...TEXTS, 0, -1.5, 1e15, Number.MAX_SAFE_INTEGER, null];
       const lists = Array.from({ length: 250 }, (_, index) => [
         values[index % values.length] as string | number | null,
@@ -43,14 +43,14 @@ export function boundValuesContract(
       });
     });
 
-    it("are stored as they are", async () => {
+    it("are stored unchanged", async () => {
       const accounts = [];
       for (const text of TEXTS) accounts.push(await storage.addAccount({ name: text }));
       const found = await storage.accounts.findAccounts(accounts.map(({ id }) => id));
       expect([...found.values()].map((account) => account.name).sort()).to.deep.equal([...TEXTS].sort());
     });
 
-    it("are refused where they are no number, text or bytes, with nothing written", async () => {
+    it("are refused unless they are numbers, texts or bytes, and nothing is written", async () => {
       const before = await storage.addAccount({ name: "kept" });
       const refused: readonly (readonly [value: unknown, what: string])[] = [
         [Infinity, "Infinity"],
@@ -67,7 +67,7 @@ export function boundValuesContract(
         const update = "UPDATE accounts SET created_at = ? WHERE id = ?";
         for (const write of [
           () => storage.database.transaction((session) => session.run(update, values)),
-          () => storage.database.transaction((session) => session.runEach(update, [[1, "nobody"], values])),
+          () => storage.database.transaction((session) => session.runEach(update, [[1, "unknown"], values])),
           () =>
             storage.inTransaction((tx) =>
               storage.accounts.insertAccounts(tx, [{ ...before, createdAt: value as number }]),

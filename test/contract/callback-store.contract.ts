@@ -29,20 +29,20 @@ export function callbackStoreContract(name: string, open: () => Promise<StorageU
     const insert = (callback: StoredCallback): Promise<boolean> =>
       storage.inTransaction((tx) => storage.callbacks.insert(tx, callback));
 
-    it("keeps every member, and every byte of the body", async () => {
+    it("stores every member, and every byte of the body", async () => {
       const body = new Uint8Array(70_000).map((_, index) => index % 256);
       const callback = aCallback({ body, attempt: 2, headers: { "x-ü": "🎼" }, query: { stage: "first" } });
       expect(await insert(callback)).to.equal(true);
       expect(await storage.callbacks.unread(callback.jobId, 10)).to.deep.equal([callback]);
     });
 
-    it("keeps an empty body", async () => {
+    it("stores an empty body", async () => {
       const callback = aCallback({ body: new Uint8Array() });
       await insert(callback);
       expect(await storage.callbacks.unread(callback.jobId, 10)).to.deep.equal([callback]);
     });
 
-    it("keeps one of equal callbacks of a job, and the same of another job", async () => {
+    it("stores equal callbacks of a job once, and those of another job separately", async () => {
       const callback = aCallback();
       expect(await insert(callback)).to.equal(true);
       expect(await insert({ ...callback, id: anId("cbk") })).to.equal(false);
@@ -50,14 +50,14 @@ export function callbackStoreContract(name: string, open: () => Promise<StorageU
       expect(await storage.callbacks.unread(callback.jobId, 10)).to.deep.equal([callback]);
     });
 
-    it("keeps a callback out that equals one that was read", async () => {
+    it("does not store a callback equal to one that was read", async () => {
       const callback = aCallback();
       await insert(callback);
       await storage.inTransaction((tx) => storage.callbacks.markRead(tx, [callback.id], NOON));
       expect(await insert({ ...callback, id: anId("cbk") })).to.equal(false);
     });
 
-    it("answers those of a job that were not read, in the order in which they came", async () => {
+    it("returns the unread callbacks of a job, in order of arrival", async () => {
       const jobId = anId("job");
       const [second, first, third] = [2, 1, 3].map((after) => aCallback({ jobId, receivedAt: NOON + after })) as [
         StoredCallback,
@@ -70,7 +70,7 @@ export function callbackStoreContract(name: string, open: () => Promise<StorageU
       expect(await storage.callbacks.unread(jobId, 2)).to.deep.equal([third]);
     });
 
-    it("tells whether any waits to be read, as the transaction sees it", async () => {
+    it("returns whether a job has unread callbacks, as the transaction sees them", async () => {
       const callback = aCallback();
       const states = await storage.inTransaction(async (tx) => {
         const before = await storage.callbacks.hasUnread(tx, callback.jobId);
@@ -87,7 +87,7 @@ export function callbackStoreContract(name: string, open: () => Promise<StorageU
       expect(states).to.deep.equal([false, true, false, 1]);
     });
 
-    it("deletes what came before a moment, the oldest first, no more than asked for", async () => {
+    it("deletes callbacks from before a moment, oldest first, up to the limit", async () => {
       const jobId = anId("job");
       const old = [1, 2, 3].map((minute) => aCallback({ jobId, receivedAt: minute }));
       const fresh = aCallback({ jobId });

@@ -4,26 +4,26 @@ import type { Clock } from "../../core/ports/clock.js";
 
 export interface ClockUnderTest {
   readonly clock: Clock;
-  /** Lets this much time pass. */
+  /** Advances the time. */
   pass(ms: number): Promise<void>;
 }
 
 export function clockContract(name: string, open: () => ClockUnderTest | Promise<ClockUnderTest>): void {
   describe(`Clock contract: ${name}`, () => {
-    it("tells whole milliseconds since 1970", async () => {
+    it("returns whole milliseconds since 1970", async () => {
       const { clock } = await open();
       expect(Number.isSafeInteger(clock.now())).to.equal(true);
       expect(clock.now()).to.be.greaterThan(Date.parse("2020-01-01T00:00:00.000Z"));
     });
 
-    it("moves on while time passes", async () => {
+    it("advances while time passes", async () => {
       const { clock, pass } = await open();
       const before = clock.now();
       await pass(20);
       expect(clock.now()).to.be.greaterThan(before);
     });
 
-    it("wakes sleepers in the order of their times, not of their beginnings", async () => {
+    it("wakes sleepers in the order of their wake times, not of their starts", async () => {
       const { clock, pass } = await open();
       const woken: string[] = [];
       const sleeps = [
@@ -36,7 +36,7 @@ export function clockContract(name: string, open: () => ClockUnderTest | Promise
       expect(woken).to.deep.equal(["short", "middle", "long"]);
     });
 
-    it("wakes at once from a sleep of no time", async () => {
+    it("wakes at once from a sleep of 0 ms", async () => {
       const { clock, pass } = await open();
       const slept = clock.sleep(0);
       await pass(1);
@@ -51,12 +51,12 @@ export function clockContract(name: string, open: () => ClockUnderTest | Promise
       expect(await slept).to.equal(undefined);
     });
 
-    it("does not sleep under a signal that has aborted already", async () => {
+    it("does not sleep with an aborted signal", async () => {
       const { clock } = await open();
       expect(await clock.sleep(3_600_000, AbortSignal.abort())).to.equal(undefined);
     });
 
-    it("leaves nothing on the signal, however the sleep ends", async () => {
+    it("leaves no listener on the signal, however the sleep ends", async () => {
       const { clock, pass } = await open();
       const stop = new AbortController();
       const slept = clock.sleep(1, stop.signal);

@@ -8,7 +8,7 @@ function aSubject(seed: string, mood: readonly string[] = []): CoverSubject {
   return { seed, tags: { mood, activity: [], genre: [], other: [] } };
 }
 
-/** What every {@link CoverPainter} promises. */
+/** The promises of every {@link CoverPainter}. */
 export function coverPainterContract(name: string, open: () => CoverPainter): void {
   describe(`CoverPainter contract: ${name}`, () => {
     const painter = open();
@@ -22,7 +22,7 @@ export function coverPainterContract(name: string, open: () => CoverPainter): vo
       expect(colours.size).to.be.above(4);
     });
 
-    it("paints the same picture of the same subject, and another of each other one", async () => {
+    it("paints the same image for the same subject, and a different one for each other subject", async () => {
       const [first, again, other, mood] = await Promise.all([
         painter.paint(aSubject("trk_1")),
         painter.paint(aSubject("trk_1")),
@@ -39,7 +39,7 @@ export function coverPainterContract(name: string, open: () => CoverPainter): vo
       }
     });
 
-    it("takes any words", async () => {
+    it("accepts any text", async () => {
       for (const seed of ["", "🎷", "x".repeat(10_000)])
         expect((await painter.paint(aSubject(seed, [seed]))).length).to.be.above(1_000);
     });

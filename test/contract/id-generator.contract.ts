@@ -5,10 +5,10 @@ import type { IdGenerator } from "../../core/ports/id-generator.js";
 
 const PREFIXES: readonly IdPrefix[] = ["acct", "key", "job", "trk", "req", "att", "prc"];
 
-/** @param open makes a generator as another process would have it */
+/** @param open creates a generator as another process would have it */
 export function idGeneratorContract(name: string, open: () => IdGenerator): void {
   describe(`IdGenerator contract: ${name}`, () => {
-    it("makes ids of the documented form for every prefix", () => {
+    it("creates ids of the documented form for every prefix", () => {
       const ids = open();
       for (const prefix of PREFIXES) {
         const id = ids.next(prefix);
@@ -17,13 +17,13 @@ export function idGeneratorContract(name: string, open: () => IdGenerator): void
       }
     });
 
-    it("makes each id behind the one before it", () => {
+    it("creates ids in ascending order", () => {
       const ids = open();
       const created = Array.from({ length: 5_000 }, () => ids.next("job"));
       expect([...created].sort()).to.deep.equal(created);
     });
 
-    it("makes no id twice, nor one that another generator makes", () => {
+    it("creates unique ids, also across generators", () => {
       const generators = [open(), open(), open()];
       const created = generators.flatMap((ids) => Array.from({ length: 2_000 }, () => ids.next("job")));
       expect(new Set(created).size).to.equal(created.length);

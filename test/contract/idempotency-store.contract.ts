@@ -18,21 +18,21 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
     const deleteExpired = (now: number, limit: number): Promise<number> =>
       storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, now, limit));
 
-    it("keeps every member, the answer to the byte", async () => {
+    it("stores every member, the response to the byte", async () => {
       const response = { status: 502, body: '{ "text": "Ä 🎼 \\ud800 \\u0000",\r\n "n": 1.0 }' };
       const record = anIdempotencyRecord({ response: response });
       await insert([record]);
       expect(await find([record])).to.deep.equal([record]);
     });
 
-    it("finds the records of several keys and leaves unknown keys out", async () => {
+    it("finds the records of several keys and omits unknown keys", async () => {
       const records = Array.from({ length: 300 }, () => anIdempotencyRecord());
       await insert(records);
       const found = await find([...records, { accountId: anId("acct"), keyHash: aHash() }]);
       expect(found).to.have.deep.members(records);
     });
 
-    it("keeps the same key of two accounts apart", async () => {
+    it("separates equal keys of two accounts", async () => {
       const first = anIdempotencyRecord();
       const second = anIdempotencyRecord({ keyHash: first.keyHash });
       await insert([first, second]);
@@ -40,12 +40,12 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       expect(await find([{ accountId: anId("acct"), keyHash: first.keyHash }])).to.deep.equal([]);
     });
 
-    it("takes empty lists", async () => {
+    it("accepts empty lists", async () => {
       await insert([]);
       expect(await find([])).to.deep.equal([]);
     });
 
-    it("sees what its own transaction inserted", async () => {
+    it("finds what its own transaction inserted", async () => {
       const record = anIdempotencyRecord();
       const found = await storage.inTransaction(async (tx) => {
         await storage.idempotency.insertRecords(tx, [record], NOON);
@@ -54,7 +54,7 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       expect(found).to.deep.equal([record]);
     });
 
-    it("refuses a second record of a key that lives, and keeps the first", async () => {
+    it("refuses a second record of an unexpired key, and keeps the first", async () => {
       const record = anIdempotencyRecord();
       await insert([record]);
       const another = anIdempotencyRecord({ accountId: record.accountId, keyHash: record.keyHash });
@@ -69,7 +69,7 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       expect(await find([record], NOON + 10)).to.deep.equal([]);
     });
 
-    it("puts a new record in the place of an expired one", async () => {
+    it("replaces an expired record", async () => {
       const expired = anIdempotencyRecord({ expiresAt: NOON });
       await insert([expired], NOON - 1);
       const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
@@ -77,7 +77,7 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       expect(await find([expired])).to.deep.equal([fresh]);
     });
 
-    it("replaces an answer and nothing else", async () => {
+    it("replaces a response and nothing else", async () => {
       const [record, other] = [anIdempotencyRecord(), anIdempotencyRecord()];
       await insert([record, other]);
       const response = { status: 502, body: "later" };
@@ -85,7 +85,7 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       expect(await find([record, other])).to.have.deep.members([{ ...record, response: response }, other]);
     });
 
-    it("leaves the answer of another job alone that the key stands for by now", async () => {
+    it("does not replace the response of a newer job under the same key", async () => {
       const expired = anIdempotencyRecord({ expiresAt: NOON });
       await insert([expired], NOON - 1);
       const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
@@ -95,14 +95,14 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       expect(await find([fresh])).to.deep.equal([fresh]);
     });
 
-    it("changes nothing when there is no record to answer for", async () => {
+    it("changes nothing when there is no record", async () => {
       const key = { accountId: anId("acct"), keyHash: aHash(), jobId: anId("job") };
       const response = { status: 202, body: "" };
       await storage.inTransaction((tx) => storage.idempotency.updateResponse(tx, key, response));
       expect(await find([key])).to.deep.equal([]);
     });
 
-    it("deletes what has expired, at most as many as asked for, and says how many", async () => {
+    it("deletes expired records up to the limit, and returns their number", async () => {
       const longAgo = NOON - 1_000_000;
       const expired = [1, 2, 3].map((offset) => anIdempotencyRecord({ expiresAt: longAgo + offset }));
       const alive = anIdempotencyRecord({ expiresAt: longAgo + 4 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { HEAD_BYTES, ImportFileError, type ImportFiles } from "../../core/ports/import-files.js";
 
-/** A place with files, of which a suite is the only user. */
+/** A folder of files, used by one suite only. */
 export interface ImportFilesUnderTest {
   readonly files: ImportFiles;
   close(): Promise<void>;
@@ -10,7 +10,7 @@ export interface ImportFilesUnderTest {
 const LONG = new Uint8Array(100_000).map((_, index) => index % 251);
 const SHORT = LONG.subarray(0, 3);
 
-/** A place with exactly these files. */
+/** A folder with exactly these files. */
 type OpenImportFiles = (contents: Readonly<Record<string, Uint8Array>>) => Promise<ImportFilesUnderTest>;
 
 export function importFilesContract(name: string, open: OpenImportFiles): void {
@@ -27,7 +27,7 @@ export function importFilesContract(name: string, open: OpenImportFiles): void {
       return Buffer.concat(chunks);
     }
 
-    it("opens a file with its size, its first bytes and all of them, as often as it is asked", async () => {
+    it("opens a file repeatedly, with its size, first bytes and content", async () => {
       for (let count = 0; count < 2; count++) {
         const { sizeBytes, head } = await place.files.open("sound/long.mp3");
         expect([sizeBytes, head]).to.deep.equal([LONG.length, LONG.subarray(0, HEAD_BYTES)]);
@@ -35,7 +35,7 @@ export function importFilesContract(name: string, open: OpenImportFiles): void {
       }
     });
 
-    it("opens a short and an empty file, also under a name that only looks like a way out", async () => {
+    it("opens a short and an empty file, also with dots in its name", async () => {
       expect((await place.files.open("..short.mp3")).head).to.deep.equal(SHORT);
       expect(await place.files.open("empty.mp3")).to.deep.include({ sizeBytes: 0, head: new Uint8Array() });
       expect(await bytesOf("empty.mp3")).to.have.length(0);

@@ -11,19 +11,19 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
 
     after(() => storage.close());
 
-    it("keeps the first value and answers it to everybody after", async () => {
+    it("stores the first value and returns it to all later callers", async () => {
       expect(await storage.installation.keepFirst("colour", "blue")).to.equal("blue");
       expect(await storage.installation.keepFirst("colour", "red")).to.equal("blue");
       expect(await storage.installation.keepFirst("colour", "blue")).to.equal("blue");
     });
 
-    it("finds what is kept, and nothing where nothing is", async () => {
+    it("finds stored values, and nothing under other names", async () => {
       await storage.installation.keepFirst("shape", "round");
       expect(await storage.installation.find("shape")).to.equal("round");
       expect(await storage.installation.find("taste")).to.equal(null);
     });
 
-    it("keeps within a transaction what is kept with it, and nothing of one that fails", async () => {
+    it("stores a value with its transaction, and nothing of a failed one", async () => {
       const { installation } = storage;
       await storage.inTransaction((tx) => installation.write(tx, "mood", "calm"));
       const failing = storage.inTransaction(async (tx) => {
@@ -34,12 +34,12 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await installation.find("mood")).to.equal("calm");
     });
 
-    it("keeps names apart", async () => {
+    it("separates names", async () => {
       await storage.installation.keepFirst("left", "1");
       expect(await storage.installation.keepFirst("right", "2")).to.equal("2");
     });
 
-    it("replaces what is kept, or keeps it first, and leaves other names alone", async () => {
+    it("replaces or inserts a value, and does not change other names", async () => {
       await storage.installation.keepFirst("mood", "calm");
       await storage.installation.keep("mood", "wild \u{1f3bc} ".repeat(1_000));
       await storage.installation.keep("tempo", "slow");
@@ -51,7 +51,7 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await storage.installation.find("tempo")).to.equal("slow");
     });
 
-    it("reads and writes within a transaction, and leaves nothing of one that failed", async () => {
+    it("reads and writes within a transaction, and stores nothing of a failed one", async () => {
       const { installation, inTransaction } = storage;
       await inTransaction((tx) => installation.write(tx, "weather", "fine"));
       expect(await inTransaction((tx) => installation.lock(tx, "weather"))).to.equal("fine");
@@ -65,7 +65,7 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await installation.find("weather")).to.equal("fine");
     });
 
-    it("lets none of many transactions miss what another wrote to a value that both lock", async () => {
+    it("serializes transactions that lock the same value", async () => {
       const { installation, inTransaction } = storage;
       await installation.keep("counter", "0");
       await Promise.all(
@@ -79,13 +79,13 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await installation.find("counter")).to.equal("8");
     });
 
-    it("keeps one of the values that many replace together", async () => {
+    it("stores one of the values of concurrent replacements", async () => {
       const values = Array.from({ length: 8 }, (_, index) => `value ${index}`);
       await Promise.all(values.map((value) => storage.installation.keep("replaced", value)));
       expect(values).to.include(await storage.installation.find("replaced"));
     });
 
-    it("answers one value to all who ask together", async () => {
+    it("returns one value to all concurrent callers", async () => {
       const values = Array.from({ length: 8 }, (_, index) => `value ${index}`);
       const kept = await Promise.all(values.map((value) => storage.installation.keepFirst("race", value)));
       expect(new Set(kept).size).to.equal(1);

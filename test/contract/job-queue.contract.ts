@@ -4,29 +4,29 @@ import type { JobNotification, JobQueue } from "../../core/ports/job-queue.js";
 
 let created = 0;
 
-/** A bell that no other test rings. */
+/** A notification that no other test publishes. */
 export function aNotification(providerId = "synth"): JobNotification {
   created += 1;
   return { jobId: `job_${String(created).padStart(26, "0")}`, providerId };
 }
 
-/** Collects bells; `heard` resolves when a bell has arrived, and mocha's time limit bounds the wait. */
+/** Collects notifications; `heard` resolves when one has arrived, and mocha's time limit bounds the wait. */
 function aListener(): {
   readonly notifications: JobNotification[];
   readonly listen: (notification: JobNotification) => void;
   heard(notification: JobNotification): Promise<void>;
 } {
-  const bells: JobNotification[] = [];
+  const received: JobNotification[] = [];
   const waiting: { readonly jobId: JobId; resolve(): void }[] = [];
   return {
-    notifications: bells,
+    notifications: received,
     listen: (notification) => {
-      bells.push(notification);
+      received.push(notification);
       for (const wait of waiting) if (wait.jobId === notification.jobId) wait.resolve();
     },
     heard: (notification) =>
       new Promise((resolve) => {
-        if (bells.some(({ jobId }) => jobId === notification.jobId)) resolve();
+        if (received.some(({ jobId }) => jobId === notification.jobId)) resolve();
         else waiting.push({ jobId: notification.jobId, resolve });
       }),
   };
@@ -42,16 +42,16 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
 
     afterEach(() => queue.close());
 
-    it("passes bells to who listens for their provider", async () => {
+    it("passes notifications to the listener of their provider", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
-      const bells = [aNotification(), aNotification()] as const;
-      queue.notify(bells);
-      await Promise.all(bells.map((notification) => listener.heard(notification)));
-      expect(listener.notifications).to.have.deep.members([...bells]);
+      const sent = [aNotification(), aNotification()] as const;
+      queue.notify(sent);
+      await Promise.all(sent.map((notification) => listener.heard(notification)));
+      expect(listener.notifications).to.have.deep.members([...sent]);
     });
 
-    it("passes on what is rung later, too", async () => {
+    it("passes later notifications on, too", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       for (const notification of [aNotification(), aNotification(), aNotification()]) {
@@ -60,7 +60,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       }
     });
 
-    it("keeps the bells of other providers away", async () => {
+    it("does not pass on notifications of other providers", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       const ours = aNotification();
@@ -69,7 +69,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       expect(listener.notifications.map(({ providerId }) => providerId)).to.deep.equal(["synth"]);
     });
 
-    it("returns to who rings before anybody hears it", async () => {
+    it("returns to the publisher before a listener runs", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       const notification = aNotification();
@@ -78,31 +78,31 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await listener.heard(notification);
     });
 
-    it("goes on after a listener threw", async () => {
+    it("continues after a listener threw", async () => {
       const listener = aListener();
       const first = aNotification();
       await queue.listen("synth", (notification) => {
         listener.listen(notification);
-        if (notification.jobId === first.jobId) throw new Error("a listener's own mistake");
+        if (notification.jobId === first.jobId) throw new Error("an error of the listener");
       });
       const second = aNotification();
       queue.notify([first, second]);
       await Promise.all([listener.heard(first), listener.heard(second)]);
     });
 
-    it("goes on after a listener's promise was rejected", async () => {
+    it("continues after a listener's promise was rejected", async () => {
       const listener = aListener();
       const first = aNotification();
       await queue.listen("synth", async (notification) => {
         listener.listen(notification);
-        if (notification.jobId === first.jobId) throw new Error("a listener's own mistake");
+        if (notification.jobId === first.jobId) throw new Error("an error of the listener");
       });
       const second = aNotification();
       queue.notify([first, second]);
       await Promise.all([listener.heard(first), listener.heard(second)]);
     });
 
-    it("does not wait for one bell's listener before the next bell", async () => {
+    it("passes on a notification without waiting for the listener of the one before", async () => {
       const listener = aListener();
       const first = aNotification();
       let finish = (): void => undefined;
@@ -120,7 +120,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       finish();
     });
 
-    it("passes a bell to every listener of its provider", async () => {
+    it("passes a notification to every listener of its provider", async () => {
       const [one, other] = [aListener(), aListener()];
       await queue.listen("synth", one.listen);
       await queue.listen("synth", other.listen);
@@ -129,18 +129,18 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await Promise.all([one.heard(notification), other.heard(notification)]);
     });
 
-    it("takes bells that nobody listens for, and none at all", () => {
-      queue.notify([aNotification("nobody")]);
+    it("accepts notifications without a listener, and an empty list", () => {
+      queue.notify([aNotification("unheard")]);
       queue.notify([]);
     });
 
-    it("is fine after the first bell of a provider that it was prepared for and nobody listens for", async () => {
-      await queue.prepare(["synth", "nobody"]);
-      queue.notify([aNotification("nobody"), aNotification()]);
+    it("is healthy after the first notification of a prepared provider without a listener", async () => {
+      await queue.prepare(["synth", "unheard"]);
+      queue.notify([aNotification("unheard"), aNotification()]);
       await queue.check();
     });
 
-    it("may be prepared for providers again, before and after somebody listens", async () => {
+    it("can be prepared for providers again, before and after a listener is added", async () => {
       const listener = aListener();
       await queue.prepare([]);
       await queue.prepare(["synth"]);
@@ -152,7 +152,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.check();
     });
 
-    it("is fine until it is closed", async () => {
+    it("is healthy until it is closed", async () => {
       await queue.check();
       await queue.close();
       const error = await queue.check().then(
@@ -162,7 +162,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       expect(error).to.be.instanceOf(Error);
     });
 
-    it("takes no listener once it is closed, and is not prepared any more", async () => {
+    it("accepts no listener and no preparation after it is closed", async () => {
       await queue.close();
       for (const refused of [queue.listen("synth", () => undefined), queue.prepare(["synth"])]) {
         const error = await refused.then(
@@ -173,7 +173,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       }
     });
 
-    it("never throws at who rings, closed or not, and is silent once closed", async () => {
+    it("never throws at the publisher, closed or not, and passes nothing on after it is closed", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       await queue.close();

@@ -46,7 +46,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       const findByReferences = (...references: readonly JobReference[]): Promise<Job[]> =>
         storage.inTransaction((tx) => storage.jobs.findByReferences(tx, references));
 
-      it("find their job in its account, byte by byte, and nothing where there is none", async () => {
+      it("find their job in its account, byte by byte, and nothing when it has none", async () => {
         const accountId = anId("acct");
         const [named, padded, foreign] = [
           aJob({ accountId, reference: "order 17" }),
@@ -66,7 +66,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await findByReferences()).to.deep.equal([]);
       });
 
-      it("belong to one job of an account: a second one is refused, and nothing of its group is written", async () => {
+      it("belong to one job of an account: a second one is refused, and nothing of its batch is written", async () => {
         const first = aJob({ reference: "order 17" });
         await add(first);
         const { accountId, reference } = first;
@@ -78,7 +78,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     });
 
     describe("jobs", () => {
-      it("keeps every member", async () => {
+      it("stores every member", async () => {
         const bare = aJob();
         const full = aJob({
           reference: "order 17 ",
@@ -118,7 +118,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         ["emoji and combining marks", "👩‍👩‍👧‍👦 é ﷽ \u202e"],
         ["quotes and backslashes", `'"\`\\u0041 ? :name %`],
       ] as const) {
-        it(`keeps ${what} in prompts, lyrics and metadata`, async () => {
+        it(`stores ${what} in prompts, lyrics and metadata`, async () => {
           const job = aJob({
             request: aJobRequest({ prompt: text, lyrics: text, client: text, metadata: { [text]: [text] } }),
           });
@@ -127,7 +127,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         });
       }
 
-      it("keeps the largest request there can be", async () => {
+      it("stores the largest possible request", async () => {
         const metadata = { blob: "x".repeat(16 * 1024), deep: { a: { b: { c: { d: { e: { f: 1 } } } } } } };
         const job = aJob({
           request: aJobRequest({ prompt: "🎵".repeat(10_000), lyrics: "ÿ".repeat(10_000), metadata }),
@@ -143,13 +143,13 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect([...found.values()]).to.deep.equal(jobs);
       });
 
-      it("leaves unknown ids out", async () => {
+      it("omits unknown ids", async () => {
         const job = aJob();
         await add(job);
         expect([...(await storage.jobs.findJobs([anId("job"), job.id])).keys()]).to.deep.equal([job.id]);
       });
 
-      it("refuses a job whose id exists, and keeps none of its group", async () => {
+      it("refuses a job whose id exists, and stores none of its batch", async () => {
         const [job, other] = [aJob(), aJob()];
         await add(job);
         expect(await add(other, { ...job, modelId: "synth/v2" }).catch((error: unknown) => error)).to.be.instanceOf(
@@ -158,7 +158,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect([...(await storage.jobs.findJobs([job.id, other.id])).values()]).to.deep.equal([job]);
       });
 
-      it("locks jobs in ascending order of id, each once, unknown ones left out", async () => {
+      it("locks jobs in ascending order of id, each once, omitting unknown ones", async () => {
         const jobs = [aJob(), aJob(), aJob()];
         await add(...jobs);
         const asked = [...jobs.map((job) => job.id).reverse(), anId("job"), ...jobs.map((job) => job.id)];
@@ -166,7 +166,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect([...locked.values()]).to.deep.equal(jobs.map(({ request: _request, ...state }) => state));
       });
 
-      it("gives what was asked for apart, unknown ids left out", async () => {
+      it("returns requests separately, omitting unknown ids", async () => {
         const [job, other] = [aJob(), aJob({ request: aJobRequest({ prompt: "another" }) })];
         await add(job, other);
         const requests = await storage.inTransaction((tx) =>
@@ -180,7 +180,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         );
       });
 
-      it("takes empty lists", async () => {
+      it("accepts empty lists", async () => {
         await add();
         expect((await update()).size).to.equal(0);
         expect((await storage.jobs.findJobs([])).size).to.equal(0);
@@ -195,7 +195,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       const list = async (filter: Partial<JobFilter>): Promise<JobId[]> =>
         (await storage.jobs.listJobs({ limit: 100, ...filter })).map((job) => job.id);
 
-      it("puts the newest first, and by id where they are as old", async () => {
+      it("have the newest first, then by id", async () => {
         const accountId = anId("acct");
         const [tieLow, newest, tieHigh, oldest] = [
           aJob({ accountId, createdAt: NOON }),
@@ -207,13 +207,13 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await list({ accountId })).to.deep.equal([newest.id, tieHigh.id, tieLow.id, oldest.id]);
       });
 
-      it("answers whole jobs", async () => {
+      it("have whole jobs", async () => {
         const job = aJob();
         await add(job);
         expect(await storage.jobs.listJobs({ accountId: job.accountId, limit: 1 })).to.deep.equal([job]);
       });
 
-      it("answers at most as many as asked for, the newest of all statuses", async () => {
+      it("have at most as many as the limit, the newest of all statuses", async () => {
         const accountId = anId("acct");
         const statuses: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
         const jobs = Array.from({ length: 12 }, (_, age) =>
@@ -224,7 +224,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await list({ accountId, limit: 0 })).to.deep.equal([]);
       });
 
-      it("cuts among jobs of one moment by their ids", async () => {
+      it("continue among jobs of one moment by their ids", async () => {
         const accountId = anId("acct");
         const [low, middle, high] = [aJob({ accountId }), aJob({ accountId }), aJob({ accountId })];
         await add(middle, high, low);
@@ -232,7 +232,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await list({ accountId, status: "queued", limit: 1 })).to.deep.equal([high.id]);
       });
 
-      it("filters by account, status and kind", async () => {
+      it("filter by account, status and kind", async () => {
         const accountId = anId("acct");
         const [queued, completed] = [aJob({ accountId }), aJob({ accountId, ...ended("completed") })];
         await add(queued, completed, aJob());
@@ -243,7 +243,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await list({ accountId: anId("acct") })).to.deep.equal([]);
       });
 
-      it("lists the jobs of all accounts", async () => {
+      it("cover the jobs of all accounts", async () => {
         const later = NOON + 1_000_000;
         const [first, second] = [aJob({ createdAt: later }), aJob({ createdAt: later + 1, ...ended("failed") })];
         await add(first, second);
@@ -251,7 +251,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await list({ limit: 1, status: "queued" })).to.deep.equal([first.id]);
       });
 
-      it("finds jobs that wait and were created before a moment, oldest first", async () => {
+      it("have waiting jobs from before a moment, oldest first", async () => {
         const past = NOON - 1_000_000_000;
         const [second, first, atTheMoment, rendering, done] = [
           aJob({ createdAt: past - 1, status: "processing", leaseOwner: anId("prc") }),
@@ -268,7 +268,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     });
 
     describe("claims", () => {
-      it("leaves jobs whose lease ran out to their owners when asked to", async () => {
+      it("leave jobs with an expired lease to their owners on request", async () => {
         const providerId = aProviderId();
         const [free, owned] = [
           aJob({ providerId, dueAt: NOON }),
@@ -291,7 +291,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         ]);
       });
 
-      it("takes a due job under a new fence, leased and processing", async () => {
+      it("take a due job under a new fence, leased and processing", async () => {
         const job = aJob({ providerId: aProviderId(), fence: 4, dueAt: NOON, crashes: 1 });
         await add(job);
         const owner = anId("prc");
@@ -302,7 +302,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await find(job.id)).to.deep.equal(after);
       });
 
-      it("leaves what is not due yet, of another provider, in another phase, or ended", async () => {
+      it("leave jobs that are not due, of another provider, in another phase, or ended", async () => {
         const providerId = aProviderId();
         await add(
           aJob({ providerId, dueAt: NOON + 1 }),
@@ -315,7 +315,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await claim({ providerId, phases: [] })).to.deep.equal([]);
       });
 
-      it("takes the longest due first, whatever their phases, and no more than asked for", async () => {
+      it("take the longest due first, whatever their phases, up to the limit", async () => {
         const providerId = aProviderId();
         const due = (dueAt: number, phase: Job["phase"]): Job => aJob({ providerId, dueAt, phase });
         const [third, first, second, fourth] = [
@@ -334,7 +334,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await ids(3)).to.deep.equal([third.id, fourth.id]);
       });
 
-      it("leaves a leased job alone until its lease ends", async () => {
+      it("leave a leased job until its lease ends", async () => {
         const job = aJob({ providerId: aProviderId() });
         await add(job);
         await claim({ providerId: job.providerId, leaseUntil: NOON + 10 });
@@ -342,7 +342,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await claim({ providerId: job.providerId, now: NOON + 10 })).to.have.length(1);
       });
 
-      it("leaves alone the jobs that are named, and takes the next ones in their place", async () => {
+      it("skip the named jobs, and take the next ones instead", async () => {
         const providerId = aProviderId();
         const due = (dueAt: number, phase: Job["phase"] = "waiting"): Job => aJob({ providerId, dueAt, phase });
         const [first, second, third, asked] = [due(NOON - 4), due(NOON - 3), due(NOON - 2), due(NOON - 1, "rendering")];
@@ -356,7 +356,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await ids(9)).to.deep.equal([first.id, asked.id]);
       });
 
-      it("counts a worker as lost when its lease was never given back, and keeps what it had begun", async () => {
+      it("count a lost worker when its lease was not released, and keep its started collection", async () => {
         const job = aJob({ providerId: aProviderId(), collectionsBegun: 1 });
         await add(job);
         await claim({ providerId: job.providerId, leaseUntil: NOON });
@@ -367,7 +367,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await find(job.id)).to.deep.equal({ ...again?.job, request: job.request });
       });
 
-      it("counts nobody as lost when the lease was given back", async () => {
+      it("count no lost worker when the lease was released", async () => {
         const job = aJob({ providerId: aProviderId() });
         await add(job);
         await claim({ providerId: job.providerId });
@@ -377,7 +377,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(again?.job).to.include({ fence: 2, crashes: 0 });
       });
 
-      it("never gives one job to two workers, however many claim at once", async () => {
+      it("never give one job to two workers, however many claim at once", async () => {
         const providerId = aProviderId();
         const jobs = Array.from({ length: 100 }, () => aJob({ providerId }));
         await add(...jobs);
@@ -389,7 +389,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     });
 
     describe("leases", () => {
-      it("moves the end of the named leases of one owner and names the fences it holds", async () => {
+      it("are extended by owner and id, and the fences that it holds are returned", async () => {
         const providerId = aProviderId();
         const [mine, alsoMine, theirs] = [aJob({ providerId }), aJob({ providerId, fence: 8 }), aJob({ providerId })];
         const forgotten = aJob({ providerId });
@@ -410,12 +410,12 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect((await find(forgotten.id))?.dueAt).to.equal(NOON + 30_000);
       });
 
-      it("answers nothing to an owner that holds nothing", async () => {
+      it("are none for an owner without any", async () => {
         expect((await storage.jobs.renewLeases(anId("prc"), [anId("job")], NOON)).size).to.equal(0);
         expect((await storage.jobs.renewLeases(anId("prc"), [], NOON)).size).to.equal(0);
       });
 
-      it("no longer holds what somebody else has claimed since", async () => {
+      it("are lost when another worker has claimed the job since", async () => {
         const job = aJob({ providerId: aProviderId() });
         await add(job);
         const owner = anId("prc");
@@ -425,7 +425,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect((await find(job.id))?.dueAt).to.equal(NOON + 7);
       });
 
-      it("names the moment the next job of a provider is due, leased ones included", async () => {
+      it("determine with the due times when a provider's next job is due", async () => {
         const providerId = aProviderId();
         expect(await storage.jobs.nextDueAt(providerId)).to.equal(null);
         await add(
@@ -437,7 +437,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await storage.jobs.nextDueAt(providerId)).to.equal(NOON + 2);
       });
 
-      it("names no moment when all of a provider's jobs have ended", async () => {
+      it("determine no due time when all of a provider's jobs have ended", async () => {
         const job = aJob({ providerId: aProviderId(), ...ended("failed") });
         await add(job);
         expect(await storage.jobs.nextDueAt(job.providerId)).to.equal(null);
@@ -445,13 +445,13 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     });
 
     describe("updates", () => {
-      it("writes every member that may change, and nothing else", async () => {
+      it("write every mutable member, and nothing else", async () => {
         const job = aJob();
         await add(job);
         const changes: Required<JobUpdate["changes"]> = {
-          providerId: "stand-in",
-          servedModelId: "stand-in/v1",
-          operation: "music_stand-in_full",
+          providerId: "fallback",
+          servedModelId: "fallback/v1",
+          operation: "music_fallback_full",
           status: "failed",
           phase: "ended",
           attempt: 3,
@@ -461,7 +461,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           fence: 5,
           leaseOwner: null,
           dueAt: null,
-          error: { code: "generation_failed", message: "The provider could not make the piece." },
+          error: { code: "generation_failed", message: "The provider could not create the track." },
           creditsCharged: 0,
           completedAt: NOON + 9,
           endedBy: anId("rpt"),
@@ -470,7 +470,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await find(job.id)).to.deep.equal({ ...job, ...changes });
       });
 
-      it("clears what is set to null and keeps what is not named", async () => {
+      it("clear members set to null and keep those that are not named", async () => {
         const error = { code: "generation_failed", message: "It failed." } as const;
         const job = aJob({ error, leaseOwner: anId("prc"), status: "processing" });
         await add(job);
@@ -480,7 +480,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await find(job.id)).to.deep.equal({ ...job, leaseOwner: null, error: null });
       });
 
-      it("writes only where the fence still holds", async () => {
+      it("write only under the current fence", async () => {
         const [stale, current] = [aJob({ fence: 2 }), aJob({ fence: 2 })];
         await add(stale, current);
         const written = await update(
@@ -493,7 +493,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await find(current.id)).to.deep.equal({ ...current, attempt: 1 });
       });
 
-      it("takes updates of different members in one call, in their order", async () => {
+      it("apply different members in one call, in order", async () => {
         const [first, second] = [aJob(), aJob()];
         await add(first, second);
         const written = await update(
@@ -507,7 +507,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await find(second.id)).to.include({ dueAt: NOON + 1 });
       });
 
-      it("settles a large group", async () => {
+      it("settle a large batch", async () => {
         const jobs = Array.from({ length: 256 }, () => aJob());
         await add(...jobs);
         const written = await update(...jobs.map((job) => ({ id: job.id, fence: 0, changes: ended("completed") })));
@@ -516,7 +516,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(new Set([...found.values()].map((job) => job.status))).to.deep.equal(new Set(["completed"]));
       });
 
-      it("refuses a status or a phase that does not exist", async () => {
+      it("refuse an unknown status or phase", async () => {
         const job = aJob();
         await add(job);
         for (const changes of [{ status: "cancelled" }, { phase: "dreaming" }]) {
@@ -538,7 +538,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         durationSeconds,
       });
 
-      it("are kept whole, in their order, by job", async () => {
+      it("are stored whole, in order, by job", async () => {
         const [one, other, none] = [anId("job"), anId("job"), anId("job")];
         const outputs = [anOutput("vocals"), anOutput("ö 🎼", null), anOutput("drums")];
         const others = [anOutput("vocals")];
@@ -558,7 +558,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       });
     });
 
-    it("counts what is alive by provider", async () => {
+    it("counts unfinished jobs by provider", async () => {
       const [one, other] = [aHash().slice(0, 8), aHash().slice(0, 8)];
       const ended = { status: "failed", phase: "ended", dueAt: null } as const;
       await add(
@@ -571,7 +571,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       expect([alive.get(one), alive.get(other)]).to.deep.equal([2, undefined]);
     });
 
-    it("counts what waits for a provider and what is under way there", async () => {
+    it("counts waiting and running jobs of a provider", async () => {
       const [one, other] = [aHash().slice(0, 8), aHash().slice(0, 8)];
       const processing = { providerId: one, status: "processing" } as const;
       await add(
@@ -595,7 +595,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, attempts));
       const change = (...updates: readonly AttemptUpdate[]): Promise<void> =>
         storage.inTransaction((tx) => storage.jobs.updateAttempts(tx, updates));
-      /** With every member set to something of its own. */
+      /** With a distinct value for every member. */
       const full = {
         state: "accepted",
         handle: { version: 1, data: { task: "🎧" } },
@@ -616,7 +616,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         loss: "deadline",
       } as const satisfies AttemptUpdate["changes"];
 
-      it("keeps every member and lists a job's attempts in their order", async () => {
+      it("store every member and are listed by job in order", async () => {
         const jobId = anId("job");
         const second = anAttempt({ jobId, number: 2, modelId: null });
         const first = anAttempt({ jobId, number: 1, ...full });
@@ -628,7 +628,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await storage.jobs.listAttempts(anId("job"))).to.deep.equal([]);
       });
 
-      it("keeps the tracks of stored files as they are to be inserted: with waveform and lyrics", async () => {
+      it("store the tracks of stored files with waveform and lyrics", async () => {
         const words = [{ text: "Regen", startSeconds: 0.25, endSeconds: 1 }];
         const waveform = Uint8Array.from({ length: 400 }, (_, index) => index % 256);
         const tracks = [{ ...aTrack({ waveform }), lyrics: { text: "Regen\nauf Blech", words } }, aTrack()];
@@ -641,7 +641,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect((await storage.library.findTracks([id])).get(id)?.waveform).to.deep.equal(Buffer.from(waveform));
       });
 
-      it("writes what is named of the attempt of that number only, and clears what is set to null", async () => {
+      it("are updated by number, in the named members only; null clears", async () => {
         const jobId = anId("job");
         const [first, second] = [anAttempt({ jobId }), anAttempt({ jobId, number: 2 })];
         await addAttempts(first, second);
@@ -662,7 +662,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         ]);
       });
 
-      it("come with the claim of their job", async () => {
+      it("are returned with the claim of their job", async () => {
         const job = aJob({ providerId: aProviderId(), phase: "rendering", status: "processing" });
         await add(job);
         const attempt = anAttempt({ jobId: job.id, ...full });
@@ -678,7 +678,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect((await storage.jobs.claimJobs(request)).map(({ attempts }) => attempts)).to.deep.equal([[attempt]]);
       });
 
-      it("past their deadline name their jobs, the longest overdue first; closed ones do not", async () => {
+      it("past their deadline return their jobs, the longest overdue first; closed ones do not", async () => {
         const past = NOON - 2_000_000_000;
         const attempts = [3, 1, 2].map((moment) => anAttempt({ deadlineAt: past + moment }));
         await addAttempts(...attempts, anAttempt({ deadlineAt: past + 9 }), anAttempt({ deadlineAt: null }));
@@ -687,7 +687,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await storage.jobs.findOverdueAttempts(past + 3, 1)).to.deep.equal([attempts[1]?.jobId]);
       });
 
-      it("to be cancelled are claimed when due, the longest due first, and due again later", async () => {
+      it("to be cancelled are claimed when due, the longest due first, and become due again later", async () => {
         const providerId = aHash().slice(0, 8);
         const toCancel = (cancelDueAt: number | null, provider = providerId): JobAttempt =>
           anAttempt({ providerId: provider, state: "abandoned", cancelDueAt });
@@ -703,7 +703,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect((await storage.jobs.claimCancels(providerId, NOON + 60, NOON + 90, 9)).length).to.equal(4);
       });
 
-      it("that were finished tell how long they took, the last first", async () => {
+      it("that are finished return their durations, the last first", async () => {
         const providerId = aHash().slice(0, 8);
         const rendered = (finishedAt: number, acceptedAt: number | null, modelId = "a/b"): JobAttempt =>
           anAttempt({ providerId, modelId, state: "settled", startedAt: NOON, acceptedAt, finishedAt });
@@ -718,7 +718,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await storage.jobs.renderTimes(providerId, "e/f", 1)).to.deep.equal([]);
       });
 
-      it("refuses a second attempt of one number", async () => {
+      it("are refused with a number that exists", async () => {
         const attempt = anAttempt();
         await addAttempts(attempt);
         const outcome = addAttempts(anAttempt({ jobId: attempt.jobId, number: 1 }));
@@ -729,7 +729,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
   });
 }
 
-/** What a job of this status has, so that only one that is alive is due. */
+/** The members of a job of this status, so that only an unfinished one is due. */
 function ended(status: JobStatus): Pick<Job, "status" | "phase" | "dueAt" | "completedAt"> {
   if (status === "queued" || status === "processing")
     return { status, phase: "waiting", dueAt: NOON, completedAt: null };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Keyring, KeyPurpose } from "../../core/ports/keyring.js";
 
-/** A keyring under the first of two keys; `rotate` brings the second into force, `retire` drops the first. */
+/** A keyring under the first of two keys; `rotate` activates the second, `retire` drops the first. */
 export interface KeyringUnderTest {
   readonly keyring: Keyring;
   rotate(): Promise<void>;
@@ -20,7 +20,7 @@ export function keyringContract(name: string, open: () => Promise<KeyringUnderTe
     });
     afterEach(() => under.close());
 
-    it("has keys of 32 bytes, one for each purpose, all under one id", () => {
+    it("has a key of 32 bytes for each purpose, all under one id", () => {
       const keys = PURPOSES.map((purpose) => under.keyring.current(purpose));
       expect(keys.map(({ key }) => key.length)).to.deep.equal([32, 32, 32]);
       expect(new Set(keys.map(({ key }) => Buffer.from(key).toString("hex"))).size).to.equal(3);
@@ -29,7 +29,7 @@ export function keyringContract(name: string, open: () => Promise<KeyringUnderTe
       expect(keys.every((key) => key.id === id)).to.equal(true);
     });
 
-    it("finds the key that signs by its id, for its purpose", async () => {
+    it("finds the signing key by its id and purpose", async () => {
       for (const purpose of PURPOSES) {
         const current = under.keyring.current(purpose);
         expect(await under.keyring.find(purpose, current.id)).to.deep.equal(current);
@@ -48,7 +48,7 @@ export function keyringContract(name: string, open: () => Promise<KeyringUnderTe
       expect(await under.keyring.find("audio-links", second.id)).to.deep.equal(second);
     });
 
-    it("has the first key itself for what carries no key id, until it is retired", async () => {
+    it("uses the first key itself for data without a key id, until it is retired", async () => {
       const found = await under.keyring.find("audio-links", "none");
       expect(found?.id).to.equal("none");
       expect(found?.key).to.be.a("string").with.length.of.at.least(32);
@@ -58,7 +58,7 @@ export function keyringContract(name: string, open: () => Promise<KeyringUnderTe
       expect(await under.keyring.find("audio-links", "none")).to.equal(null);
     });
 
-    it("finds nothing under ids that nobody gave", async () => {
+    it("finds nothing under unknown ids", async () => {
       for (const id of ["", "0".repeat(16), "none ", "constructor"]) {
         expect(await under.keyring.find("audio-links", id), id).to.equal(null);
       }

@@ -10,13 +10,13 @@ export interface LeaseRenewalUnderTest {
   readonly storage: StorageUnderTest;
   readonly leaseMs: number;
   readonly logger: RecordingLogger;
-  /** The time that leases go by. */
+  /** The time that determines the leases. */
   now(): number;
   /** A renewal of this process's leases, on that storage. */
   open(owner: ProcessId): LeaseRenewal;
-  /** Lets time pass until there is an answer: neither null nor undefined nor false. */
+  /** Advances time until there is a result: neither null nor undefined nor false. */
   eventually<T>(what: string, ask: () => T | Promise<T>): Promise<Exclude<T, null | undefined | false>>;
-  /** Makes renewals of this job fail until what it returns is called. */
+  /** Makes renewals of this job fail until the returned function is called. */
   breakStorage(jobId: JobId): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
     }
 
     let providers = 0;
-    /** A job that this process has claimed, as it is then. */
+    /** A job that this process has claimed. */
     async function claimed(by = owner): Promise<JobState> {
       const { jobs, inTransaction } = test.storage;
       const job = aJob({ providerId: `provider-${++providers}`, dueAt: test.now() });
@@ -81,7 +81,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       }
     }
 
-    it("renews a lease again and again, for a whole one each time, and changes nothing else of the job", async () => {
+    it("renews a lease repeatedly to its full length, and changes nothing else of the job", async () => {
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       await renewed(job, 3);
@@ -91,7 +91,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(lost).to.deep.equal([]);
     });
 
-    it("renews all that is kept, whenever it came", async () => {
+    it("renews all registered leases, whenever they were added", async () => {
       const [first, second] = [await claimed(), await claimed()];
       renewal.keep(first.id, first.fence);
       await renewed(first);
@@ -100,12 +100,12 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       await renewed(first);
     });
 
-    it("renews no lease that was forgotten, and those that are left", async () => {
+    it("stops renewing a removed lease, and renews the others", async () => {
       const [kept, forgotten] = [await claimed(), await claimed()];
       for (const { id, fence } of [kept, forgotten]) renewal.keep(id, fence);
       await renewed(forgotten);
       renewal.forget(forgotten.id, forgotten.fence);
-      // One renewal may have been under way.
+      // One renewal may have been in progress.
       await renewed(kept, 2);
       const end = await endOf(forgotten);
       await renewed(kept, 2);
@@ -113,7 +113,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(lost).to.deep.equal([]);
     });
 
-    it("writes nothing while nothing is kept, and renews again what is kept afterwards", async () => {
+    it("writes nothing without leases, and renews leases added afterwards", async () => {
       const [before, after] = [await claimed(), await claimed()];
       renewal.keep(before.id, before.fence);
       await renewed(before);
@@ -125,11 +125,11 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(await endOf(after)).to.equal(ends[1]);
       renewal.keep(after.id, after.fence);
       await renewed(after, 2);
-      // One renewal may have been under way when it was forgotten.
+      // One renewal may have been in progress when it was removed.
       expect((await endOf(before)) - ends[0]).to.be.below(test.leaseMs);
     });
 
-    it("forgets nothing under a fence that is not kept, and nothing twice", async () => {
+    it("ignores removals under another fence, and repeated ones", async () => {
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       renewal.forget(job.id, job.fence + 1);
@@ -139,21 +139,21 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       renewal.forget(job.id, job.fence);
     });
 
-    it("tells of a lease that somebody else has taken, once, leaves it alone and goes on with the others", async () => {
+    it("reports a lease that another worker has taken, once, and renews the others", async () => {
       const [taken, kept] = [await claimed(), await claimed()];
       for (const { id, fence } of [taken, kept]) renewal.keep(id, fence);
       await renewed(kept);
       const successor = await claim(taken, anId("prc"), (await endOf(taken)) + test.leaseMs * 100);
-      await test.eventually("the loss is told", () => lost.length > 0);
+      await test.eventually("the loss is reported", () => lost.length > 0);
       await renewed(kept, 3);
       expect(lost).to.deep.equal([[taken.id, taken.fence]]);
       expect(await find(taken)).to.deep.equal(successor);
     });
 
-    it("tells of a lease on a job that has ended, that was handed back, or that is not there", async () => {
-      const [ended, handedBack] = [await claimed(), await claimed()];
+    it("reports a lease on a job that has ended, was released, or does not exist", async () => {
+      const [ended, released] = [await claimed(), await claimed()];
       const missing = { ...ended, id: anId("job") };
-      for (const { id, fence } of [ended, handedBack, missing]) renewal.keep(id, fence);
+      for (const { id, fence } of [ended, released, missing]) renewal.keep(id, fence);
       await test.storage.inTransaction((tx) =>
         test.storage.jobs.updateJobs(tx, [
           {
@@ -161,19 +161,19 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
             fence: ended.fence,
             changes: { status: "failed", phase: "ended", fence: 2, leaseOwner: null, dueAt: null },
           },
-          { id: handedBack.id, fence: handedBack.fence, changes: { leaseOwner: null, dueAt: 7 } },
+          { id: released.id, fence: released.fence, changes: { leaseOwner: null, dueAt: 7 } },
         ]),
       );
-      await test.eventually("all three are told", () => lost.length === 3);
-      expect(new Map(lost)).to.deep.equal(new Map([ended, handedBack, missing].map(({ id }) => [id, 1])));
-      expect([await endOf(handedBack), (await find(ended)).dueAt]).to.deep.equal([7, null]);
+      await test.eventually("all three are reported", () => lost.length === 3);
+      expect(new Map(lost)).to.deep.equal(new Map([ended, released, missing].map(({ id }) => [id, 1])));
+      expect([await endOf(released), (await find(ended)).dueAt]).to.deep.equal([7, null]);
     });
 
-    it("tells of a lease under an older fence; the newer one is kept in its place", async () => {
+    it("reports a lease under an older fence; the newer one replaces it", async () => {
       const older = await claimed();
       const newer = await claim(older, owner, (older.dueAt ?? 0) + 1);
       renewal.keep(older.id, older.fence);
-      await test.eventually("the loss is told", () => lost.length > 0);
+      await test.eventually("the loss is reported", () => lost.length > 0);
       renewal.keep(newer.id, newer.fence);
       renewal.forget(older.id, older.fence);
       await renewed(newer, 2);
@@ -183,7 +183,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(lost).to.deep.equal([[older.id, older.fence]]);
     });
 
-    it("goes on trying while the storage is out of reach, tells the operator, and loses nothing by it", async () => {
+    it("retries while the storage is unavailable, logs it, and loses no lease", async () => {
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       await renewed(job);
@@ -197,7 +197,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(test.logger.lines.find(({ level }) => level === "error")?.fields).to.include({ leases: 1 });
     });
 
-    it("renews nothing once it is closed, whatever is kept afterwards; closing again does nothing", async () => {
+    it("renews nothing after it is closed; closing again does nothing", async () => {
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       await renewed(job);
@@ -212,7 +212,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       await renewal.close();
     });
 
-    it("closes while the storage is out of reach, and before it has renewed anything", async () => {
+    it("closes while the storage is unavailable, and before the first renewal", async () => {
       const [one, other] = [await claimed(), await claimed(anId("prc"))];
       renewal.keep(one.id, one.fence);
       await renewed(one);

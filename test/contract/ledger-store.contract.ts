@@ -24,7 +24,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
     }
 
     describe("balances", () => {
-      it("reads balances by account and leaves unknown ones out", async () => {
+      it("reads balances by account and omits unknown ones", async () => {
         const [first, second] = [await addBareAccount(), await addBareAccount()];
         const found = await storage.ledger.findBalances([second.accountId, anId("acct"), first.accountId]);
         expect(found.size).to.equal(2);
@@ -32,7 +32,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         expect(found.get(second.accountId)).to.deep.equal(second);
       });
 
-      it("locks balances in ascending order of id, each once, unknown ones left out", async () => {
+      it("locks balances in ascending order of id, each once, omitting unknown ones", async () => {
         const ids = [await addBareAccount(), await addBareAccount(), await addBareAccount()].map(
           (balance) => balance.accountId,
         );
@@ -41,7 +41,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         expect([...locked.keys()]).to.deep.equal([...ids].sort());
       });
 
-      it("takes empty lists", async () => {
+      it("accepts empty lists", async () => {
         const locked = await storage.inTransaction(async (tx) => {
           await storage.ledger.apply(tx, []);
           return storage.ledger.lockBalances(tx, []);
@@ -50,7 +50,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         expect((await storage.ledger.findBalances([])).size).to.equal(0);
       });
 
-      it("keeps whole credits exact up to the most a bucket holds", async () => {
+      it("stores whole credits exactly up to a bucket's maximum", async () => {
         const before = await addBareAccount();
         await storage.apply(grant(before, CREDITS_MAX, "pack", null, NOON));
         expect(await storage.balanceOf(before.accountId)).to.include({ pack: CREDITS_MAX });
@@ -58,7 +58,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
     });
 
     describe("movements", () => {
-      it("writes entries together with the balance they lead to", async () => {
+      it("writes entries together with the resulting balance", async () => {
         const before = await addBareAccount();
         const movement = aMovement(before, { monthly: 7, pack: 3, reference: `order ${anId("req")}` });
         await storage.apply(movement);
@@ -75,7 +75,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         expect(entries.map((entry) => entry.kind)).to.deep.equal(["renew", "expire"]);
       });
 
-      it("takes a movement without entries", async () => {
+      it("accepts a movement without entries", async () => {
         const before = await addBareAccount();
         await storage.apply({ after: before, entries: [] });
         expect(await storage.balanceOf(before.accountId)).to.deep.equal(before);
@@ -92,7 +92,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         expect([...found.values()].map((balance) => balance.pack)).to.deep.equal(balances.map((_, index) => index + 1));
       });
 
-      it("refuses a movement that starts from an older balance, and writes none of its group", async () => {
+      it("refuses a movement from an outdated balance, and writes none of its batch", async () => {
         const [stale, other] = [await addBareAccount(), await addBareAccount()];
         await storage.apply(aMovement(stale, { pack: 1 }));
         const outcome = storage.apply(aMovement(other, { pack: 1 }), aMovement(stale, { pack: 9 }));
@@ -159,7 +159,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         });
       }
 
-      it("lets the second of two transactions see the first one's result", async () => {
+      it("shows the first transaction's result to the second", async () => {
         const { accountId } = await addBareAccount();
         const seen: number[] = [];
         const addOne = (): Promise<void> =>
@@ -208,7 +208,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         expect(await storage.ledger.entriesOfJob(anId("job"))).to.deep.equal([]);
       });
 
-      it("lists an account's newest entries first, as many as asked for", async () => {
+      it("lists an account's newest entries first, up to the limit", async () => {
         const before = await addBareAccount();
         const first = aMovement(before, { pack: 1 });
         const second = aMovement(first.after, { pack: 2 });
@@ -221,7 +221,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
     });
 
     describe("audit", () => {
-      it("counts what it checked and finds nothing wrong", async () => {
+      it("counts what it checked and finds no violation", async () => {
         const before = await storage.ledger.audit();
         const account = await storage.addAccount({}, { pack: 10 });
         const job = aJob({ accountId: account.id, reserved: { monthly: 0, pack: 5 } });
@@ -240,7 +240,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         expect(after.violations.filter((violation) => violation.subject.includes(account.id))).to.deep.equal([]);
       });
 
-      it("sees one moment, and holds up no writer meanwhile", async () => {
+      it("reads one snapshot, and blocks no writer", async () => {
         const account = await storage.addAccount({}, { pack: 1_000 });
         const auditing = storage.ledger.audit();
         for (let count = 0; count < 10; count++)

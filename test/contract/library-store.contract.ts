@@ -4,7 +4,7 @@ import { libraryPlaylists } from "./library-store/playlists.js";
 import { librarySearch } from "./library-store/search.js";
 import { libraryTracks } from "./library-store/tracks.js";
 
-/** Small ones that are searched. */
+/** Small corpora that are searched. */
 const CORPORA = 30;
 
 /** By topic; all on one database. */

@@ -27,7 +27,7 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
       ]);
     });
 
-    it("puts the fields of a child on all its lines, the nearest winning", () => {
+    it("adds the fields of a child to all its lines; inner fields win", () => {
       const { logger, lines } = open();
       const child = logger.child({ job: "job_1", attempt: 1 }).child({ attempt: 2 });
       child.info("tried");
@@ -43,9 +43,9 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
     it("writes an error with its chain of causes", () => {
       const { logger, lines } = open();
       const cause = Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
-      logger.error("failed", { error: new TypeError("no answer", { cause }) });
+      logger.error("failed", { error: new TypeError("no response", { cause }) });
       const error = lines()[0]?.fields["error"] as { name: string; message: string; stack: string; cause: object };
-      expect(error).to.include({ name: "TypeError", message: "no answer" });
+      expect(error).to.include({ name: "TypeError", message: "no response" });
       expect(error.stack).to.include("logger.contract");
       expect(error.cause).to.include({ message: "connection refused", code: "ECONNREFUSED" });
     });
@@ -61,7 +61,7 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
       expect(written).to.include("refused frm_");
     });
 
-    it("survives whatever a field holds", () => {
+    it("does not throw, whatever a field contains", () => {
       const { logger, lines } = open();
       const circular: { self?: object } = {};
       circular.self = circular;

@@ -19,12 +19,12 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
       storage.inTransaction((tx) => storage.health.lockHealth(tx, providerId));
 
     // First of all: every other test saves some.
-    it("lists nothing while no provider ever failed", async () => {
+    it("lists nothing before the first failure", async () => {
       expect(await storage.health.listHealth()).to.deep.equal([]);
-      expect(await lock("nobody")).to.equal(null);
+      expect(await lock("unknown")).to.equal(null);
     });
 
-    it("keeps what was saved last", async () => {
+    it("returns the last saved state", async () => {
       const first = { providerId: "mureka", failures: 3, openedAt: null, trialUntil: null };
       const second = { providerId: "mureka", failures: 5, openedAt: NOON, trialUntil: NOON + 1 };
       await save(first);
@@ -45,7 +45,7 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
       expect(await storage.health.listHealth()).to.deep.include.members([one, two]);
     });
 
-    it("keeps the health of a model beside that of its provider, whose id is as long as ids may be", async () => {
+    it("stores the health of a model separately from its provider's, with ids of maximum length", async () => {
       const id = `${"p".repeat(30)}/${"m".repeat(69)}`;
       const model = { providerId: id, failures: 2, openedAt: NOON, trialUntil: null };
       await save(model);
@@ -53,7 +53,7 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
       expect(await lock("p".repeat(30))).to.equal(null);
     });
 
-    it("counts every failure of those that are reported together", async () => {
+    it("counts every failure of concurrent reports", async () => {
       const report = (): Promise<void> =>
         storage.inTransaction(async (tx) => {
           const health = (await storage.health.lockHealth(tx, "flaky")) ?? healthyProvider("flaky");

@@ -7,7 +7,7 @@ import type { StorageUnderTest } from "../support/databases.js";
 
 const LEASE_MS = 30_000;
 
-/** How many jobs of a provider all processes together have in flight: part of the promise of `JobStore.claimJobs`. */
+/** The number of a provider's jobs in flight across all processes: part of the promise of `JobStore.claimJobs`. */
 export function providerLimitsContract(name: string, open: () => Promise<StorageUnderTest>): void {
   describe(`JobStore contract, limits of a provider: ${name}`, () => {
     let storage: StorageUnderTest;
@@ -37,7 +37,7 @@ export function providerLimitsContract(name: string, open: () => Promise<Storage
         maxInFlight,
       });
 
-    it("leaves waiting jobs that would be one too many", async () => {
+    it("leaves jobs over the limit waiting", async () => {
       await add(5);
       expect(await claim(3)).to.have.length(3);
       expect(await claim(3)).to.deep.equal([]);
@@ -45,7 +45,7 @@ export function providerLimitsContract(name: string, open: () => Promise<Storage
       expect(await claim(null)).to.have.length(1);
     });
 
-    it("counts what renders and what is being submitted, leased or not", async () => {
+    it("counts rendering and submitting jobs, leased or not", async () => {
       await add(1, { status: "processing", phase: "rendering", dueAt: NOON + 60_000 });
       await add(1, { status: "processing", phase: "submitting", dueAt: NOON + 60_000 });
       await add(1, { status: "processing", phase: "submitting", dueAt: NOON + 60_000, leaseOwner: anId("prc") });
@@ -53,7 +53,7 @@ export function providerLimitsContract(name: string, open: () => Promise<Storage
       expect(await claim(4)).to.have.length(1);
     });
 
-    it("does not count what waits for its next try, what has ended, or another provider's", async () => {
+    it("does not count jobs that wait for another attempt, ended ones, or another provider's", async () => {
       await add(2, { dueAt: NOON + 60_000 });
       await add(2, { status: "failed", phase: "ended", dueAt: null, completedAt: NOON });
       await add(2, { providerId: `${providerId}-other`, status: "processing", phase: "rendering", dueAt: NOON });
@@ -61,13 +61,13 @@ export function providerLimitsContract(name: string, open: () => Promise<Storage
       expect(await claim(2)).to.have.length(2);
     });
 
-    it("claims a job that is submitting whatever is in flight, since it is counted already", async () => {
+    it("claims a submitting job even at the limit, since it is already counted", async () => {
       const [lost] = await add(1, { status: "processing", phase: "submitting" });
       await add(2);
       expect((await claim(1)).map(({ job }) => job.id)).to.deep.equal([lost]);
     });
 
-    it("gives a lost worker's place to the next", async () => {
+    it("gives a lost worker's slot to the next worker", async () => {
       await add(1);
       expect(await claim(1)).to.have.length(1);
       expect(await claim(1, NOON + LEASE_MS)).to.have.length(1);

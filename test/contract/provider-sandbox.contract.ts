@@ -16,7 +16,7 @@ async function failureOf(work: Promise<unknown>): Promise<ProviderFailure> {
   throw new Error(`expected a provider failure, not ${String(error)}`);
 }
 
-/** What every sandbox of a plugin's host promises. */
+/** The promises of every sandbox of a plugin's host. */
 export function providerSandboxContract(name: string, open: OpenSandbox): void {
   describe(`ProviderSandbox contract: ${name}`, function () {
     this.timeout(60_000);
@@ -35,7 +35,7 @@ export function providerSandboxContract(name: string, open: OpenSandbox): void {
     const pidOf = async (sandbox: ProviderSandbox): Promise<number> =>
       ((await one(sandbox, { kind: "report" })) as { readonly pid: number }).pid;
 
-    it("runs a task of several requests in one process that is not this one, and the next task too", async () => {
+    it("runs a task of several requests, and the next task, in one separate process", async () => {
       const sandbox = sandboxWith();
       const pids = await sandbox.run(async (ask) => {
         const replies = [await ask({ kind: "report" }), await ask({ kind: "report" })];
@@ -45,13 +45,13 @@ export function providerSandboxContract(name: string, open: OpenSandbox): void {
       expect(pids).not.to.include(process.pid);
     });
 
-    it("copies megabytes of bytes there and back", async () => {
+    it("transfers megabytes in both directions", async () => {
       const bytes = Uint8Array.from({ length: 4 * MIB }, (_, index) => index % 251);
       const { echoed } = (await one(sandboxWith(), { kind: "echo", bytes })) as { readonly echoed: Uint8Array };
       expect(Buffer.from(echoed).equals(Buffer.from(bytes))).to.equal(true);
     });
 
-    it("rejects with what the task throws, and goes on with the next", async () => {
+    it("rejects with the error of the task, and runs the next", async () => {
       const sandbox = sandboxWith();
       const refusal = new ProviderFailure("invalid_input", "no audio");
       const failure = failureOf(sandbox.run(() => Promise.reject(refusal), never));
@@ -66,7 +66,7 @@ export function providerSandboxContract(name: string, open: OpenSandbox): void {
       ["exit", {}, /process ended \(exit code 3\)/],
       ["throw", {}, /process ended \(exit code 1\)/],
     ] as const) {
-      it(`fails for good the task whose process does this: ${kind}; and serves the next by another`, async () => {
+      it(`fails the task whose process does this: ${kind}; and runs the next in another process`, async () => {
         const sandbox = sandboxWith(limits);
         const before = await pidOf(sandbox);
         const failure = await failureOf(one(sandbox, { kind }));
@@ -76,7 +76,7 @@ export function providerSandboxContract(name: string, open: OpenSandbox): void {
       });
     }
 
-    it("has tasks wait for each other, and lets an aborted one go", async () => {
+    it("runs one task at a time, and drops an aborted one", async () => {
       const sandbox = sandboxWith();
       const abort = new AbortController();
       const [running, waiting] = [failureOf(one(sandbox, { kind: "hang" }, abort.signal)), pidOf(sandbox)];
@@ -86,7 +86,7 @@ export function providerSandboxContract(name: string, open: OpenSandbox): void {
       expect((await failureOf(one(sandbox, { kind: "report" }, AbortSignal.abort()))).kind).to.equal("unavailable");
     });
 
-    it("is unavailable for what runs, waits or comes once it is closed", async () => {
+    it("rejects running, waiting and later tasks as unavailable after it is closed", async () => {
       const sandbox = sandboxWith();
       await pidOf(sandbox);
       const running = failureOf(one(sandbox, { kind: "hang" }));

@@ -26,12 +26,12 @@ import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
 
 const COST = 5;
 
-/** Right after the rows that a decision rests on were read and locked, and when all that it writes is written. */
+/** After the rows of a decision were read and locked, and after all its writes. */
 const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
 
 /**
- * Pairs of transactions of two processes that meet over the same rows: one stands still in its middle while the other runs into it. Not
- * a port's contract, but what all of them promise together.
+ * Pairs of transactions of two processes on the same rows: one is held in its middle while the other runs into it. Not
+ * one port's contract, but what all of them promise together.
  */
 export function racesContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
   describe(`Races of two processes: ${name}`, () => {
@@ -40,7 +40,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
     let first: RaceHarness;
     let second: RaceHarness;
     let accountId: AccountId;
-    /** Nobody else's, so that a claim finds the jobs of its test only. */
+    /** Used by no other test, so that a claim finds only the jobs of its test. */
     let providerId = "";
 
     before(async () => {
@@ -113,7 +113,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       const held = point === "before commit" ? point : "after its locking read";
 
       describe(`create and create, one held ${held}`, () => {
-        it("make one job of one idempotency key, and the other is given its answer", async () => {
+        it("create one job for one idempotency key, and the other gets its response", async () => {
           const commands = [0, 1].map(() => aCommand({ idempotency: aGivenKey("a key") }));
           const [one, other] = await collide(point, creating(first, commands[0]), creating(second, commands[1]));
           expect([one.kind, other.kind]).to.deep.equal(["accepted", "replayed"]);
@@ -130,7 +130,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
           });
         });
 
-        it("refuse the other when the key came with another body", async () => {
+        it("refuse the other when its body differs", async () => {
           const [one, other] = await collide(
             point,
             creating(first, aCommand({ idempotency: aGivenKey("a key") })),
@@ -158,7 +158,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
 
       describe(`complete and cancel, one held ${held}`, () => {
         for (const winner of ["complete", "cancel"] as const) {
-          it(`end the job once: ${winner} was first`, async () => {
+          it(`end the job once: ${winner} wins`, async () => {
             const { job } = await aJobIn("submitting");
             const steps = {
               complete: reportingOn(first, aCompletion(job)),
@@ -176,7 +176,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         }
       });
 
-      it(`complete and lease expiry, the completion held ${held}: no other worker takes the job over`, async () => {
+      it(`complete and lease expiry, the completion held ${held}: no other worker claims the job`, async () => {
         const { job } = await aJobIn("submitting");
         clock.set(clock.now() + LEASE_MS);
         const [ended, claimed] = await collide(
@@ -189,7 +189,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         await expectEnd(job.id, "completed");
       });
 
-      it(`late completion and poll, the completion of a replaced worker held ${held}: what was bought is delivered`, async () => {
+      it(`late completion and poll, the late completion held ${held}: the bought work is delivered`, async () => {
         const late = await aJobIn("rendering");
         clock.set(clock.now() + LEASE_MS);
         const successor = (await second.claim("rendering"))[0] as ClaimedJob;
@@ -201,7 +201,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       });
     }
 
-    it("lease expiry and complete, the claim held before commit: what was bought is delivered, and the new owner's word ends nothing", async () => {
+    it("lease expiry and complete, the claim held before commit: the bought work is delivered once", async () => {
       const { job } = await aJobIn("submitting");
       clock.set(clock.now() + LEASE_MS);
       const [claimed, ended] = await collide(
@@ -217,7 +217,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       await expectEnd(job.id, "completed");
     });
 
-    it("poll and late completion of a replaced worker, the poll held before commit: what was bought is delivered", async () => {
+    it("poll and late completion, the poll held before commit: the bought work is delivered", async () => {
       const late = await aJobIn("rendering");
       clock.set(clock.now() + LEASE_MS);
       const successor = (await second.claim("rendering"))[0] as ClaimedJob;
@@ -230,7 +230,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       await expectEnd(late.job.id, "completed");
     });
 
-    it("poll and poll, one held before commit: one of them gets the job", async () => {
+    it("poll and poll, one held before commit: one of them claims the job", async () => {
       const claimed = await aJobIn("rendering");
       await first.reports.apply(aReport(claimed.job, { type: "released", afterMs: 0 }));
       const [one, other] = await collide("before commit", claiming(first, "rendering"), claiming(second, "rendering"));
@@ -243,26 +243,26 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
     for (const point of [/FROM jobs WHERE id = \?/, "before commit"] as const) {
       const held = point === "before commit" ? point : "after its locking read";
 
-      it(`callback and poll, the callback held ${held}: the job is due at once for what the poll did not see`, async () => {
+      it(`callback and poll, the callback held ${held}: the job is due at once for the unseen callback`, async () => {
         const claimed = await aJobIn("rendering");
         await collide(point, reporting(second, claimed), polling(first, claimed));
         await expectDueForCallback(claimed.job.id);
       });
 
-      it(`callback and completion, the callback held ${held}: the job ends once, whatever the callback says`, async () => {
+      it(`callback and completion, the callback held ${held}: the job ends once, whatever the callback reports`, async () => {
         const claimed = await aJobIn("rendering");
         await collide(point, reporting(second, claimed), reportingOn(first, aCompletion(claimed.job)));
         await expectEnd(claimed.job.id, "completed");
       });
     }
 
-    it("poll and callback, the poll held before commit: the job is due at once for what the poll did not see", async () => {
+    it("poll and callback, the poll held before commit: the job is due at once for the unseen callback", async () => {
       const claimed = await aJobIn("rendering");
       await collide("before commit", polling(first, claimed), reporting(second, claimed));
       await expectDueForCallback(claimed.job.id);
     });
 
-    it("completion and callback, the completion held before commit: the job ends once, and nothing is kept", async () => {
+    it("completion and callback, the completion held before commit: no callback is stored", async () => {
       const claimed = await aJobIn("rendering");
       await collide("before commit", reportingOn(first, aCompletion(claimed.job)), reporting(second, claimed));
       await expectEnd(claimed.job.id, "completed");
@@ -275,7 +275,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         issued = await first.accounts.issueKey(accountId, { scopes: SCOPES });
       });
 
-      /** As a request does it: who speaks is found out first. */
+      /** As a request does it: the caller is authenticated first. */
       const creatingWith = ({ token }: IssuedKey, by: RaceHarness): Step<AcceptResult> => ({
         by,
         async begin() {
@@ -296,14 +296,14 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         expect(await jobsOf()).to.have.length(1);
       }
 
-      it("the revocation held before commit: what was begun before it is whole, and nothing is begun after it", async () => {
+      it("the revocation held before commit: earlier creations complete, and none starts after it", async () => {
         const [, created] = await collide("before commit", revoking(first), creatingWith(issued, second));
         expect(created.kind).to.equal("accepted");
         await expectRefusedFromNowOn();
       });
 
       for (const point of POINTS) {
-        it(`the creation held ${point === "before commit" ? point : "after its locking read"}: it is whole, and nothing is begun after it`, async () => {
+        it(`the creation held ${point === "before commit" ? point : "after its read"}: it completes, none starts later`, async () => {
           const [created] = await collide(point, creatingWith(issued, second), revoking(first));
           expect(created.kind).to.equal("accepted");
           await expectRefusedFromNowOn();

@@ -3,19 +3,19 @@ import type { Random } from "../../core/ports/random.js";
 
 export function randomContract(name: string, open: () => Random): void {
   describe(`Random contract: ${name}`, () => {
-    it("gives as many bytes as asked for", () => {
+    it("returns as many bytes as requested", () => {
       const random = open();
       for (const count of [0, 1, 32, 1_000])
         expect(random.bytes(count)).to.be.instanceOf(Uint8Array).with.length(count);
     });
 
-    it("gives other bytes every time", () => {
+    it("returns different bytes every time", () => {
       const random = open();
       const given = Array.from({ length: 1_000 }, () => Buffer.from(random.bytes(16)).toString("hex"));
       expect(new Set(given).size).to.equal(given.length);
     });
 
-    it("gives every value of a byte about as often as the next", () => {
+    it("returns every byte value about equally often", () => {
       const counts = new Map<number, number>();
       for (const byte of open().bytes(256 * 400)) counts.set(byte, (counts.get(byte) ?? 0) + 1);
       expect(counts.size).to.equal(256);
@@ -23,7 +23,7 @@ export function randomContract(name: string, open: () => Random): void {
       for (const count of counts.values()) expect(count).to.be.within(200, 600);
     });
 
-    it("gives fractions from 0 up to, but not, 1", () => {
+    it("returns fractions from 0 to below 1", () => {
       const random = open();
       for (let drawn = 0; drawn < 1_000; drawn++) {
         const fraction = random.fraction();

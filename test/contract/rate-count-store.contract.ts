@@ -23,7 +23,7 @@ export function rateCountStoreContract(name: string, open: () => Promise<Storage
     const insert = (...counts: RateCount[]): Promise<void> =>
       storage.inTransaction((tx) => storage.rateCounts.insertCounts(tx, counts));
 
-    it("keeps a count for each subject and length of window", async () => {
+    it("stores a count for each subject and window length", async () => {
       const minute = aCount({ count: 3 });
       const day = { ...minute, windowSeconds: 86_400, count: 40_000 };
       const other = aCount();
@@ -32,20 +32,20 @@ export function rateCountStoreContract(name: string, open: () => Promise<Storage
       expect(await find(minute.subject, other.subject)).to.have.deep.members([minute, day, other]);
     });
 
-    it("leaves out what is not there, and names nothing twice", async () => {
+    it("omits unknown counts, and returns none twice", async () => {
       const count = aCount();
       await insert(count);
       expect(await find()).to.deep.equal([]);
       expect(await find(aCount().subject, count.subject, count.subject)).to.deep.equal([count]);
     });
 
-    it("takes the longest subject there is", async () => {
+    it("accepts the longest subject", async () => {
       const count = aCount({ subject: `generation ${"a".repeat(69)}` });
       await insert(count);
       expect(await find(count.subject)).to.deep.equal([count]);
     });
 
-    it("replaces a count as a whole", async () => {
+    it("replaces a whole count", async () => {
       const [count, other] = [aCount(), aCount()];
       await insert(count, other);
       const next = { ...count, startedAt: NOON + 60_000, count: 7 };
@@ -53,7 +53,7 @@ export function rateCountStoreContract(name: string, open: () => Promise<Storage
       expect(await find(count.subject, other.subject)).to.have.deep.members([next, other]);
     });
 
-    it("inserts a count once: whoever else does so at the same time runs again and finds it", async () => {
+    it("inserts a count once: a concurrent transaction runs again and finds it", async () => {
       const count = aCount({ count: 0 });
       const addOne = (): Promise<void> =>
         storage.inTransaction(async (tx) => {
@@ -65,7 +65,7 @@ export function rateCountStoreContract(name: string, open: () => Promise<Storage
       expect(await find(count.subject)).to.deep.equal([{ ...count, count: 4 }]);
     });
 
-    it("deletes counts whose windows are over, at most as many as asked for, and says how many", async () => {
+    it("deletes counts of ended windows up to the limit, and returns their number", async () => {
       const longAgo = NOON - 1_000_000_000;
       const ended = [1, 2, 3].map((seconds) => aCount({ startedAt: longAgo + seconds * 1000 }));
       const running = aCount({ startedAt: longAgo + 4_000 });
@@ -79,7 +79,7 @@ export function rateCountStoreContract(name: string, open: () => Promise<Storage
       expect(await find(...subjects)).to.deep.equal([running]);
     });
 
-    it("changes nothing where the transaction fails", async () => {
+    it("changes nothing when the transaction fails", async () => {
       const count = aCount();
       const failed = await storage
         .inTransaction(async (tx) => {

@@ -13,7 +13,7 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
   describe(`RateLimiter contract: ${name}`, () => {
     let clock: ManualClock;
     let limiter: RateLimiter;
-    /** Nobody asked for it before. */
+    /** A new subject. */
     let subject: string;
 
     beforeEach(async () => {
@@ -31,11 +31,11 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
     const remaining = async (of = subject): Promise<number[]> =>
       (await limiter.peek(of, RULES)).windows.map((window) => window.remaining);
 
-    it("lets requests pass until a window is full", async () => {
+    it("allows requests until a window is full", async () => {
       expect(await consume(4)).to.deep.equal([true, true, true, false]);
     });
 
-    it("lets no more of those pass that come at once", async () => {
+    it("allows no more when requests arrive at once", async () => {
       const decisions = await Promise.all(Array.from({ length: 10 }, () => limiter.consume(subject, RULES)));
       expect(decisions.map(({ allowed }) => allowed)).to.deep.equal(
         Array.from({ length: 10 }, (_, index) => index < 3),
@@ -43,7 +43,7 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
       expect(decisions.slice(0, 3).map(({ windows }) => windows[0]?.remaining)).to.deep.equal([2, 1, 0]);
     });
 
-    it("tells what is left of every window, in the order of the rules", async () => {
+    it("returns the remainder of every window, in the order of the rules", async () => {
       const { allowed, windows } = await limiter.consume(subject, RULES);
       expect(allowed).to.equal(true);
       expect(windows).to.deep.equal([
@@ -52,7 +52,7 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
       ]);
     });
 
-    it("starts a window with the first request that it counts", async () => {
+    it("starts a window with its first counted request", async () => {
       await consume(1);
       await clock.advance(59_000);
       expect(await consume(3)).to.deep.equal([true, true, false]);
@@ -66,7 +66,7 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
       expect((await limiter.peek(subject, RULES)).windows[0]?.resetSeconds).to.equal(60);
     });
 
-    it("counts nothing when it refuses", async () => {
+    it("does not count refused requests", async () => {
       await consume(3);
       const before = await remaining();
       expect(await consume(10)).to.not.include(true);
@@ -75,7 +75,7 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
       expect(await consume(3)).to.deep.equal([true, true, false]);
     });
 
-    it("refuses for a long window while a short one has room", async () => {
+    it("refuses for a long window while a short one has capacity", async () => {
       await consume(3);
       await clock.advance(60_000);
       await consume(2);
@@ -85,35 +85,35 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
       expect(windows.map((window) => window.remaining)).to.deep.equal([3, 0]);
     });
 
-    it("counts subjects apart", async () => {
+    it("counts subjects separately", async () => {
       await consume(3);
       expect(await consume(1, `${subject} b`)).to.deep.equal([true]);
       expect(await remaining()).to.deep.equal([0, 2]);
       expect(await remaining(`${subject} b`)).to.deep.equal([2, 4]);
     });
 
-    it("counts the kinds of a subject apart", async () => {
+    it("counts the kinds of a subject separately", async () => {
       await consume(3, `read ${subject}`);
       expect(await consume(1, `write ${subject}`)).to.deep.equal([true]);
       expect(await consume(1, `read ${subject}`)).to.deep.equal([false]);
       expect(await remaining(`write ${subject}`)).to.deep.equal([2, 4]);
     });
 
-    it("looks without counting", async () => {
+    it("peeks without counting", async () => {
       for (let look = 0; look < 10; look++) expect((await limiter.peek(subject, RULES)).allowed).to.equal(true);
       expect(await remaining()).to.deep.equal([3, 5]);
       await consume(3);
       expect((await limiter.peek(subject, RULES)).allowed).to.equal(false);
     });
 
-    it("gives a counted request back", async () => {
+    it("refunds a counted request", async () => {
       await consume(3);
       limiter.giveBack(subject, RULES);
       expect(await remaining()).to.deep.equal([1, 3]);
       expect(await consume(2)).to.deep.equal([true, false]);
     });
 
-    it("gives nothing back beyond what was counted, nor to a window that has ended", async () => {
+    it("refunds no more than was counted, and nothing to an ended window", async () => {
       limiter.giveBack(subject, RULES);
       expect(await remaining()).to.deep.equal([3, 5]);
       await consume(1);
@@ -126,25 +126,25 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
       expect(await remaining()).to.deep.equal([3, 4]);
     });
 
-    it("holds what was counted against a limit that has changed", async () => {
+    it("applies a changed limit to the existing count", async () => {
       await consume(3);
       const raised = [{ ...MINUTE, limit: 4 }, DAY];
       expect((await limiter.consume(subject, raised)).allowed).to.equal(true);
       expect((await limiter.consume(subject, raised)).allowed).to.equal(false);
     });
 
-    it("goes on with its windows when the clock is set back a little", async () => {
+    it("continues its windows when the clock is set back a little", async () => {
       await consume(3);
       clock.set(clock.now() - 2_000);
       expect(await consume(1)).to.deep.equal([false]);
       expect(await remaining()).to.deep.equal([0, 2]);
     });
 
-    it("lets everything pass without rules", async () => {
+    it("allows everything without rules", async () => {
       expect(await limiter.consume(subject, [])).to.deep.equal({ allowed: true, windows: [] });
     });
 
-    it("goes on deciding once it is closed", async () => {
+    it("still decides after it is closed", async () => {
       await consume(2);
       await limiter.close();
       await limiter.close();

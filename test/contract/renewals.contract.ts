@@ -17,10 +17,10 @@ const TIERS = new Tiers([
   { name: "none", maxConcurrent: 10, monthlyCredits: 0, rateLimits: RATES, uploads: NO_UPLOADS },
 ] satisfies Tier[]);
 
-/** Where two calls meet: after the locking read, or when all is written and only the commit is left. */
+/** Where two calls meet: after the locking read, or before the commit. */
 const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
 
-/** Renewals may be repeated, one after the other and two at once, and take effect once a period. */
+/** Renewals may be repeated, sequentially and concurrently, and take effect once a period. */
 export function renewalsContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
   describe(`Repeated renewals: ${name}`, () => {
     let storage: StorageUnderTest & { readonly url: string };
@@ -59,7 +59,7 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
         (error: unknown) => (error as Error).message,
       );
 
-    it("start a period once: what was spent of it stays spent", async () => {
+    it("start a period once: spent credits stay spent", async () => {
       expect(await credits.renew(accountId, { period: "2026-11" })).to.include({
         monthly: ALLOWANCE,
         isRepeated: false,
@@ -76,7 +76,7 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       expect(before).to.include({ monthly: 600, spent: 400 });
     });
 
-    it("take the current month in UTC for the period, and start the next one when it has come", async () => {
+    it("use the current month in UTC as the period, and start the next one when it begins", async () => {
       clock.set(Date.UTC(2026, 11, 1) - 1);
       await credits.renew(accountId);
       expect(await credits.renew(accountId, { period: "2026-11" })).to.include({ isRepeated: true });
@@ -86,20 +86,20 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       expect(await renewals()).to.deep.equal([`renew:${accountId}:2026-12`, `renew:${accountId}:2026-11`]);
     });
 
-    it("keep the periods of accounts apart", async () => {
+    it("keep the periods of accounts separate", async () => {
       const other = (await storage.addAccount()).id;
       await credits.renew(accountId);
       expect(await credits.renew(other)).to.include({ monthly: ALLOWANCE, isRepeated: false });
     });
 
-    it("are recorded in a tier without an allowance too: what is granted afterwards does not expire", async () => {
+    it("are recorded in a tier without monthly credits too: later grants do not expire", async () => {
       accountId = (await storage.addAccount({ tier: "none" })).id;
       await credits.renew(accountId);
       await credits.grant(accountId, 50);
       expect(await credits.renew(accountId)).to.include({ monthly: 50, isRepeated: true });
     });
 
-    it("follow renewals of before periods were recorded, whose rows stay as they are", async () => {
+    it("follow renewals from before periods were recorded, whose rows do not change", async () => {
       const old = aMovement(await storage.balanceOf(accountId), { kind: "renew", monthly: 700 });
       await storage.apply(old);
       expect(await credits.renew(accountId)).to.include({ monthly: ALLOWANCE, isRepeated: false });
@@ -107,7 +107,7 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       expect(await renewals()).to.deep.equal([`renew:${accountId}:2026-11`, null]);
     });
 
-    it("share no reference with grants: a new grant may have none of theirs, and one of before keeps its own", async () => {
+    it("share no reference with grants: a new grant cannot use theirs, and an older one keeps its own", async () => {
       const taken = `renew:${accountId}:2026-11`;
       expect(await codeOf(credits.grant(accountId, 5, { reference: taken }))).to.include(
         "begins like those of renewals",
@@ -128,7 +128,7 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       expect(await storage.balanceOf(accountId)).to.include({ monthly: ALLOWANCE + 10 });
     });
 
-    it("are refused for what is no month or no account", async () => {
+    it("are refused for an invalid month or an unknown account", async () => {
       expect(await codeOf(credits.renew(accountId, { period: "2026-13" }))).to.equal(
         "A period is a month, such as 2026-11; got 2026-13.",
       );
@@ -144,7 +144,7 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       afterEach(() => Promise.all(processes.map((process) => process.close())));
 
       for (const point of POINTS) {
-        it(`start the period once, the first held ${point === "before commit" ? point : "after its locking read"}`, async () => {
+        it(`start the period once, the first held ${point === "before commit" ? point : "after its read"}`, async () => {
           const steps = processes.map((process): Step<{ readonly isRepeated: boolean }> => {
             const audit = unrecorded(process.stores.unitOfWork);
             const own = new ManageCredits({ ...process.stores, audit, clock, tiers: TIERS });

@@ -26,7 +26,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
     ): Promise<LoggedRequest[]> => storage.requestLog.list({ from: 0, to: Number.MAX_SAFE_INTEGER, ...query }, limit);
     const always = (accountId: AccountId): RequestQuery => ({ accountId, from: 0, to: Number.MAX_SAFE_INTEGER });
 
-    it("keeps every member", async () => {
+    it("stores every member", async () => {
       const full = aLoggedRequest({
         method: "DELETE",
         path: `/api/v1/webhook-endpoints/${"🎵".repeat(200)}`,
@@ -48,7 +48,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await list({ accountId: full.accountId })).to.deep.equal([full, empty]);
     });
 
-    it("changes nothing when rows are repeated, beside new ones too", async () => {
+    it("changes nothing for repeated rows, also among new ones", async () => {
       const [first, second] = [aLoggedRequest(), aLoggedRequest()];
       await insert(first);
       await insert(second, first);
@@ -57,7 +57,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await list({ accountId: second.accountId })).to.deep.equal([second]);
     });
 
-    it("counts what a row stands for, by every filter, and takes a row that has grown", async () => {
+    it("counts all requests of a row, by every filter, and accepts a row with a higher count", async () => {
       const accountId = anId("acct");
       const refused = { accountId, status: 429, errorCode: "rate_limited", client: "cli" } as const;
       const [merged, single, fine] = [
@@ -82,14 +82,14 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await storage.requestLog.count(always(anId("acct")))).to.deep.equal({ requests: 0, failed: 0 });
     });
 
-    it("takes an empty list, and more rows than fit into one statement", async () => {
+    it("accepts an empty list, and more rows than fit into one statement", async () => {
       const accountId = anId("acct");
       await insert();
       await insert(...Array.from({ length: 1_100 }, () => aLoggedRequest({ accountId })));
       expect(await storage.requestLog.count(always(accountId))).to.deep.equal({ requests: 1_100, failed: 0 });
     });
 
-    it("lists the newest first, and of one moment the larger id first, up to the limit", async () => {
+    it("lists the newest first, then by descending id, up to the limit", async () => {
       const accountId = anId("acct");
       const rows = [1, 0, 2, 1, 0].map((ms) => aLoggedRequest({ accountId, createdAt: NOON + ms }));
       await insert(...rows);
@@ -98,7 +98,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await list({ accountId }, 3)).to.deep.equal(order.slice(0, 3));
     });
 
-    it("never shows another account's rows", async () => {
+    it("never returns another account's rows", async () => {
       const [mine, foreign] = [aLoggedRequest(), aLoggedRequest()];
       await insert(mine, foreign);
       expect(await list({ accountId: mine.accountId })).to.deep.equal([mine]);
@@ -106,7 +106,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await storage.requestLog.count(always(anId("acct")))).to.deep.equal({ requests: 0, failed: 0 });
     });
 
-    it("takes rows from a moment on, and before another", async () => {
+    it("returns rows from one moment to before another", async () => {
       const accountId = anId("acct");
       const rows = [0, 1, 2].map((ms) => aLoggedRequest({ accountId, createdAt: NOON + ms }));
       await insert(...rows);
@@ -156,7 +156,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await storage.requestLog.count(always(accountId))).to.deep.equal({ requests: 5, failed: 3 });
     });
 
-    it("deletes the oldest rows up to a moment, at most as many as asked for, and says how many", async () => {
+    it("deletes the oldest rows up to a moment, up to the limit, and returns their number", async () => {
       const accountId = anId("acct");
       const longAgo = 1_000_000;
       const rows = [1, 2, 3, 4].map((ms) => aLoggedRequest({ accountId, createdAt: longAgo + ms }));
@@ -172,7 +172,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
     });
 
     describe("credits", () => {
-      /** A job with the request that made it, as the log will know it. */
+      /** A job with the request that created it, as in the log. */
       const aPair = (
         overrides: Partial<Job> = {},
         request: Partial<LoggedRequest> = {},
@@ -183,7 +183,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         return { row, job: aJob({ request: aJobRequest({ client: row.client }), ...base, ...overrides }) };
       };
 
-      it("of a request are what it reserved, and what of that came back", async () => {
+      it("of a request are its reservation and its refund", async () => {
         const accountId = anId("acct");
         const pairs = (["queued", "processing", "completed", "failed"] as const).map((status, index) =>
           aPair({ accountId, status, reserved: { monthly: 10 * (index + 1), pack: index } }),
@@ -202,7 +202,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         expect(await storage.requestLog.creditsOf([])).to.deep.equal(new Map());
       });
 
-      it("add up without any row of the log", async () => {
+      it("are summed without any row of the log", async () => {
         const accountId = anId("acct");
         const [kept, failed, older, foreign] = [
           aPair({ accountId, status: "completed", reserved: { monthly: 3, pack: 4 } }),
@@ -210,8 +210,8 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
           aPair({ accountId, status: "failed", reserved: { monthly: 100, pack: 0 } }, { createdAt: NOON - 1 }),
           aPair({ reserved: { monthly: 1_000, pack: 0 } }),
         ];
-        const ofNobody = aJob({ accountId, reserved: { monthly: 10_000, pack: 0 }, status: "failed" });
-        await insertJobs(kept.job, failed.job, older.job, foreign.job, ofNobody);
+        const withoutRow = aJob({ accountId, reserved: { monthly: 10_000, pack: 0 }, status: "failed" });
+        await insertJobs(kept.job, failed.job, older.job, foreign.job, withoutRow);
         const sum = (from: number, to: number): Promise<object> =>
           storage.requestLog.sumCredits({ accountId, from, to });
         expect(await sum(0, NOON + 1)).to.deep.equal({ used: 127, refunded: 120 });
@@ -221,7 +221,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         expect(await storage.requestLog.sumCredits(always(anId("acct")))).to.deep.equal({ used: 0, refunded: 0 });
       });
 
-      it("go by the client of the job, byte by byte", async () => {
+      it("are filtered by the client of the job, byte by byte", async () => {
         const accountId = anId("acct");
         const pairs = ["cli", "CLI", "cli ", null].map((client, index) =>
           aPair(
@@ -237,7 +237,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         expect(await sum("")).to.deep.equal({ used: 0, refunded: 0 });
       });
 
-      it("go by the status of the row, and are those of 202 while there is none", async () => {
+      it("are filtered by the status of the row, 202 while there is none", async () => {
         const accountId = anId("acct");
         const [accepted, unavailable, lost] = [
           aPair({ accountId, reserved: { monthly: 1, pack: 0 } }),

@@ -13,7 +13,7 @@ export function secretBoxContract(name: string, open: (key: string) => SecretBox
     };
 
     for (const text of ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "", "é 音楽 🎵\0", "x".repeat(100_000)]) {
-      it(`gives back ${JSON.stringify(text.slice(0, 20))}, also from another box under the same key`, async () => {
+      it(`opens ${JSON.stringify(text.slice(0, 20))}, also in another box under the same key`, async () => {
         const sealed = open("one").seal(text, "whe_1");
         expect(await open("one").open(sealed, "whe_1")).to.equal(text);
       });
@@ -29,7 +29,7 @@ export function secretBoxContract(name: string, open: (key: string) => SecretBox
           .and.not.include("secret");
     });
 
-    it("opens nothing that was sealed for something else", async () => {
+    it("opens nothing that was sealed for another purpose", async () => {
       const sealed = open("one").seal("the text", "whe_1");
       for (const context of ["whe_2", "", "whe_1 "]) {
         const refusal = await refusalOf(() => open("one").open(sealed, context));
@@ -44,13 +44,13 @@ export function secretBoxContract(name: string, open: (key: string) => SecretBox
         .and.not.include("OPENED");
     });
 
-    it("names the key that a text was sealed with, and says so without opening it", () => {
+    it("returns the id of the key that a text was sealed with, without opening it", () => {
       const [one, again, two] = [open("one"), open("one"), open("two")].map((box) => box.keyIdOf(box.seal("a", "b")));
       expect([one, two === one]).to.deep.equal([again, false]);
       expect(() => open("one").keyIdOf("the text")).to.throw("not of the form");
     });
 
-    it("opens nothing that was changed, cut or prolonged at any place", async () => {
+    it("opens nothing that was changed, shortened or extended anywhere", async () => {
       const box = open("one");
       const sealed = box.seal("the text", "whe_1");
       const changed = [...sealed].flatMap((character, index) => {

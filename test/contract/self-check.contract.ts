@@ -3,7 +3,7 @@ import type { SelfCheck } from "../../core/ports/self-check.js";
 
 export interface SelfCheckUnderTest {
   readonly check: SelfCheck;
-  /** What it was given and nobody may read. */
+  /** A secret among its settings. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }
@@ -18,13 +18,13 @@ export function selfCheckContract(name: string, open: () => Promise<SelfCheckUnd
 
     after(() => subject.close());
 
-    it("finds something, each under a name of its own", async () => {
+    it("returns check results, each with a unique name", async () => {
       const names = (await subject.check()).map((result) => result.name);
       expect(names).to.not.be.empty;
       expect(new Set(names).size, names.join(", ")).to.equal(names.length);
     });
 
-    it("says of each what was found, and how to fix what is not as it should be", async () => {
+    it("describes each result, and the fix of each problem", async () => {
       for (const { name, result, message, fix } of await subject.check()) {
         expect(["ok", "warning", "failed"], name).to.include(result);
         expect(message, name)
@@ -38,7 +38,7 @@ export function selfCheckContract(name: string, open: () => Promise<SelfCheckUnd
       }
     });
 
-    it("finds the same again: looking changes nothing", async () => {
+    it("returns the same again: checks change nothing", async () => {
       const results = async (): Promise<string[]> =>
         (await subject.check()).map(({ name, result }) => `${name}: ${result}`);
       expect(await results()).to.deep.equal(await results());

@@ -14,6 +14,7 @@ import { SILENT, type StorageUnderTest } from "../support/databases.js";
 import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { collide, type Step } from "../support/race-harness.js";
+import { FaultyPort } from "../support/doubles/faulty-port.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "../support/stepping.js";
 
 const COST = 8;
@@ -39,18 +40,16 @@ const SPLITTER = {
 };
 const PREFERENCES = { fallbacks: {}, splits: { stem_split: ["splitter"], vocal_removal: ["splitter"] } };
 
-/** Where two calls meet: after the locking read, or when all is written and only the commit is left. */
+/** Where two calls meet: after the locking read, or before the commit. */
 const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
 
-/** What stands against a new split. */
+/** Reasons that refuse a new split. */
 interface Surroundings {
   readonly isDown?: boolean;
   readonly isOff?: boolean;
 }
 
-/**
- * A split under a reference may be started again and again, one call after the other and two at once: there is one job.
- */
+/** A split under a reference may be started repeatedly, sequentially and concurrently: there is one job. */
 export function splitReferencesContract(
   name: string,
   open: () => Promise<StorageUnderTest & { readonly url: string }>,
@@ -130,7 +129,7 @@ export function splitReferencesContract(
       await expectOneCharge();
     });
 
-    it("are found whatever stands against a new one: a provider down or off, a track that is gone", async () => {
+    it("are found even when a new split would be refused: a provider down or disabled, a deleted track", async () => {
       const { id } = await start();
       await storage.inTransaction((tx) =>
         storage.jobs.updateJobs(tx, [{ id, fence: 0, changes: { dueAt: NOON + 1 } }]),
@@ -144,16 +143,14 @@ export function splitReferencesContract(
       }
       const gone: Stores = {
         ...storage,
-        library: Object.assign(Object.create(storage.library) as Stores["library"], {
-          findTracks: () => Promise.resolve(new Map()),
-        }),
+        library: new FaultyPort(storage.library).on("findTracks", () => Promise.resolve(new Map<never, never>())),
       };
       expect(await splitsOf(gone).start(order({ accountId }))).to.include({ id, isRepeated: true });
       expect(await messageOf(splitsOf(gone).start(order()))).to.include("no such track");
       await expectOneCharge();
     });
 
-    it("are started again where there is no reference, and under another one", async () => {
+    it("are started again without a reference, and under another one", async () => {
       const { reference: _, ...bare } = order();
       const ids = [
         await splitsOf(storage).start(bare),
@@ -164,7 +161,7 @@ export function splitReferencesContract(
       expect(new Set(ids).size).to.equal(4);
     });
 
-    it("keep accounts apart, and references that differ in a letter or a blank", async () => {
+    it("are separate for each account, and for references that differ in a letter or a blank", async () => {
       const other = (await storage.addAccount({}, { monthly: 100 })).id;
       const others = await Promise.all(
         ["Order 17", "order 17 ", "x".repeat(255)].map((reference) => start({ reference })),
@@ -194,7 +191,7 @@ export function splitReferencesContract(
       expect(await jobsOf()).to.deep.equal([]);
     });
 
-    it("are one job of many calls at once in one process", async () => {
+    it("are one job for many concurrent calls in one process", async () => {
       const splits = splitsOf(storage);
       const started = await Promise.all(Array.from({ length: 10 }, () => splits.start(order())));
       expect(new Set(started.map(({ id }) => id)).size).to.equal(1);
@@ -232,7 +229,7 @@ export function splitReferencesContract(
           await expectOneCharge();
         });
 
-        it(`are one job of two kinds, the other refused, the first held ${held}`, async () => {
+        it(`are one job for calls of two kinds, the other refused, the first held ${held}`, async () => {
           const [one, other] = await race(point, order(), order({ kind: "vocal_removal" }));
           expect(one).to.include({ kind: "stem_split", isRepeated: false });
           expect((other as Error).message).to.include("was used for another job");

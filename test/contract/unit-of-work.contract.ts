@@ -15,7 +15,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
     const exists = async (account: { id: ReturnType<typeof anAccount>["id"] }): Promise<boolean> =>
       (await storage.accounts.findAccounts([account.id])).has(account.id);
 
-    it("answers what the work returns, once it is written", async () => {
+    it("returns the result of the work after the commit", async () => {
       const account = anAccount();
       const response = await storage.unitOfWork.inTransaction(async (tx) => {
         await storage.accounts.insertAccounts(tx, [account]);
@@ -25,7 +25,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       expect(await exists(account)).to.equal(true);
     });
 
-    it("writes nothing when the work throws, and passes the error on", async () => {
+    it("writes nothing when the work throws, and rethrows the error", async () => {
       const account = anAccount();
       const cause = new Error("second thoughts");
       const outcome = storage.unitOfWork.inTransaction(async (tx) => {
@@ -47,7 +47,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       expect(runs).to.equal(1);
     });
 
-    it("runs the work again from its start after a lost race for a key, keeping nothing of the first run", async () => {
+    it("runs the work again from its start after a duplicate key, with nothing of the first run", async () => {
       const taken = await storage.addAccount();
       const [first, second] = [anAccount(), anAccount()];
       let runs = 0;
@@ -72,7 +72,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       expect(retries.at(-1)).to.equal(false);
     });
 
-    it("gives up after a few runs, having written nothing", async () => {
+    it("stops after a few runs, with nothing written", async () => {
       const taken = await storage.addAccount();
       const account = anAccount();
       let runs = 0;
@@ -85,14 +85,14 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       expect(await exists(account)).to.equal(false);
     });
 
-    it("goes on after a work that failed", async () => {
+    it("continues after failed work", async () => {
       await storage.unitOfWork.inTransaction(() => Promise.reject(new Error("no"))).catch(() => undefined);
       const account = anAccount();
       await storage.unitOfWork.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
       expect(await exists(account)).to.equal(true);
     });
 
-    it("lets reads outside neither see an open transaction nor wait for it", async () => {
+    it("does not show an open transaction to reads outside it, nor block them", async () => {
       const account = anAccount();
       await storage.unitOfWork.inTransaction(async (tx) => {
         await storage.accounts.insertAccounts(tx, [account]);
@@ -101,7 +101,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       expect(await exists(account)).to.equal(true);
     });
 
-    it("lets a read see what was committed before it began", async () => {
+    it("shows a read what was committed before it started", async () => {
       for (let turn = 0; turn < 20; turn++) {
         const account = anAccount();
         await storage.unitOfWork.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
@@ -109,7 +109,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       }
     });
 
-    it("lets no update be lost between transactions that begin together", async () => {
+    it("loses no update between concurrent transactions", async () => {
       const account = await storage.addAccount();
       const addOne = (tx: Transaction): Promise<void> => addPack(storage, tx, account.id);
       await Promise.all(Array.from({ length: 10 }, () => storage.unitOfWork.inTransaction(addOne)));
@@ -120,7 +120,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       ["was written", () => Promise.resolve()],
       ["failed", () => Promise.reject(new Error("no"))],
     ] as const) {
-      it(`refuses a transaction handle that outlives a work that ${ending}`, async () => {
+      it(`refuses a transaction handle after its work ${ending}`, async () => {
         let kept: Transaction | undefined;
         const keepHandle = (tx: Transaction): Promise<void> => {
           kept = tx;
@@ -134,13 +134,13 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       });
     }
 
-    it("says how many writers make progress at once", () => {
+    it("declares how many writers make progress at once", () => {
       expect(storage.unitOfWork.concurrentWriters).to.be.greaterThan(0);
     });
   });
 }
 
-/** Reads, takes its time, then writes what it decided: where nothing is locked, updates get lost. */
+/** Reads, waits, then writes its decision: without a lock, updates are lost. */
 async function addPack(
   storage: StorageUnderTest,
   tx: Transaction,

@@ -29,13 +29,13 @@ export function uploadStoreContract(name: string, open: () => Promise<StorageUnd
       return uploads.flatMap(({ trackId }) => found.get(trackId) ?? []);
     };
 
-    it("finds what was inserted, and leaves out what it does not know", async () => {
+    it("finds inserted uploads, and omits unknown ones", async () => {
       const [one, other] = [anUpload(), anUpload({ sizeBytes: 16_384 * 1024 * 1024, storedAt: NOON + 5 })];
       await insert(one, other);
       expect(await find(one, anUpload(), other)).to.deep.equal([one, other]);
     });
 
-    it("counts stored uploads of the account, and those that began since", async () => {
+    it("counts stored uploads of the account, and those begun since a moment", async () => {
       expect(await usage(0)).to.deep.equal({ tracks: 0, bytes: 0 });
       const huge = 9_000_000_000_000;
       await insert(
@@ -48,7 +48,7 @@ export function uploadStoreContract(name: string, open: () => Promise<StorageUnd
       expect(await usage(NOON - 1)).to.deep.equal({ tracks: 3, bytes: huge + 8 });
     });
 
-    it("stores an upload once, with the size that it has", async () => {
+    it("marks an upload as stored once, with its size", async () => {
       const upload = anUpload();
       await insert(upload);
       const stored = { trackId: upload.trackId, sizeBytes: 7 };
@@ -69,7 +69,7 @@ export function uploadStoreContract(name: string, open: () => Promise<StorageUnd
       expect(await find(begun, stored)).to.deep.equal([stored]);
     });
 
-    it("deletes what was never stored, the oldest first, some at a time", async () => {
+    it("deletes uploads that were never stored, oldest first, up to the limit", async () => {
       await storage.inTransaction((tx) => storage.uploads.deleteAbandoned(tx, Number.MAX_SAFE_INTEGER, 1_000));
       const begun = [1, 2, 3, 4].map((age) => anUpload({ createdAt: NOON - age }));
       const stored = anUpload({ createdAt: NOON - 9, storedAt: NOON });

@@ -3,9 +3,9 @@ import type { WebhookFailure, WebhookMessage, WebhookSender } from "../../core/p
 
 export interface SenderUnderTest {
   readonly sender: WebhookSender;
-  /** Where a receiver answers with this status, `Retry-After` of so many seconds, and this body. */
+  /** The URL of a receiver that returns this status, `Retry-After` of so many seconds, and this body. */
   urlFor(response: { readonly status: number; readonly retryAfterSeconds?: number }): string;
-  /** Where nothing is ever answered, for longer than a test runs. */
+  /** The URL of a receiver that does not respond for longer than a test runs. */
   readonly silentUrl: string;
   /** Resolves when a message has arrived there. */
   arrived(): Promise<unknown>;
@@ -55,7 +55,7 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
     afterEach(() => tested.close());
 
     for (const [status, failure] of STATUSES) {
-      it(`takes ${status} for ${failure ?? "success"}`, async () => {
+      it(`reads ${status} as ${failure ?? "success"}`, async () => {
         const result = await tested.sender.send(aMessage({ url: tested.urlFor({ status }) }), never);
         expect({ failure: result.failure, status: result.status, retryAfterMs: result.retryAfterMs }).to.deep.equal({
           failure,
@@ -67,7 +67,7 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
       });
     }
 
-    it("passes on what Retry-After asks for", async () => {
+    it("returns the time of Retry-After", async () => {
       const url = tested.urlFor({ status: 429, retryAfterSeconds: 7 });
       expect(await tested.sender.send(aMessage({ url }), never)).to.include({
         failure: "http_4xx",
@@ -76,7 +76,7 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
       });
     });
 
-    it("measures phases that follow one another", async () => {
+    it("measures consecutive phases", async () => {
       const { phases } = await tested.sender.send(aMessage({ url: tested.urlFor({ status: 200 }) }), never);
       const times = [phases.dnsMs, phases.connectMs, phases.tlsMs, phases.firstByteMs, phases.totalMs].filter(
         (time) => time !== null,
@@ -85,7 +85,7 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
       expect(phases.firstByteMs).to.be.a("number").and.at.least(0);
     });
 
-    it("breaks off as a time-out when it is told to, and keeps nothing of an answer that never came", async () => {
+    it("aborts as a timeout on its signal, with nothing of a missing response", async () => {
       const stop = new AbortController();
       const sent = tested.sender.send(aMessage({ url: tested.silentUrl }), stop.signal);
       await tested.arrived();
@@ -100,13 +100,13 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
       });
     });
 
-    it("breaks off before it has begun when it is told so before", async () => {
+    it("aborts before it starts when its signal is already aborted", async () => {
       expect(
         await tested.sender.send(aMessage({ url: tested.urlFor({ status: 200 }) }), AbortSignal.abort()),
       ).to.include({ failure: "timeout", status: null });
     });
 
-    it("ends what is under way when it is closed, and sends nothing more", async () => {
+    it("aborts running attempts when it is closed, and sends nothing more", async () => {
       const sent = tested.sender.send(aMessage({ url: tested.silentUrl }), never);
       await tested.arrived();
       await tested.sender.close();
@@ -117,7 +117,7 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
       });
     });
 
-    it("tells its secrets in no message", async () => {
+    it("includes its secrets in no message", async () => {
       const messages: (string | null)[] = [];
       for (const status of [302, 410, 503])
         messages.push((await tested.sender.send(aMessage({ url: tested.urlFor({ status }) }), never)).message);

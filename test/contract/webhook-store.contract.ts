@@ -3,7 +3,7 @@ import { webhookClaims } from "./webhook-store/claims.js";
 import { webhookDeliveries } from "./webhook-store/deliveries.js";
 import { webhookEndpoints } from "./webhook-store/endpoints.js";
 import { webhookRetention } from "./webhook-store/retention.js";
-import { webhookTries } from "./webhook-store/tries.js";
+import { webhookTries } from "./webhook-store/attempts.js";
 
 /** By topic; all on one database. */
 export function webhookStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
@@ -18,7 +18,7 @@ export function webhookStoreContract(name: string, open: () => Promise<StorageUn
     describe("endpoints", () => webhookEndpoints(opened));
     describe("deliveries", () => webhookDeliveries(opened));
     describe("claims", () => webhookClaims(opened));
-    describe("tries", () => webhookTries(opened));
+    describe("attempts", () => webhookTries(opened));
     describe("retention", () => webhookRetention(opened));
   });
 }

@@ -1,25 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 
-/** An answer, read to its end. */
+/** A response, read to its end. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed JSON; undefined where there is none. */
+  /** The parsed JSON; undefined when there is none. */
   readonly json: unknown;
 }
 
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or bytes go out as they are, anything else as JSON. */
+  /** A string or bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
 
 export const A_GENERATION = { model_id: "scripted/song", prompt: "rain on a tin roof" } as const;
 
-/** Speaks to the API with one key, or none. */
+/** Calls the API with one key, or none. */
 export class ApiClient {
   constructor(
     readonly url: string,
@@ -59,7 +59,7 @@ export class ApiClient {
   }
 }
 
-/** The `data` of a success; fails the test with the whole answer when it is none. */
+/** The `data` of a success; otherwise fails the test with the whole response. */
 export function dataOf<T = Record<string, unknown>>(response: ApiResponse): T {
   if (response.status >= 400) throw new Error(`Expected a success, got ${response.status}: ${response.text}`);
   return (response.json as { readonly data: T }).data;
@@ -93,8 +93,8 @@ export function issuePaths(response: ApiResponse): string[] {
 }
 
 /**
- * Writes bytes to a fresh connection and reads until the server ends it, or says nothing for `silenceMs`. Without that bound send
- * `Connection: close`, or something malformed.
+ * Writes bytes to a new connection and reads until the server closes it, or sends nothing for `silenceMs`. Without that
+ * bound send `Connection: close`, or something malformed.
  */
 export function rawRequest(url: string, bytes: string | Uint8Array, silenceMs?: number): Promise<string> {
   const { hostname, port } = new URL(url);

@@ -1,8 +1,8 @@
-/** Small files that declare a great deal of sound, for tests of what decoders do with them. */
+/** Small files that declare a very long duration, for tests of decoders. */
 import { aChord, vorbisFile } from "./audio-files.js";
 import { codedNumber, crc } from "./flac-file.js";
 
-/** Of a FLAC block: as many samples as its header can declare, in as many channels. */
+/** A FLAC block with as many samples and channels as its header can declare. */
 const BLOCK_SAMPLES = 65_535;
 const BLOCK_CHANNELS = 8;
 /** Codes of RFC 9639, section 9.1. */
@@ -10,7 +10,7 @@ const BLOCK_OF_16_BITS = 0b0111;
 const RATE_44100 = 0b1001;
 const BITS_16 = 0b100;
 
-/** Frames of 35 bytes, each of which unpacks to 2 MB: every subframe is one constant. */
+/** Frames of 35 bytes, each of which decodes to 2 MB: every subframe is one constant. */
 export function flacBomb(frames: number, { declaredSamples = 0 } = {}): Uint8Array {
   const info = Buffer.alloc(4 + 34);
   info[0] = 0x80;
@@ -44,7 +44,7 @@ function constantFrame(number: number): Buffer {
   return Buffer.concat([checked, footer]);
 }
 
-/** Packets of two bytes, each of which unpacks to 120 ms: six frames of no bytes (RFC 6716, section 3.2.5). */
+/** Packets of two bytes, each of which decodes to 120 ms: six empty frames (RFC 6716, section 3.2.5). */
 export function opusBomb(packets: number, { channels = 2 } = {}): Uint8Array {
   // Mapping family by the number of channels (RFC 7845, section 5.1.1).
   const family = channels <= 2 ? 0 : channels <= 8 ? 1 : 255;
@@ -58,10 +58,10 @@ export function opusBomb(packets: number, { channels = 2 } = {}): Uint8Array {
   return oggFile([[channels > 2 ? Buffer.concat([head, mapping]) : head], [tags]], sound, packets);
 }
 
-/** The headers of a real file, then packets of one byte, each of which unpacks to a long block of silence. */
+/** The headers of a real file, then packets of one byte, each of which decodes to a long block of silence. */
 export async function vorbisBomb(packets: number): Promise<Uint8Array> {
   const real = Buffer.from(await vorbisFile(aChord(0.1, () => 0.5)));
-  // Where the third page begins: two pages hold the three headers.
+  // The position of the third page: two pages have the three headers.
   const starts = [...real.toString("latin1").matchAll(/OggS/g)].map(({ index }) => index);
   const bomb = Buffer.from(oggFile([], Buffer.from([0x02]), packets, real.readUInt32LE(14)));
   return Buffer.concat([real.subarray(0, starts[2]), bomb]);
@@ -103,7 +103,7 @@ function oggChecksum(page: Uint8Array): number {
 }
 
 /**
- * Frames of 24 bytes, the smallest there are (MPEG-2 layer III, 8 kbit/s, 24 kHz): each unpacks to 24 ms of silence.
+ * Frames of 24 bytes, the smallest there are (MPEG-2 layer III, 8 kbit/s, 24 kHz): each decodes to 24 ms of silence.
  */
 export function mp3Bomb(frames: number): Uint8Array {
   const frame = Buffer.alloc(24);
@@ -111,7 +111,7 @@ export function mp3Bomb(frames: number): Uint8Array {
   return Buffer.concat(Array.from({ length: frames }, () => frame));
 }
 
-/** Nothing but chunks without content. */
+/** Only empty chunks. */
 export function wavOfEmptyChunks(chunks: number): Uint8Array {
   const chunk = Buffer.from("junk\0\0\0\0");
   return Buffer.concat([

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createEncoder } from "wasm-media-encoders";
 
-/** Sound of a test, values from -1 to 1. */
+/** Audio of a test, values from -1 to 1. */
 export interface TestSound {
   readonly channels: readonly Float32Array[];
   readonly sampleRate: number;
@@ -47,9 +47,9 @@ const WRITERS: Readonly<
 
 export interface WavOptions {
   readonly kind?: SampleKind;
-  /** Says its format in the way of newer programs, behind a chunk that nobody knows. */
+  /** Declares its format as newer programs do, after an unknown chunk. */
   readonly extensible?: boolean;
-  /** What the header says of the samples' length; the true one by default. */
+  /** The sample length in the header; the true one by default. */
   readonly dataBytes?: number;
 }
 

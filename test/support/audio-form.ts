@@ -1,6 +1,6 @@
 import type { ApiResponse, ApiClient } from "./api-client.js";
 
-/** A part of a form; a file where it has a name. */
+/** A part of a form; a file if it has a name. */
 export interface Part {
   readonly name: string;
   readonly content: string | Uint8Array;
@@ -9,7 +9,7 @@ export interface Part {
 
 export const BOUNDARY = "----fermata-test-boundary";
 
-/** A body of `multipart/form-data`; without its end unless told to be whole. */
+/** A body of `multipart/form-data`; without its end by default. */
 export function formOf(parts: readonly Part[], { isWhole = true } = {}): Buffer {
   const chunks = parts.flatMap(({ name, content, filename }) => [
     Buffer.from(
@@ -33,7 +33,7 @@ export function sendForm(
   return api.send("POST", "/api/v1/tracks", { headers: { "Content-Type": FORM_TYPE, ...headers }, body });
 }
 
-/** Uploads a file; its title comes behind it, as forms of browsers may have it. */
+/** Uploads a file; its title follows the file, as in some browsers' forms. */
 export function upload(api: ApiClient, audio: Uint8Array, title?: string): Promise<ApiResponse> {
   const file = { name: "audio", filename: "hum.txt", content: audio };
   return sendForm(api, formOf(title === undefined ? [file] : [file, { name: "title", content: title }]));

@@ -14,11 +14,11 @@ import { installPackage } from "./services.js";
 
 const CHROMIUM = "/usr/bin/chromium";
 
-/** A headless Chromium. Where there is none, root on Debian gets one installed; elsewhere `FERMATA_TEST_CHROMIUM` names it. */
+/** A headless Chromium. Without one, root on Debian gets it installed; elsewhere `FERMATA_TEST_CHROMIUM` names it. */
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: await findChromium(),
-    // Root has no sandbox; sound plays into the void, and without waiting for a click.
+    // Root has no sandbox; audio needs no device and no click.
     args: ["--no-sandbox", "--mute-audio", "--autoplay-policy=no-user-gesture-required"],
   });
 }
@@ -36,12 +36,12 @@ async function findChromium(): Promise<string> {
   return CHROMIUM;
 }
 
-/** A page with all that it asked for and complained about. */
+/** A page with its requests and errors. */
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly requests: Request[];
-  /** What the console and uncaught errors say; a page that is well says nothing. */
+  /** Console output and uncaught errors; empty for a correct page. */
   readonly complaints: string[];
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function visit(browser: Browser, options: BrowserContextOptions = {
   return { page, context, requests, complaints, close: () => context.close() };
 }
 
-/** Where a test leaves pictures for people to look at: below the folder for temporary files. */
+/** The folder of screenshots for people: below the folder for temporary files. */
 export async function screenshotPath(name: string): Promise<string> {
   const folder = join(tmpdir(), "fermata-screenshots");
   await mkdir(folder, { recursive: true });

@@ -24,15 +24,15 @@ const ulid = monotonicFactory();
 /** A moment that no builder depends on: 2026-11-21T06:30:00.000Z. */
 export const NOON = Date.UTC(2026, 10, 21, 6, 30);
 
-/** A new id, sorting behind those before it. */
+/** A new id, sorted after earlier ones. */
 export function anId<P extends IdPrefix>(prefix: P): IdByPrefix[P] {
   return `${prefix}_${ulid().toLowerCase()}` as IdByPrefix[P];
 }
 
-/** Of a tier in tests that upload nothing. */
+/** Of a tier in tests without uploads. */
 export const NO_UPLOADS: UploadQuota = { maxTracks: 0, maxBytes: 0 };
 
-/** 64 hexadecimal digits that nothing else has. */
+/** 64 unique hexadecimal digits. */
 export function aHash(): string {
   return randomBytes(32).toString("hex");
 }
@@ -70,7 +70,7 @@ export function aBalance(overrides: Partial<Balance> = {}): Balance {
   return { ...emptyBalance(anId("acct")), ...overrides };
 }
 
-/** A grant of one pack credit, unless told otherwise. */
+/** A grant of one pack credit by default. */
 export function anEntry(overrides: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     accountId: anId("acct"),
@@ -88,19 +88,19 @@ export function anEntry(overrides: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-/** One more entry on a balance; a grant of nothing, unless told otherwise. */
+/** One more entry on a balance; an empty grant by default. */
 export function aMovement(before: Balance, draft: Partial<EntryDraft> = {}): Movement {
   const { balance, entry } = post(before, { kind: "grant", createdAt: NOON, ...draft });
   return { after: balance, entries: [entry] };
 }
 
-/** What reserves the job's credits. */
+/** The movement that reserves the job's credits. */
 export function aReservation(before: Balance, job: Job): Movement {
   const { balance, entry } = postReservation(before, job.id, job.reserved, job.createdAt);
   return { after: balance, entries: [entry] };
 }
 
-/** What charges or refunds the job's credits. */
+/** The movement that charges or refunds the job's credits. */
 export function aSettlement(before: Balance, job: Job, kind: "charge" | "refund"): Movement {
   const { balance, entry } = postSettlement(before, job.id, job.reserved, kind, NOON);
   return { after: balance, entries: [entry] };
@@ -185,7 +185,7 @@ export function anAttempt(overrides: Partial<JobAttempt> = {}): JobAttempt {
   };
 }
 
-/** A record that lives for a day. */
+/** A record that is valid for a day. */
 export function anIdempotencyRecord(overrides: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
   const createdAt = overrides.createdAt ?? NOON;
   return {
@@ -248,7 +248,7 @@ export function aPlaylist(overrides: Partial<Playlist> = {}): Playlist {
   };
 }
 
-/** A look at the balance that went well. */
+/** A log row of a successful read of the balance. */
 export function aLoggedRequest(overrides: Partial<LoggedRequest> = {}): LoggedRequest {
   return {
     id: anId("req"),

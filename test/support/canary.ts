@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 
-/** A neighbour that nobody may reach: it counts connections, whatever is spoken on them. */
+/** A server that must not be reached: it counts connections of any protocol. */
 export class Canary {
   connections = 0;
   private constructor(private readonly server: Server) {}

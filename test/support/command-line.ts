@@ -4,11 +4,11 @@ import { runCli } from "../../adapters/cli/program.js";
 
 const UNDERSTOOD = "understood";
 
-/** Parses a command line as the program does and carries nothing out. @returns why it is refused; null when it is understood */
+/** Parses a command line as the program does, without running it. @returns why it is refused; null when it is valid */
 export async function refusalOf(words: readonly string[]): Promise<string | null> {
   let stderr = "";
   const collect = new Writable({ write: (chunk: Buffer, _encoding, done) => ((stderr += chunk.toString()), done()) });
-  // Whatever it would open is not there.
+  // Everything that it would open is missing.
   const understood = (): Promise<never> => Promise.reject(new Error(UNDERSTOOD));
   const host: CliHost = {
     version: "0",
@@ -28,7 +28,7 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
   return code === 0 || stderr.trim() === UNDERSTOOD ? null : stderr.trim();
 }
 
-/** The words of a line, as a shell splits it. */
+/** Splits a line into words as a shell does. */
 export function wordsOf(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
 }

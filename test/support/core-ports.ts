@@ -13,12 +13,12 @@ import { ManualRandom } from "./doubles/manual-random.js";
 import { RecordingSender } from "./doubles/recording-sender.js";
 import { StubGuard } from "./doubles/stub-guard.js";
 
-/** Ports for which a test has no adapter unless it gives one. */
+/** Ports for which a test has no adapter by default. */
 type Given = "assetOpener" | "audioAnalyser" | "coverPainter" | "secretKeys";
 
 type GivenPorts = Partial<CorePorts> & Pick<CorePorts, "clock">;
 
-/** Every port on these stores: those given, else a double or an adapter that needs nothing of the machine. */
+/** Every port on these stores: the given ones, else a double or an adapter without external dependencies. */
 export function corePorts(stores: Stores, given: GivenPorts): CorePorts {
   const { clock, logger = SILENT, keyring = new FixedKeyring(), jobs = stores.jobs } = given;
   const ports: Omit<CorePorts, Given> = {
@@ -41,7 +41,7 @@ export function corePorts(stores: Stores, given: GivenPorts): CorePorts {
   return { ...absent, ...ports, ...given };
 }
 
-/** Says which port a test lacks, where it is used. */
+/** Fails with the name of a missing port when it is used. */
 const absent = Object.fromEntries(
   (["assetOpener", "audioAnalyser", "coverPainter", "secretKeys"] as const).map((port) => [port, missing(port)]),
 ) as unknown as Pick<CorePorts, Given>;

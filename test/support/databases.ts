@@ -12,7 +12,7 @@ import type { Random } from "../../core/ports/random.js";
 import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
 import { aBalance, aMovement, anAccount } from "./builders.js";
 
-/** A storage with its schema and no rows, of which a suite is the only user. */
+/** A storage with its schema and no rows, used by one suite only. */
 export interface StorageUnderTest extends Stores {
   readonly inTransaction: UnitOfWork["inTransaction"];
   /** Adds an account that owns these credits. */
@@ -31,10 +31,10 @@ export interface StorageKind {
   open(): Promise<StorageUnderTest>;
 }
 
-/** A database of its own, and where it is; for what is true of one engine only. */
+/** A private database with its URL; for promises of one engine only. */
 export interface SqliteUnderTest extends StorageUnderTest {
   readonly database: KnexDatabase;
-  /** The file; another process would open it by this URL. */
+  /** The file; another process opens it by this URL. */
   readonly url: string;
 }
 
@@ -46,7 +46,7 @@ export const SILENT: Logger = {
   child: () => SILENT,
 };
 
-/** Waits end at once, so that what is tried again costs a test no time. */
+/** Waits end at once, so that retries take no time. */
 export const TEST_PORTS: { readonly clock: Clock; readonly random: Random } = {
   clock: { now: () => Date.now(), sleep: () => new Promise((resolve) => setImmediate(resolve)) },
   random: { bytes: (count) => new Uint8Array(count), fraction: () => 0.5 },
@@ -72,7 +72,7 @@ process.once("exit", () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A new folder that is gone when the process ends. */
+/** A new folder that is deleted when the process ends. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "fermata-storage-"));
   folders.push(folder);
@@ -81,7 +81,7 @@ export async function temporaryFolder(): Promise<string> {
 
 let migrated: Promise<string> | undefined;
 
-/** Migrating costs more than all else in a suite, so it happens once and the file is copied. */
+/** Migrating takes longer than everything else in a suite, so it happens once and the file is copied. */
 function migratedFile(): Promise<string> {
   migrated ??= migrateOnce();
   return migrated;

@@ -36,7 +36,9 @@ export function readCompose(): ComposeFile {
   return parse(readExample("compose.yaml"), { merge: true }) as ComposeFile;
 }
 
-/** A text of the compose file as its container sees it, where the environment gives `sample` for whatever it must give. */
+/**
+ * A text of the compose file as its container gets it, when the environment gives `sample` for every required variable.
+ */
 export function interpolated(text: string, sample: string): string {
   return text.replace(/\$\$|\$\{\w+(?::([-?])([^}]*))?\}/g, (found, kind?: string, fallback?: string) => {
     if (found === "$$") return "$";
@@ -49,7 +51,7 @@ export interface DockerInstruction {
   readonly rest: string;
 }
 
-/** In order, those of all stages; lines that go on are joined. */
+/** In order, those of all stages; continued lines are joined. */
 export function readDockerfile(): DockerInstruction[] {
   const lines = readExample("Dockerfile")
     .split("\n")

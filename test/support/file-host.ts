@@ -5,9 +5,9 @@ import type { AddressInfo, Socket } from "node:net";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server of files on this machine that answers each path as a test says; the query does not count. */
+/** A file server on this machine with a scripted response for each path; the query is ignored. */
 export class FileHost {
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   readonly requests: IncomingMessage[] = [];
   private readonly handlers = new Map<string, Handler[]>();
   private readonly sockets = new Set<Socket>();
@@ -40,7 +40,7 @@ export class FileHost {
     return `${this.tls === null ? "http" : "https"}://${hostname}:${(this.server.address() as AddressInfo).port}${path}`;
   }
 
-  /** Answers requests in turn; the last handler stays. @returns the URL */
+  /** Handles requests in turn; the last handler stays. @returns the URL */
   on(path: string, ...handlers: readonly Handler[]): string {
     this.handlers.set(path, [...handlers]);
     return this.url(path);
@@ -72,7 +72,7 @@ export class FileHost {
   }
 }
 
-/** Status, headers and body, as they are given. */
+/** The given status, headers and body. */
 export function responding(
   status: number,
   headers: Readonly<Record<string, string>> = {},
@@ -81,12 +81,12 @@ export function responding(
   return (_request, response) => void response.writeHead(status, headers).end(body);
 }
 
-/** The whole file, or the part that is asked for, as servers of files do it. */
+/** The whole file, or the requested range, as file servers do it. */
 export function serving(file: Uint8Array, headers: Readonly<Record<string, string>> = {}): Handler {
   return cutting(file, [], headers);
 }
 
-/** The same, but the connection ends when the file's bytes have been sent up to each of these places. */
+/** The same, but the connection ends after each of these positions of the file. */
 export function cutting(
   file: Uint8Array,
   cuts: readonly number[],

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import type { App } from "../../config/index.js";
 import type { TrackId } from "../../core/ids.js";
 
-/** What a test says of a track that it imports; the rest is ordinary, and it is public. */
+/** The members of an imported track that a test sets; the rest is ordinary, and it is public. */
 export interface ImportedTrack {
   readonly title?: string;
   readonly artist_label?: string;
   readonly tags?: { readonly mood: readonly string[] };
-  /** Without it there is nothing to play. */
+  /** Without it the track has no audio. */
   readonly audio?: Uint8Array;
-  /** `mp3` unless told otherwise. */
+  /** `mp3` by default. */
   readonly ending?: string;
 }
 
-/** Brings a track into an app's library. */
+/** Imports a track into an app's library. */
 export async function importTrack(app: App, { audio, ending = "mp3", ...given }: ImportedTrack = {}): Promise<TrackId> {
   const folder = await mkdtemp(join(tmpdir(), "fermata-import-"));
   try {

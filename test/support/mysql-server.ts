@@ -13,17 +13,17 @@ const run = promisify(execFile);
 
 const START_MS = 60_000;
 
-/** How a server of one make is set up and started. */
+/** How to set up and start a server of one vendor. */
 interface Make {
   readonly program: readonly string[];
   readonly options: readonly string[];
-  /** A new folder for its data, and how the program sees it. */
+  /** A new folder for its data, and its path as the program sees it. */
   folder(): Promise<{ readonly path: string; readonly seen: string }>;
-  /** Makes a database server's data there, whose root has no password. */
+  /** Initialises a database server's data there, with a root without a password. */
   initialise(seen: string): Promise<unknown>;
 }
 
-/** The machine's own. */
+/** The server that is installed on the machine. */
 const MARIADB: Make = {
   program: ["/usr/sbin/mariadbd"],
   options: [],
@@ -41,7 +41,7 @@ const MARIADB: Make = {
     ]),
 };
 
-/** One that lies, with the libraries it needs, in a folder of its own; see `mysql9.ts`. */
+/** A server in its own folder, with the libraries it needs; see `mysql9.ts`. */
 function mysqlBelow(root: string): Make {
   const program = ["chroot", root, "/usr/sbin/mysqld"];
   return {
@@ -64,30 +64,30 @@ function mysqlBelow(root: string): Make {
 
 const AS_ROOT = process.getuid?.() === 0 ? ["--user=root"] : [];
 
-/** @throws {Error} there is none, and it cannot be installed */
+/** @throws {Error} none is installed, and none can be */
 async function findProgram({ program }: Make): Promise<void> {
   if (program[0] === "chroot" || existsSync(program[0] as string)) return;
   if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) return installPackage("mariadb-server");
   throw new Error(`There is no ${program[0]}. Install mariadb-server.`);
 }
 
-/** A server of a test's own, to be killed and started as it likes. */
+/** A test's private server, which it may kill and start. */
 export interface PrivateMysql {
-  /** As `storage.url` has it, without a database. */
+  /** In the form of `storage.url`, without a database. */
   readonly server: string;
   readonly port: number;
-  /** Starts it again on the same data and port, once it is down. */
+  /** Starts it again on the same data and port after it has stopped. */
   start(): Promise<void>;
-  /** SIGKILL, or whatever signal is named. Resolves when the process is gone. */
+  /** Sends SIGKILL, or the given signal. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** SIGSTOP: it keeps its connections and says nothing more. */
+  /** SIGSTOP: it keeps its connections and does not respond. */
   freeze(): void;
   thaw(): void;
   /** Kills it and deletes its data. */
   close(): Promise<void>;
 }
 
-/** MariaDB, or the MySQL below the folder that `FERMATA_TEST_MYSQL_ROOT` names. It ends with this process at the latest. */
+/** MariaDB, or the MySQL below the folder of `FERMATA_TEST_MYSQL_ROOT`. It ends with this process at the latest. */
 export async function startPrivateMysql(options: readonly string[] = []): Promise<PrivateMysql> {
   const root = process.env["FERMATA_TEST_MYSQL_ROOT"];
   const make = root === undefined ? MARIADB : mysqlBelow(root);
@@ -105,7 +105,7 @@ export async function startPrivateMysql(options: readonly string[] = []): Promis
       ...AS_ROOT,
       ...make.options,
       `--datadir=${seen}/data`,
-      // A server that starts deletes whatever others left, or have just now, where it keeps temporary tables.
+      // At its start a server deletes the temporary tables that others have in the same folder.
       `--tmpdir=${seen}`,
       `--port=${port}`,
       "--bind-address=127.0.0.1",
@@ -162,7 +162,7 @@ async function respondsWithin(server: string, ms: number): Promise<void> {
   }
 }
 
-/** Runs one statement on a connection of its own. @param url with or without a database */
+/** Runs one statement on a separate connection. @param url with or without a database */
 export async function query<Row = Record<string, unknown>>(
   url: string,
   sql: string,
@@ -177,24 +177,24 @@ export async function query<Row = Record<string, unknown>>(
   }
 }
 
-/** A way to a server that loses what a test names. */
+/** A relay to a server that loses what a test names. */
 export interface MysqlRelay {
   readonly tcp: Relay;
-  /** The same URL by way of the relay. */
+  /** The same URL through the relay. */
   through(url: string): string;
   /**
-   * Breaks the connection on which the next such statement comes: before it gets to the server, or after the server carried it out
-   * and before its reply comes back. Resolves when that has happened.
+   * Breaks the connection of the next such statement: before it reaches the server, or after the server executed it and
+   * before its reply arrives. Resolves when that has happened.
    */
   loseNext(statement: string, part: "request" | "reply"): Promise<void>;
   /**
-   * Loses the reply of COMMIT whenever `chance` says so of a transaction, by all that was sent since it began: it is
-   * committed, and the connection ends before the reply comes back.
+   * Loses the reply of COMMIT when `chance` says so for a transaction, given everything sent since it began: it is
+   * committed, and the connection ends before the reply arrives.
    *
-   * @returns stops it, and says how many replies were lost
+   * @returns a function that ends this and returns how many replies were lost
    */
   loseCommits(chance: (transaction: string) => boolean): () => number;
-  /** Refuses connections for so long, and ends those that are open. */
+  /** Refuses connections for so long, and closes the open ones. */
   awayFor(ms: number): Promise<void>;
 }
 
@@ -206,7 +206,7 @@ export async function openMysqlRelay(server: string): Promise<MysqlRelay> {
   let next: { readonly statement: string; readonly fate: Fate; happened(): void } | null = null;
   let losing: { chance(transaction: string): boolean; lost: number } | null = null;
   const transactions = new Map<number, string>();
-  // A statement ends its packet, and nothing is sent behind it before it is answered.
+  // A statement ends its packet, and the client sends nothing after it before the reply.
   const isOf = (bytes: Buffer, statement: string): boolean => bytes.toString("latin1").endsWith(statement);
   const isLost = (bytes: Buffer, connection: number): boolean => {
     if (losing === null) return false;

@@ -3,7 +3,7 @@ import { SILENT, type StorageKind, type StorageUnderTest, TEST_PORTS, underTest 
 import { query, startPrivateMysql } from "./mysql-server.js";
 import { isLeftover, uniqueName } from "./services.js";
 
-/** Where the suites look for a server; `FERMATA_TEST_MYSQL` names another one, with rights to make databases. */
+/** The default server of the suites; `FERMATA_TEST_MYSQL` names another one, with the right to create databases. */
 const NAMED_SERVER = process.env["FERMATA_TEST_MYSQL"];
 const USUAL_SERVER = "mysql://root@127.0.0.1:3306";
 
@@ -14,7 +14,7 @@ export interface MysqlUnderTest extends StorageUnderTest {
 
 export const mysqlStorage = { name: "MySQL", open: openMysql } satisfies StorageKind;
 
-/** A database of its own on the server, with the schema. */
+/** A private database on the server, with the schema. */
 async function openMysql(): Promise<MysqlUnderTest> {
   const { url, drop } = await createMysqlDatabase();
   const database = await openDatabase({ url, logger: SILENT });
@@ -26,7 +26,7 @@ async function openMysql(): Promise<MysqlUnderTest> {
   return { ...underTest(createStores(database, TEST_PORTS)), database, url, close };
 }
 
-/** Creates an empty database with a unique name, on the shared server or on another one. */
+/** An empty database with a unique name, on the shared server or on another one. */
 export async function createMysqlDatabase(server?: string): Promise<{ readonly url: string; drop(): Promise<void> }> {
   const on = server ?? (await sharedServer());
   const name = uniqueName();
@@ -39,7 +39,7 @@ export async function createMysqlDatabase(server?: string): Promise<{ readonly u
 
 let shared: Promise<string> | undefined;
 
-/** @throws {Error} saying how to start a server, when none answers and none can be installed */
+/** @throws {Error} saying how to start a server, when none is reachable and none can be installed */
 export function sharedServer(): Promise<string> {
   shared ??= findServer();
   return shared;
@@ -56,7 +56,7 @@ async function findServer(): Promise<string> {
     return server;
   }
   const address = new URL(server).host;
-  const complaint = `No MySQL or MariaDB answers at ${address} (${refusal.message}). Install mariadb-server, or set FERMATA_TEST_MYSQL to the URL of a server.`;
+  const complaint = `No MySQL or MariaDB is reachable at ${address} (${refusal.message}). Install mariadb-server, or set FERMATA_TEST_MYSQL to the URL of a server.`;
   if (NAMED_SERVER !== undefined) throw new Error(complaint, { cause: refusal });
   const own = await startPrivateMysql().catch((cause: unknown) => {
     throw new Error(complaint, { cause });

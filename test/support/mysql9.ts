@@ -1,7 +1,8 @@
 /**
- * Runs on a real MySQL 9 whatever opens a database of its own, and the tests of the API. As root on Debian it sets that MySQL up first, in a
- * folder of its own that is kept for the next time: Debian's stable releases come without it, sid's package with libraries too new for
- * them, so both lie apart and run under chroot. `FERMATA_TEST_MYSQL` names another server instead. Arguments go to mocha.
+ * Runs the tests that open a database of their own, and the tests of the API, on a real MySQL 9. As root on Debian it
+ * first installs that MySQL in a separate folder that is kept for the next time: Debian's stable releases do not have
+ * it, and sid's package needs newer libraries, so both are separate and run under chroot. `FERMATA_TEST_MYSQL` names
+ * another server instead. Arguments go to mocha.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -49,7 +50,7 @@ async function runOn(server: string, env: Readonly<Record<string, string>>): Pro
 async function runMocha(env: Readonly<Record<string, string>>, files: readonly string[]): Promise<number> {
   const args = [MOCHA, ...OPTIONS, ...files, ...process.argv.slice(2)];
   const child = spawn(process.execPath, args, { cwd: REPOSITORY, stdio: "inherit", env: { ...process.env, ...env } });
-  // The private server ends with this process, but only when it ends by itself.
+  // The private server ends with this process, but only when this process ends by itself.
   const stop = (signal: NodeJS.Signals): void => {
     child.kill(signal);
     process.exit(1);
@@ -60,7 +61,7 @@ async function runMocha(env: Readonly<Record<string, string>>, files: readonly s
   return code ?? 1;
 }
 
-/** The test files that ask for a database on MySQL, those of the API apart. */
+/** The test files that request a database on MySQL, except those of the API. */
 function filesOnMysql(): string[] {
   const names = readdirSync(TESTS, { recursive: true, encoding: "utf8" }).filter(
     (name) => name.endsWith(".test.js") && !name.startsWith("api/"),

@@ -7,7 +7,9 @@ const TYPES: Readonly<Record<number, "A" | "AAAA" | undefined>> = { 1: "A", 28: 
 const ALIAS = 5;
 const CLASS_INTERNET = 1;
 
-/** What a name server says to one question: addresses, a failure, an alias before the addresses, or nothing at all. */
+/**
+ * The reply of a name server to one question: addresses, a failure, an alias before the addresses, or nothing at all.
+ */
 export type NameResponse =
   | readonly string[]
   | Exclude<keyof typeof CODES, "NOERROR">
@@ -17,14 +19,14 @@ export type NameResponse =
 export interface NameServer {
   /** `host:port` */
   readonly address: string;
-  /** What was asked, as `A receiver.example`. */
+  /** The questions, as `A receiver.example`. */
   readonly questions: readonly string[];
   /** Resolves when there were `count` questions. */
   asked(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A name server (RFC 1035) on UDP that answers every question as `answer` says, with a TTL of 0. */
+/** A name server (RFC 1035) on UDP that replies to every question as scripted, with a TTL of 0. */
 export async function openNameServer(
   response: (type: "A" | "AAAA", name: string) => NameResponse,
 ): Promise<NameServer> {
@@ -66,7 +68,8 @@ function questionOf(query: Buffer): {
 
 function replyTo(query: Buffer, type: "A" | "AAAA", said: Exclude<NameResponse, "silence">): Buffer {
   const reply = Buffer.from(query);
-  reply.writeUInt16BE(0x8180 | (typeof said === "string" ? CODES[said] : CODES.NOERROR), 2); // an answer, recursion on both sides
+  reply.writeUInt16BE(0x8180 | (typeof said === "string" ? CODES[said] : CODES.NOERROR), 2); // a reply, recursion on
+  // both sides
   reply.fill(0, 6, 12);
   if (typeof said === "string") return reply;
   const [alias, addresses] = "alias" in said ? [said.alias, said.addresses] : [null, said];

@@ -11,14 +11,14 @@ import { SCRIPTED_TRACK } from "./doubles/scripted-provider.js";
 const MINUTE = 60_000;
 export const OLD_COST = 10;
 
-/** A job of before attempts had states of their own. */
+/** A job from before attempts had states of their own. */
 export interface OldJob {
   readonly phase: Job["phase"];
   readonly status: Job["status"];
-  /** What came of each of its attempts, in their order. */
+  /** The outcome of each of its attempts, in order. */
   readonly outcomes: readonly JobAttempt["outcome"][];
   readonly handle?: "plugin's" | "delivered";
-  /** A worker had it, and is gone. */
+  /** A worker had claimed it, and is lost. */
   readonly isOwned?: boolean;
   readonly error?: Job["error"];
   readonly isToBeCancelled?: boolean;
@@ -72,7 +72,8 @@ export interface OldIds {
 export const LINK = "https://cdn.test/song.mp3";
 
 /**
- * Writes one of these jobs, 40 minutes old, into a storage with the schema of before. Live ones were called just now.
+ * Writes one of these jobs, 40 minutes old, into a storage with the old schema. The calls of running ones have just
+ * been made.
  */
 export async function insertOldJob(
   storage: SqliteUnderTest,
@@ -104,7 +105,7 @@ export async function insertOldJob(
     job_id: job.id,
     number: index + 1,
     provider_id: "scripted",
-    // The last of those that were accepted was called long ago: what counts for a cancel is when its job ended.
+    // The last of the accepted ones was called long ago: for a cancel the time of the job's end counts.
     started_at: now - (old.outcomes.length - index) * MINUTE - (isEnded ? 30 * MINUTE : MINUTE),
     ended_at: outcome === null ? null : now - (isEnded ? 30 * MINUTE : MINUTE),
     outcome,

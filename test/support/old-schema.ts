@@ -9,7 +9,7 @@ import { aBalance, aMovement, anAccount } from "./builders.js";
 import { SILENT, type SqliteUnderTest, temporaryFolder, TEST_PORTS, underTest } from "./databases.js";
 import { createMysqlDatabase } from "./mysql.js";
 
-/** Opens a database whose schema is that of before a migration. */
+/** Opens a database with the schema from before a migration. */
 export interface OldSchema {
   readonly name: string;
   openBefore(migration: string): Promise<SqliteUnderTest>;
@@ -54,7 +54,7 @@ async function opened(url: string, migration: string, drop: () => Promise<void>)
   return { ...storage, addAccount: addAccountWith(database, storage), database, url, close };
 }
 
-/** Writes the columns that there are: the store's own insert names those of today. */
+/** Writes the columns that exist: the store's own insert has today's. */
 function addAccountWith(
   { write }: KnexDatabase,
   { apply }: Pick<SqliteUnderTest, "apply">,
@@ -71,10 +71,10 @@ function addAccountWith(
 }
 
 /**
- * Runs a migration that breaks off before each of its writes in turn, until it comes to its end: each run does one
- * write more.
+ * Runs a migration that is interrupted before each of its writes in turn, until it completes: each run does one write
+ * more.
  *
- * @returns how often it broke off
+ * @returns how often it was interrupted
  */
 export async function migrateInterrupted(database: KnexDatabase, name: string): Promise<number> {
   const { write, dialect } = database;
@@ -114,7 +114,7 @@ interface Statement {
 
 const WRITES = /^\s*(alter|create|drop|insert|update|delete)\b/i;
 
-/** What a statement writes to; null for one that reads. Moments are left out: they differ from run to run. */
+/** The table that a statement writes to; null for a read. Times are ignored: they differ from run to run. */
 function keyOf(statement: Statement | string): string | null {
   const { sql, bindings = [] } = typeof statement === "string" ? { sql: statement } : statement;
   return WRITES.test(sql) ? [sql, ...bindings.filter((value) => typeof value === "string")].join(" ") : null;

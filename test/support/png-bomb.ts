@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 
-/** A PNG that declares this many pixels, and whose data breaks off after the first few kB of them. */
+/** A PNG that declares this many pixels, and whose data ends after the first few kB of them. */
 export function pngBomb(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

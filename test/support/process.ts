@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { run, type RunProcess } from "../../config/run.js";
 import { repositoryPath } from "./repository.js";
 
-/** Processes are started from the sources or from what was built of them, whichever this file is itself. */
+/** Processes are started from the sources or from the build, as this file itself was. */
 const IS_SOURCE = import.meta.url.endsWith(".ts");
 const COMMAND = IS_SOURCE
   ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href, repositoryPath("config/main.ts")]
@@ -18,19 +18,19 @@ const COMMAND = IS_SOURCE
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** Longest wait for a line, an exit or a change; a promise of the product has its own, shorter bound. */
+/** Longest wait for a line, an exit or a change; promises of the product have their own, shorter bounds. */
 const BOUND_MS = 45_000;
 
-/** What a finished command left. */
+/** The output of a finished command. */
 export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** stdout as the one JSON document that it is. */
+  /** The one JSON document on stdout. */
   json<T = Record<string, unknown>>(): T;
 }
 
-/** `fermata` as a process of its own. */
+/** `fermata` as a separate process. */
 export class FermataProcess {
   stdout = "";
   stderr = "";
@@ -38,7 +38,7 @@ export class FermataProcess {
   private readonly child: ChildProcess;
   private readonly changed = new EventEmitter().setMaxListeners(0);
 
-  /** @param main the program of an installation elsewhere */
+  /** @param main the program of another installation */
   constructor(args: readonly string[], env: Environment, cwd: string, main?: string) {
     const command = main === undefined ? COMMAND : [main];
     const child = spawn(process.execPath, [...command, ...args], {
@@ -51,20 +51,20 @@ export class FermataProcess {
     this.child = child;
     this.exited = new Promise((resolve, reject) => {
       child.once("error", reject);
-      // `close` comes when the pipes are read to their end as well.
+      // `close` is emitted when the pipes are read completely as well.
       child.once("close", (code, signal) => {
         resolve({ code, signal });
-        this.changed.emit("news");
+        this.changed.emit("changed");
       });
     });
   }
 
-  /** Resolves with the address once it listens. */
+  /** Resolves with the URL when it listens. */
   async listening(boundMs = BOUND_MS): Promise<string> {
     return (await this.line(/^listening on (\S+)$/m, boundMs))[1] as string;
   }
 
-  /** Waits for what its stdout says. Fails with all it wrote when it ends before, or after the bound. */
+  /** Waits for a line on stdout. Fails with the whole output when the process ends before, or after the bound. */
   async line(pattern: RegExp, boundMs = BOUND_MS): Promise<RegExpExecArray> {
     const bound = AbortSignal.timeout(boundMs);
     for (;;) {
@@ -72,13 +72,13 @@ export class FermataProcess {
       if (found !== null) return found;
       if (this.hasExited)
         throw new Error(`The process ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
-      await once(this.changed, "news", { signal: bound }).catch(() => {
+      await once(this.changed, "changed", { signal: bound }).catch(() => {
         throw new Error(`No ${String(pattern)} within ${boundMs} ms:\n${this.stdout}${this.stderr}`);
       });
     }
   }
 
-  /** The key of the account `demo`, from the file that a first start writes where it has no terminal. */
+  /** The key of the account `demo`, from the file that a first start writes without a terminal. */
   async demoKey(): Promise<string> {
     const [, path = ""] = await this.line(/^Its API key is in (.+)$/m);
     return (await readFile(path, "utf8")).trim();
@@ -92,13 +92,13 @@ export class FermataProcess {
     this.child.kill(name);
   }
 
-  /** Kills it as a power cut would. */
+  /** Kills it, as a power failure would. */
   async kill(): Promise<void> {
     this.signal("SIGKILL");
     await this.exited;
   }
 
-  /** Asks it to stop. @returns its exit code */
+  /** Sends it a signal to stop. @returns its exit code */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     this.signal(signal);
     return (await this.exited).code;
@@ -110,20 +110,20 @@ export class FermataProcess {
 
   private note(stream: "stdout" | "stderr", text: string): void {
     this[stream] += text;
-    this.changed.emit("news");
+    this.changed.emit("changed");
   }
 }
 
 export interface CallOptions {
-  /** Whether its stdout counts as a terminal; no by default. */
+  /** Whether its stdout is a terminal; no by default. */
   readonly isTerminal?: boolean;
-  /** What the operator types; with it stdin and stderr count as a terminal. */
+  /** The operator's input; with it stdin and stderr are a terminal. */
   readonly keyboard?: PassThrough;
   /** The working directory. */
   readonly cwd?: string;
 }
 
-/** `fermata` inside this process: as quick as a function call. Signals are sent by hand. */
+/** `fermata` inside this process: as fast as a function call. Signals are sent by hand. */
 export class FermataCall {
   stdout = "";
   stderr = "";
@@ -177,7 +177,7 @@ export class FermataCall {
   }
 }
 
-/** Processes and folders of one test. All are gone after it, whatever happens. */
+/** Processes and folders of one test. All are removed after it, whatever happens. */
 export class Sandbox {
   private readonly folders: string[] = [];
   private readonly processes: FermataProcess[] = [];
@@ -190,7 +190,7 @@ export class Sandbox {
     return folder;
   }
 
-  /** Starts a process on this data directory, on a free port unless told otherwise. */
+  /** Starts a process on this data directory, by default on a free port. */
   spawn(args: readonly string[], dataDir: string, env: Environment = {}): FermataProcess {
     const started = new FermataProcess(args, { ...defaultsFor(dataDir), ...env }, tmpdir());
     this.processes.push(started);
@@ -204,7 +204,7 @@ export class Sandbox {
     return call;
   }
 
-  /** Runs a command to its end, inside this process. */
+  /** Runs a command to completion, inside this process. */
   async command(args: readonly string[], dataDir: string, env: Environment = {}): Promise<CommandResult> {
     const call = this.call(args, dataDir, env);
     const code = await call.ended;
@@ -232,7 +232,7 @@ export function useSandbox(): Sandbox {
   return sandbox;
 }
 
-/** Asks again and again until there is an answer: neither null nor undefined nor false. Fails after the bound. */
+/** Polls until there is a result: neither null nor undefined nor false. Fails after the bound. */
 export async function eventually<T>(
   what: string,
   ask: () => T | Promise<T>,
@@ -261,7 +261,10 @@ function defaultsFor(dataDir: string): Environment {
   return { FERMATA_DATA_DIR: dataDir, FERMATA_HTTP__PORT: "0", FERMATA_PLUGINS__SYNTH__TEST_HOOKS: "true" };
 }
 
-/** What the machine needs, without settings that lie around. tsx looks for its settings in the working directory unless told. */
+/**
+ * The environment variables that the machine needs, without any settings. tsx searches its settings in the working
+ * directory by default.
+ */
 function ownEnvironment(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("FERMATA_"));
   return { ...Object.fromEntries(inherited), TSX_TSCONFIG_PATH: repositoryPath("tsconfig.json") };

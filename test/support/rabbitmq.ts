@@ -18,7 +18,10 @@ const run = promisify(execFile);
 /** Debian's wrapper, which takes the user that the broker runs as. */
 const CONTROL = "/usr/sbin/rabbitmqctl";
 
-/** Where the suites find a server; `FERMATA_TEST_RABBITMQ` names another one, with the rights to make and delete queues. */
+/**
+ * The default server of the suites; `FERMATA_TEST_RABBITMQ` names another one, with the rights to create and delete
+ * queues.
+ */
 export const RABBITMQ_SERVER = (process.env["FERMATA_TEST_RABBITMQ"] ?? "amqp://guest:guest@127.0.0.1:5672").replace(
   /\/$/,
   "",
@@ -26,7 +29,7 @@ export const RABBITMQ_SERVER = (process.env["FERMATA_TEST_RABBITMQ"] ?? "amqp://
 
 const BOUND_MS = 30_000;
 
-/** Tries until `check` neither throws nor rejects. */
+/** Retries until `check` neither throws nor rejects. */
 export async function eventually(check: () => unknown, boundMs = BOUND_MS): Promise<void> {
   const until = performance.now() + boundMs;
   for (;;) {
@@ -40,7 +43,7 @@ export async function eventually(check: () => unknown, boundMs = BOUND_MS): Prom
   }
 }
 
-/** @returns why `check` rejects @throws {Error} it still resolves when the bound is over */
+/** @returns the error of `check` @throws {Error} it still resolves when the bound is over */
 export async function refusal(check: () => Promise<unknown>, boundMs = BOUND_MS): Promise<Error> {
   let refused: Error | null = null;
   await eventually(async () => {
@@ -53,18 +56,18 @@ export async function refusal(check: () => Promise<unknown>, boundMs = BOUND_MS)
   return refused as unknown as Error;
 }
 
-/** Exchanges and queues that only one test uses: their names have a prefix of their own. */
+/** A private part of the server: names with a unique prefix. */
 export interface QueueSpace {
-  /** As `queue.url` has it. */
+  /** In the form of `queue.url`. */
   readonly url: string;
   readonly jobs: string;
   readonly dead: string;
   queueOf(providerId: string): string;
-  /** The same space by way of another host and port. */
+  /** The same space through another host and port. */
   through(address: string): string;
-  /** On the server itself, past what is tested. */
+  /** On the server itself, without the queue under test. */
   onServer<T>(work: (channel: Channel) => Promise<T>): Promise<T>;
-  /** Deletes what these providers' bells have left. */
+  /** Deletes what these providers' notifications have left. */
   clear(...providerIds: readonly string[]): Promise<void>;
 }
 
@@ -73,7 +76,7 @@ let shared: Promise<string> | undefined;
 
 /**
  * @param givenServer one other than the shared server, on which this process has a virtual host of its own
- * @throws {Error} saying how to start a server, when none answers and none can be installed
+ * @throws {Error} saying how to start a server, when none is reachable and none can be installed
  */
 export async function openQueueSpace(givenServer?: string): Promise<QueueSpace> {
   const server = givenServer ?? (await (shared ??= openVirtualHost()));
@@ -137,12 +140,12 @@ async function findServer(): Promise<void> {
     if (!existsSync(join(PROGRAMS, "rabbitmq-server"))) await installPackage("rabbitmq-server");
     spawn("rabbitmq-server", { detached: true, stdio: "ignore" }).unref();
     await eventually(async () => {
-      if (!(await responses())) throw new Error("RabbitMQ was started and does not answer.");
+      if (!(await responses())) throw new Error("RabbitMQ was started and does not respond.");
     }, 60_000);
     return;
   }
   throw new Error(
-    `No RabbitMQ answers at ${url.host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`,
+    `No RabbitMQ is reachable at ${url.host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`,
   );
 }
 
@@ -152,13 +155,13 @@ async function responses(): Promise<boolean> {
   return connection !== null;
 }
 
-/** A way to the server that a test can break. @param tls key and certificate, where the way is to be encrypted */
+/** A relay to the server that a test can break. @param tls key and certificate, for an encrypted relay */
 export function openRelay(tls?: { readonly key: string; readonly cert: string }): Promise<Relay> {
   const { hostname, port } = new URL(RABBITMQ_SERVER);
   return openRelayTo({ host: hostname, port: Number(port === "" ? 5672 : port) }, tls === undefined ? {} : { tls });
 }
 
-/** A key and a certificate for localhost, signed by itself. */
+/** A self-signed certificate for localhost, with its key. */
 export async function selfSigned(): Promise<{ readonly key: string; readonly cert: string }> {
   const folder = await mkdtemp(join(tmpdir(), "fermata-tls-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
@@ -170,14 +173,14 @@ export async function selfSigned(): Promise<{ readonly key: string; readonly cer
   return pair;
 }
 
-/** Where Debian keeps the programs behind its wrappers, which would change the user. */
+/** Where Debian has the programs behind its wrappers, which would change the user. */
 const PROGRAMS = "/usr/lib/rabbitmq/bin";
 
-/** A broker of a suite's own, to be broken. It is not running at first. */
+/** A suite's private broker, to be broken. It is not running at first. */
 export interface PrivateBroker {
-  /** Its address, as {@link openQueueSpace} takes it. */
+  /** Its URL, as {@link openQueueSpace} takes it. */
   readonly server: string;
-  /** Starts it with the data that it had; resolves when it answers. */
+  /** Starts it with its earlier data; resolves when it responds. */
   start(): Promise<void>;
   /** kill -9 */
   kill(): Promise<void>;
@@ -219,13 +222,13 @@ export async function makePrivateBroker({
   const kill = async (): Promise<void> => {
     if (child?.pid === undefined) return;
     const ended = new Promise((resolve) => child?.once("exit", resolve));
-    // The group: the broker runs helpers beside it.
+    // The process group: the broker runs helpers.
     process.kill(-child.pid, "SIGKILL");
     child = null;
     await ended;
   };
   process.once("exit", () => {
-    // One that has ended by itself is no group any more.
+    // A broker that has ended by itself has no group any more.
     if (child?.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
     rmSync(home, { recursive: true, force: true });
   });

@@ -31,13 +31,13 @@ const TIER: Tier = {
   uploads: NO_UPLOADS,
 };
 
-/** What a process does. */
+/** The steps of a process. */
 export interface Step<Result> {
   readonly by: { readonly process: SteppedProcess };
   begin(): Promise<Result>;
 }
 
-/** Holds one step at this point while the other runs into it; then both go on. */
+/** Holds one step at this point while the other runs into it; then releases both. */
 export async function collide<A, B>(point: Point, one: Step<A>, other: Step<B>): Promise<[A, B]> {
   const held = one.by.process.holdAt(point);
   const first = one.begin();
@@ -48,7 +48,7 @@ export async function collide<A, B>(point: Point, one: Step<A>, other: Step<B>):
     () => undefined,
     () => undefined,
   );
-  // Either it waits for the first, or the first is not in its way.
+  // Either it waits for the first, or the first does not block it.
   await Promise.race([other.by.process.blocked(), through]);
   held.goOn();
   await first;
@@ -108,7 +108,7 @@ export class RaceHarness {
     });
   }
 
-  /** What the provider reports, at the address that it was given. */
+  /** The provider's callback, to the URL that it was given. */
   receiveCallback({ job }: ClaimedJob): Promise<void> {
     const token = this.callbackUrls.urlOf(this.providerId, job.id, null)?.split("/").at(-1) ?? "";
     return this.receive.receive({
@@ -130,7 +130,7 @@ export function creating(by: RaceHarness, command: AcceptCommand | undefined): S
   return { by, begin: () => by.accept.accept(command as AcceptCommand) };
 }
 
-/** What the worker, or an operator, has to say. @returns the job that it ended */
+/** A report of the worker or an operator. @returns the job that it ended */
 export function reportingOn(by: RaceHarness, command: ReportCommand): Step<Job | null> {
   return { by, begin: async () => (await by.reports.apply(command)).ended?.job ?? null };
 }
@@ -139,12 +139,12 @@ export function claiming(by: RaceHarness, phase: Exclude<JobPhase, "ended">): St
   return { by, begin: () => by.claim(phase) };
 }
 
-/** A worker gives its lease up: the job is due at once. */
+/** A worker releases its lease: the job is due at once. */
 export function releasing(by: RaceHarness, { job }: ClaimedJob): Step<Job | null> {
   return reportingOn(by, aReport(job, { type: "released", afterMs: 0 }));
 }
 
-/** The provider is still at work, and is to be polled again in an hour. */
+/** The provider is still rendering; the next poll is in an hour. */
 export function polling(by: RaceHarness, { job }: ClaimedJob): Step<Job | null> {
   const event = { type: "running", number: 1, nextPollMs: 3_600_000, handle: null, callbacksRead: [] } as const;
   const policy = { ...A_POLICY, capabilities: { ...A_POLICY.capabilities, callbacks: "signed" } } as const;

@@ -1,37 +1,40 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 
-/** A way to a server that a test can break. */
+/** A relay to a server that a test can break. */
 export interface Relay {
   /** Host and port. */
   readonly address: string;
-  /** How many connections were let through. */
+  /** How many connections it has accepted. */
   readonly connections: number;
-  /** Ends every connection that is open. */
+  /** Closes every open connection. */
   cut(): void;
-  /** Refuses connections, and ends those that are open. */
+  /** Refuses connections, and closes open ones. */
   shut(): Promise<void>;
   reopen(): Promise<void>;
-  /** Passes nothing on, but keeps the connections: a server that hangs. */
+  /** Forwards nothing, but keeps the connections: a server that hangs. */
   freeze(): void;
   thaw(): void;
-  /** Passes nothing on for the connections that are open, and keeps them: a network that forgot them. New ones work. */
+  /** Forwards nothing on open connections, and keeps them: a network that dropped their state. New ones work. */
   strand(): void;
-  /** Ends each connection that is open when it is used next: a network that answers with a reset. New ones work. */
+  /** Resets each open connection at its next use. New ones work. */
   expire(): void;
   close(): Promise<void>;
 }
 
 /**
- * What becomes of bytes on their way to the server. `lose`: the connection ends before they get there. `lose-reply`: they get there,
- * and the connection ends when the server answers them, before the answer gets through.
+ * How bytes to the server are treated. `lose`: the connection ends before they arrive. `lose-reply`: they arrive, and
+ * the connection ends before the server's reply is forwarded.
  */
 export type Fate = "pass" | "lose" | "lose-reply";
 
 export interface RelayOptions {
-  /** Key and certificate, where the way is to be encrypted. */
+  /** Key and certificate, for an encrypted relay. */
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Asked for whatever a client sends, with the number of its connection, from 1 on; all passes without it. */
+  /**
+   * Called for everything that a client sends, with the number of its connection, from 1 on; without it everything is
+   * forwarded.
+   */
   readonly fateOf?: (bytes: Buffer, connection: number) => Fate;
 }
 

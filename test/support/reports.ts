@@ -24,7 +24,7 @@ export const A_POLICY: ExecutionPolicy = {
 
 type JobRef = Pick<JobState, "id" | "accountId" | "fence">;
 
-/** The one that writes what is reported, on these stores. */
+/** Writes the reports, on these stores. */
 export function reportsOn(
   stores: Pick<Stores, "unitOfWork" | "ledger" | "jobs" | "library" | "webhooks" | "callbacks">,
   clock: Clock,
@@ -43,7 +43,7 @@ export function reportsOn(
   });
 }
 
-/** What the worker that holds the job reports. */
+/** The reports of the worker that has claimed the job. */
 export function aReport(job: JobRef, event: ExecutionEvent, overrides: Partial<ReportCommand> = {}): ReportCommand {
   return {
     jobId: job.id,

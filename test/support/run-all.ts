@@ -1,7 +1,7 @@
 /**
- * Runs every test on two cores: what starts and breaks processes and servers on one, the rest on the other, with those of the API once more on
- * MySQL and RabbitMQ, which they pass unchanged. Arguments go to every run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums:
- * `PASSED FAILED`.
+ * Runs every test on two cores: the tests that start and break processes and servers on one, the rest on the other,
+ * with those of the API once more on MySQL and RabbitMQ, which they do not change. Arguments go to every run. If
+ * `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
  */
 import { spawn } from "node:child_process";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -23,14 +23,14 @@ interface Sums {
   readonly failed: number;
 }
 
-/** What needs no machine to itself. */
+/** Tests that can share a core. */
 const QUIET = [
   "dist/test/{api,architecture,plugins,unit}/**/*.test.js",
   "dist/test/system/{browser,cli,jobs,secrets,webhooks}/**/*.test.js",
   "dist/test/adapters/{attempts,audio,audit,downloads,lease,library,provider-api,sandbox,storage,webhook}*.test.js",
 ];
 
-/** Each of these goes through its runs one after another. */
+/** Each of these executes its runs one after another. */
 const LANES: readonly (readonly Run[])[] = [
   [
     {
@@ -74,10 +74,10 @@ const resultFile = process.env["FERMATA_TEST_RESULT"];
 if (resultFile !== undefined) await writeFile(resultFile, `${sums.passed} ${sums.failed}\n`);
 else process.stdout.write(`${sums.passed} passed, ${sums.failed} failed\n`);
 await rm(folder, { recursive: true });
-// A pattern that names no test at all is a mistake.
+// A pattern without a matching test is an error.
 process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
 
-/** @param file gets what the runs print; null: it is printed at once */
+/** @param file gets the output of the runs; null: it is printed at once */
 async function runLane(runs: readonly Run[], file: string | null): Promise<Sums[]> {
   const output = file === null ? process.stdout : createWriteStream(file);
   const all: Sums[] = [];
@@ -99,7 +99,7 @@ async function runMocha({ env, specs }: Run, output: NodeJS.WritableStream, resu
   await Promise.all([child.stdout, child.stderr].map((stream) => pipeline(stream, output, { end: false })));
   const code = await exited;
   const text = await readFile(result, "utf8").catch(() => null);
-  // A run without a result broke down, and so did one that fails beside its tests: each counts as a failure.
+  // A run without a result crashed, and so did one that fails outside its tests: each counts as a failure.
   if (text === null) return { passed: 0, failed: 1 };
   const [passed = 0, failed = 0] = text.trim().split(" ").map(Number);
   return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };

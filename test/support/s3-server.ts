@@ -9,10 +9,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { freePort, installPackage } from "./services.js";
 
-/** OpenStack Swift with its S3 API, as Debian packages it: signatures are verified, uploads in parts are listed, completed and aborted. */
+/**
+ * OpenStack Swift with its S3 API, as Debian packages it: it verifies signatures, and lists, completes and aborts
+ * multipart uploads.
+ */
 const PACKAGE = "python3-swift";
 const INSTALLED = "/usr/lib/python3/dist-packages/swift";
-/** Debian's own, whatever else is called so: the package belongs to it. */
+/** Debian's Python, not another one in the path: the package belongs to it. */
 const PYTHON = "/usr/bin/python3";
 
 const ROLES = ["proxy", "account", "container", "object"] as const;
@@ -20,7 +23,7 @@ const ROLES = ["proxy", "account", "container", "object"] as const;
 const BOUND_MS = 60_000;
 const ACCESS_KEY = "test:tester";
 
-/** A listing has so many objects at most, so that a few of them make pages. */
+/** The maximum number of objects in a listing, so that a few of them make pages. */
 export const PAGE_OBJECTS_MAX = 4;
 
 export interface S3Server {
@@ -28,17 +31,17 @@ export interface S3Server {
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** What a suite looks at past what is tested. */
+  /** What a suite reads without the store under test. */
   readonly client: S3Client;
-  /** Makes a bucket of its own. @returns its name */
+  /** Creates a new bucket. @returns its name */
   makeBucket(): Promise<string>;
-  /** As `audio.url` has it; `host`: by another way. */
+  /** In the form of `audio.url`; `host`: through another one. */
   urlOf(bucket: string, host?: string): string;
   /** Ends it and deletes its data. */
   remove(): Promise<void>;
 }
 
-/** @throws {Error} saying how to install it, when it is not there and cannot be */
+/** @throws {Error} saying how to install it, when it is missing and cannot be */
 export async function startS3Server(): Promise<S3Server> {
   await install();
   const home = await mkdtemp(join(tmpdir(), "fermata-s3-"));
@@ -123,7 +126,7 @@ async function responding(port: number, child: ChildProcess): Promise<void> {
   }
 }
 
-/** Each role is a process of its own. The proxy, which speaks S3, finds the others by rings; one disk each is all they name. */
+/** Each role is a separate process. The proxy, which serves S3, finds the others by rings; each ring has one disk. */
 const PROGRAM = `
 import os, sys
 from swift.common import utils
@@ -152,7 +155,7 @@ async function writeConfiguration(home: string, ports: readonly number[], secret
     ].join("\n");
   const filters = ["catch_errors", "healthcheck", "memcache", "listing_formats", "bulk", "s3api", "tempauth", "slo"];
   const options: Readonly<Record<string, string>> = {
-    // It asks for one and does without.
+    // It is optional.
     memcache: "memcache_servers = 127.0.0.1:1",
     s3api: `location = us-east-1\nmax_bucket_listing = ${PAGE_OBJECTS_MAX}`,
     tempauth: `user_${ACCESS_KEY.replace(":", "_")} = ${secret} .admin`,

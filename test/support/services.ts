@@ -21,7 +21,10 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "python3-swift": "/usr/lib/python3/dist-packages/swift",
 };
 
-/** Once, before several processes would each install the same. Where this process cannot install, the test that needs the package says so. */
+/**
+ * Before several runs install the same at once. Without the rights or Debian, the test with the missing service fails
+ * with a message.
+ */
 export async function installMissingPackages(): Promise<void> {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   for (const [name, file] of Object.entries(PACKAGES)) if (!existsSync(file)) await installPackage(name);

@@ -1,6 +1,6 @@
 /**
- * Root hooks of every run. Mocha 12 lets unhandled rejections pass, and its warnings are easily overlooked: here one fails the run and names
- * the test it came after.
+ * Root hooks of every run. Mocha 12 ignores unhandled rejections, and its warnings are easily missed: here one fails
+ * the run and names the test before it.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import sinon from "sinon";
@@ -21,6 +21,6 @@ export const mochaHooks: Mocha.RootHookObject = {
   },
   async afterAll() {
     await nextTurn();
-    if (lost.length > 0) throw new Error(`Nobody handled these rejections:\n${lost.join("\n")}`);
+    if (lost.length > 0) throw new Error(`Unhandled rejections:\n${lost.join("\n")}`);
   },
 };

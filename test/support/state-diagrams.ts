@@ -1,7 +1,7 @@
 import { ATTEMPT_MOVES, isOpen } from "../../core/attempts/attempt-states.js";
 import { type AttemptState, JOB_MOVES } from "../../core/jobs/job.js";
 
-/** The diagrams of core/README.md, by the name of their block, as the tables of moves make them. */
+/** The diagrams of core/README.md, by the name of their block, drawn from the transition tables. */
 export function stateDiagrams(): Readonly<Record<string, string>> {
   const open = (state: string): boolean => isOpen({ state: state as AttemptState });
   const moves: Moves = ATTEMPT_MOVES;
@@ -25,7 +25,7 @@ export function withDiagrams(text: string, diagrams: Readonly<Record<string, str
 
 type Moves = Readonly<Record<string, readonly string[]>>;
 
-/** The moves from these states, one line each. A state without a move is an end. */
+/** The transitions from these states, one line each. A state without one is an end. */
 function diagramOf(first: string | null, moves: Moves, isShown: (from: string) => boolean = () => true): string {
   const shown = Object.entries(moves).filter(([from]) => isShown(from));
   const lines = shown.flatMap(([from, to]) => to.map((state) => `${from} --> ${state}`));

@@ -4,7 +4,7 @@ import type { Session, TransactionSession } from "../../adapters/storage/sql/ses
 import { SILENT, TEST_PORTS } from "./databases.js";
 import { query } from "./mysql-server.js";
 
-/** Closed at first. Whoever waits at it goes on once it is opened, and it stays open. */
+/** Closed at first. Waiters continue when it is opened, and it stays open. */
 export class Gate {
   readonly opened: Promise<void>;
   readonly open: () => void;
@@ -16,25 +16,25 @@ export class Gate {
   }
 }
 
-/** Where a transaction stands still: after the statement that matches, or when only its commit is left. */
+/** Where a transaction is held: after the statement that matches, or before its commit. */
 export type Point = RegExp | "before commit";
 
-/** A process on a database that others use as well, with connections of its own. */
+/** A process on a shared database, with its own connections. */
 export interface SteppedProcess {
   readonly stores: Stores;
   readonly database: KnexDatabase;
-  /** Holds the first transaction that gets to this point, until the test lets it go on. */
+  /** Holds the first transaction at this point, until the test releases it. */
   holdAt(point: Point): { readonly reached: Promise<void>; goOn(): void };
   /** Resolves when one of its transactions waits for another process. */
   blocked(): Promise<void>;
-  /** Lets what waited try again, where the engine has no queue of its own. */
+  /** Lets a waiting transaction retry, on an engine without a lock queue. */
   retry(): void;
   close(): Promise<void>;
 }
 
 /** @param url of an open storage, whose schema is there */
 export async function openSteppedProcess(url: string): Promise<SteppedProcess> {
-  // On SQLite a wait holds up the thread, on which whoever holds the lock runs here too; there one waits by trying again.
+  // On SQLite a wait blocks the thread, on which the lock's owner runs here too; so waiting means retrying there.
   const isSqlite = url.startsWith("sqlite:");
   const database = await openDatabase({ url, logger: SILENT, ...(isSqlite ? { lockWaitMs: 1 } : {}) });
   const [blocked, retry] = [new Gate(), new Gate()];
@@ -57,7 +57,7 @@ export async function openSteppedProcess(url: string): Promise<SteppedProcess> {
   };
 }
 
-/** Holds the first transaction of this handle that gets to the point, until the test lets it go on. */
+/** Holds the first transaction of this handle at the point, until the test releases it. */
 export function holdAt(database: KnexDatabase, point: Point): { readonly reached: Promise<void>; goOn(): void } {
   const [reached, goOn] = [new Gate(), new Gate()];
   const begin = database.transaction.bind<KnexDatabase["transaction"]>(database);
@@ -88,7 +88,7 @@ function stoppedAfter(session: TransactionSession, point: RegExp, stop: () => Pr
   return watched;
 }
 
-/** The engine's own report is never stale; `information_schema.innodb_trx` is while it is asked often. */
+/** The engine's own report is never stale; `information_schema.innodb_trx` is when it is read often. */
 const WAITING = /LOCK WAIT[^]*?(?:MySQL|MariaDB) thread id (\d+)/g;
 
 const BOUND_MS = 15_000;

@@ -11,11 +11,11 @@ import { createMysqlDatabase } from "./mysql.js";
 import { openQueueSpace } from "./rabbitmq.js";
 
 export interface TestAppOptions extends Overrides {
-  /** As the settings file has them; they win over those of {@link TEST_SETTINGS}. */
+  /** In the form of the settings file; they override those of {@link TEST_SETTINGS}. */
   readonly settings?: { readonly [group: string]: object };
-  /** Whether jobs are worked on; without it every job stays queued. */
+  /** Whether it runs workers; otherwise every job stays queued. */
   readonly work?: boolean;
-  /** Whether it listens; without it the router waits to be mounted. */
+  /** Whether it listens; otherwise the router can be mounted. */
   readonly listen?: boolean;
 }
 
@@ -37,21 +37,21 @@ export interface TestAccount {
 /** A composed app that listens, with an empty database of its own. */
 export interface TestApp {
   readonly url: string;
-  /** Where the figures are; null where there are none. */
+  /** The URL of the metrics; null when there are none. */
   readonly metricsUrl: string | null;
   readonly app: App;
   readonly logger: RecordingLogger;
   readonly provider: ScriptedProvider;
   /** A client without a key. */
   readonly anonymous: ApiClient;
-  /** A new account: tier pro, 1,000 credits, terms accepted, all scopes, unless told otherwise. */
+  /** A new account: by default of tier pro, with 1,000 credits, terms accepted and all scopes. */
   account(options?: AccountOptions): Promise<TestAccount>;
   close(): Promise<void>;
 }
 
 const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
 
-/** Limits out of the way, failures final at once, only the scripted provider, and figures at the port of the API. */
+/** No effective limits, failures final at once, only the scripted provider, and metrics at the port of the API. */
 const TEST_SETTINGS: { readonly [group: string]: object } = {
   http: { port: 0 },
   rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
@@ -62,7 +62,7 @@ const TEST_SETTINGS: { readonly [group: string]: object } = {
   metrics: { port: null },
 };
 
-/** Where an app of the tests keeps its data and rings its bells. */
+/** The storage and the queue of a test app. */
 interface Stack {
   readonly settings: { readonly [group: string]: object };
   clear(): Promise<void>;

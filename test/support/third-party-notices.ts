@@ -5,7 +5,7 @@ import { repositoryPath } from "./repository.js";
 interface LockedPackage {
   readonly version: string;
   readonly dev?: boolean;
-  /** Of a package that stands in the place of another. */
+  /** Of a package that replaces another. */
   readonly name?: string;
 }
 
@@ -30,7 +30,8 @@ const OPUS_AUTHORS =
   "Mark Borgerding, Erik de Castro Lopo, Mozilla, Amazon";
 
 /**
- * What the packages were compiled from or contain, which none of their manifests says: part, package, licence, source.
+ * What the packages were compiled from or contain, which none of their manifests declares: component, package, licence,
+ * source.
  */
 const INCLUDED: readonly (readonly [string, string, string, string])[] = [
   [
@@ -75,7 +76,7 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
 const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICENSE)). It uses the packages below as
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
 code, and each may be exchanged for a modified version. How to replace the audio decoders, or to
-do without: [adapters/README.md](../adapters/README.md). This file is made by \`npm run notices\`; a test
+do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 
 const BSD_3_CLAUSE = `Redistribution and use in source and binary forms, with or without modification, are permitted
@@ -111,10 +112,10 @@ EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR
 IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR
 THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** Packages of which files are copied into ours, and where further licences of these files stand. */
+/** Packages whose files are copied into ours, and the files of their further licences. */
 const COPIED: Readonly<Record<string, string>> = { "swagger-ui-dist": "swagger-ui-bundle.js.LICENSE.txt" };
 
-/** For packages that come without the text of the licence that they declare. */
+/** For packages that lack the text of their declared licence. */
 const TEXTS: Readonly<Record<string, (author: string) => string>> = {
   MIT: (author) => `Copyright ${author}\n\n${MIT}`,
   ISC: (author) => `The ISC License, as the package declares it.${author === "" ? "" : ` Copyright ${author}`}`,
@@ -122,8 +123,8 @@ const TEXTS: Readonly<Record<string, (author: string) => string>> = {
 };
 
 /**
- * The notices of all that is installed for production, or copied into the package, in Markdown: by package-lock.json,
- * with the texts in node_modules.
+ * The notices of everything that is installed for production, or copied into the package, in Markdown: from
+ * package-lock.json, with the texts in node_modules.
  */
 export function thirdPartyNotices(): string {
   const packages = productionPackages();

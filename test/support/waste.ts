@@ -1,11 +1,11 @@
 import { type ApiClient, dataOf } from "./api-client.js";
 import type { Purchase } from "./vendor/index.js";
 
-/** What an operator bought, and what the customers got of it. */
+/** The work that an operator bought, and what the customers got of it. */
 export interface WasteCount {
-  /** Creating calls that the vendor accepted. */
+  /** Submissions that the vendor accepted. */
   readonly bought: number;
-  /** Jobs that are completed and whose link plays a file that the vendor made for them. */
+  /** Jobs that are completed and whose link serves a file that the vendor made for them. */
   readonly delivered: number;
   /** `bought − delivered` */
   readonly wasted: number;
@@ -13,7 +13,7 @@ export interface WasteCount {
   readonly undelivered: readonly string[];
 }
 
-/** A job as its creation names it; vendors that do not learn the id learn the prompt, of which no two are equal. */
+/** A job by its id; vendors that do not get the id get the prompt, which is unique. */
 export interface CountedJob {
   readonly id: string;
   readonly prompt: string;
@@ -26,14 +26,14 @@ interface SeenGeneration {
   readonly tracks: readonly { readonly play_url: string | null }[];
 }
 
-/** All counts of this process together, also of runs that failed afterwards. */
+/** The sum of all counts of this process, failed runs included. */
 export const wasteOfAll = { bought: 0, delivered: 0 };
 
 /**
- * Counts by what a client sees: `GET /api/v1/generations/{id}` says `completed`, and its `play_url` returns the bytes
+ * Counts what a client sees: `GET /api/v1/generations/{id}` returns `completed`, and its `play_url` returns the bytes
  * that the vendor made.
  *
- * @param api speaks to a server that serves the audio; the origin in `play_url` is replaced by its own
+ * @param api calls a server that serves the audio; the origin in `play_url` is replaced by its own
  */
 export async function countWaste(
   purchases: readonly Purchase[],
@@ -57,7 +57,7 @@ export function wasteLine({ bought, delivered }: { readonly bought: number; read
   return `waste: ${bought - delivered} of ${bought} bought`;
 }
 
-/** @returns null when the job is completed and plays what was bought for it */
+/** @returns null when the job is completed and its link serves the bought file */
 async function whyUndelivered(api: ApiClient, jobId: string, own: readonly Purchase[]): Promise<string | null> {
   const seen = dataOf<SeenGeneration>(await api.get(`/api/v1/generations/${jobId}`));
   const { status, credits_charged, tracks, error } = seen;

@@ -39,7 +39,7 @@ export function anEvent(overrides: Partial<WebhookEvent> = {}): WebhookEvent {
   };
 }
 
-/** A delivery that is due and was never tried. */
+/** A due delivery without attempts. */
 export function aDelivery(overrides: Partial<WebhookDelivery> = {}): WebhookDelivery {
   const createdAt = overrides.createdAt ?? NOON;
   return {
@@ -57,7 +57,7 @@ export function aDelivery(overrides: Partial<WebhookDelivery> = {}): WebhookDeli
   };
 }
 
-/** A try that the receiver took. */
+/** A successful delivery attempt. */
 export function aTry(overrides: Partial<Omit<DeliveryAttempt, "number">> = {}): Omit<DeliveryAttempt, "number"> {
   return {
     deliveryId: anId("dlv"),

@@ -1,8 +1,8 @@
 import type { Environment } from "./process.js";
 
 /**
- * Under these variables a process and all its threads see a machine's clock that is off by so many milliseconds. Its
- * monotonic clock and the clock of its storage are right.
+ * Under these variables a process and all its threads see a system clock that is off by so many milliseconds. The
+ * monotonic clock and the storage's clock are right.
  */
 export function wallClockOffBy(ms: number): Environment {
   const code = `

@@ -1,6 +1,6 @@
 /**
- * The baseline: bare Express over knex and better-sqlite3, written the way one would by hand, on the schema of Fermata. A create is one
- * transaction that holds idempotency record, job, ledger entry and balance.
+ * The baseline: bare Express over knex and better-sqlite3, written as by hand, on the schema of Fermata. A create is
+ * one transaction with idempotency record, job, ledger entry and balance.
  */
 import { join } from "node:path";
 import express from "express";

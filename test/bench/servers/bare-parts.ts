@@ -3,7 +3,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
 
-/** Express without what it does not need here, so that Fermata is compared with a fast one. */
+/** Express without unneeded features, so that Fermata is compared with a fast server. */
 export function bareExpress(): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -38,10 +38,10 @@ export interface BareHolder {
   readonly terms_accepted_at: number | null;
 }
 
-/** As long as Fermata keeps a key that it has looked up. */
+/** As long as Fermata caches a key. */
 const CACHE_MS = 900;
 
-/** Looks bearer keys up, and keeps them for as long as Fermata does. */
+/** Looks up bearer keys, and caches them for as long as Fermata does. */
 export class BareKeys {
   private readonly cache = new Map<string, { readonly holder: BareHolder; readonly readAt: number }>();
 
@@ -66,7 +66,7 @@ export class BareKeys {
   }
 }
 
-/** The body of a request to create a generation, as far as a hand-written endpoint looks at it. */
+/** The body of a request to create a generation, as far as a hand-written endpoint reads it. */
 export interface BareOrder {
   readonly model_id: string;
   readonly prompt: string;

@@ -4,7 +4,7 @@ import type { FromServer, ToServer } from "./child.js";
 
 export type ServerKind = "fermata" | "bare-knex" | "bare-prepared" | "tls-receiver";
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface Server {
   readonly url: string;
   /** Processor time used so far, in milliseconds. */

@@ -1,4 +1,7 @@
-/** A receiver that reads every request and answers 204, over TLS: as little as can be done. Key and certificate lie in the data directory. */
+/**
+ * A receiver that reads every request and returns 204, over TLS, with the least possible work. Key and certificate are
+ * in the data directory.
+ */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";

@@ -12,7 +12,7 @@ const RAIN: Lyrics = {
   ],
 };
 
-/** As large as one result may bring: {@link RAIN} is the usual size. */
+/** The largest that one result may have: {@link RAIN} has the usual size. */
 const LONGEST: Lyrics = {
   text: "ä".repeat(50_000),
   words: Array.from({ length: 10_000 }, (_, index) => ({
@@ -26,7 +26,7 @@ export function libraryLyrics(opened: () => StorageUnderTest): void {
   const add = (...tracks: readonly NewTrack[]): Promise<void> =>
     opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
 
-  it("are kept with a track, with and without times of words", async () => {
+  it("are stored with a track, with and without word times", async () => {
     const [timed, plain] = [aTrack(), aTrack()];
     const text = { text: "Rain", words: null };
     await add({ ...timed, lyrics: RAIN }, { ...plain, lyrics: text });
@@ -34,7 +34,7 @@ export function libraryLyrics(opened: () => StorageUnderTest): void {
     expect(await opened().library.findLyrics(plain.id)).to.deep.equal(text);
   });
 
-  it("are none of a track that came without them, and of no track", async () => {
+  it("are empty for a track without lyrics, and for an unknown track", async () => {
     const [silent, old] = [aTrack(), aTrack()];
     await add({ ...silent, lyrics: null }, old);
     for (const id of [silent.id, old.id, anId("trk")]) expect(await opened().library.findLyrics(id)).to.equal(null);
@@ -49,13 +49,13 @@ export function libraryLyrics(opened: () => StorageUnderTest): void {
     expect((await library.tracksOfJobs([jobId])).get(jobId)).to.deep.equal([track]);
   });
 
-  it("are kept of many tracks at once, however long they are", async () => {
+  it("are stored for many tracks at once, however long they are", async () => {
     const tracks = Array.from({ length: 12 }, () => ({ ...aTrack(), lyrics: LONGEST }));
     await add(...tracks);
     for (const { id } of tracks) expect(await opened().library.findLyrics(id)).to.deep.equal(LONGEST);
   });
 
-  it("are not kept where their track is not", async () => {
+  it("are not stored without their track", async () => {
     const track = aTrack();
     const failing = opened().inTransaction(async (tx) => {
       await opened().library.insertTracks(tx, [{ ...track, lyrics: RAIN }]);

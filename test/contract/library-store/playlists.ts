@@ -5,7 +5,7 @@ import type { Playlist } from "../../../core/library/playlist.js";
 import { anId, aPlaylist, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 
-/** Behind all that other suites list. */
+/** Older than everything that other suites list. */
 const LATE = NOON + 1_000_000_000;
 
 export function libraryPlaylists(opened: () => StorageUnderTest): void {
@@ -17,7 +17,7 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
   const list = (viewer: AccountId, playlists: number, tracks = 10_000): Promise<Playlist[]> =>
     opened().library.listPlaylists(viewer, { playlists, tracks });
 
-  it("keeps every member, tracks in their order", async () => {
+  it("stores every member, tracks in order", async () => {
     const full = aPlaylist({
       title: "Ä 🎼 “Regen”",
       visibility: "public",
@@ -30,7 +30,7 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
     expect((await opened().library.findPlaylists([])).size).to.equal(0);
   });
 
-  it("takes and answers many playlists of many tracks", async () => {
+  it("stores and returns many playlists of many tracks", async () => {
     const playlists = Array.from({ length: 30 }, () =>
       aPlaylist({ trackIds: Array.from({ length: 100 }, () => anId("trk")) }),
     );
@@ -39,13 +39,13 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
     for (const playlist of playlists) expect(found.get(playlist.id)).to.deep.equal(playlist);
   });
 
-  it("refuses a visibility that does not exist", async () => {
+  it("refuses an unknown visibility", async () => {
     const playlist = aPlaylist({ visibility: "secret" as "private" });
     expect(await add(playlist).catch((error: unknown) => error)).to.be.instanceOf(Error);
     expect(await find(playlist.id)).to.equal(undefined);
   });
 
-  it("writes title, visibility and tracks of a locked playlist, and nothing else of any", async () => {
+  it("writes title, visibility and tracks of a locked playlist, and nothing else", async () => {
     const [playlist, other] = [
       aPlaylist({ trackIds: [anId("trk"), anId("trk")] }),
       aPlaylist({ trackIds: [anId("trk")] }),
@@ -69,7 +69,7 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
     expect(await find(playlist.id)).to.deep.equal({ ...changed, trackIds: [] });
   });
 
-  it("finds nothing to lock, and writes nothing, where there is no playlist", async () => {
+  it("locks and writes nothing for an unknown playlist", async () => {
     const gone = aPlaylist({ trackIds: [anId("trk")] });
     await opened().inTransaction(async (tx) => {
       expect(await opened().library.lockPlaylist(tx, gone.id)).to.equal(null);
@@ -105,7 +105,7 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
     expect(await find(playlist.id)).to.deep.equal(playlist);
   });
 
-  it("lists what is public and the viewer's own, the newest first, and by id where they are as old", async () => {
+  it("lists public playlists and the viewer's own, newest first, then by id", async () => {
     const [viewer, otherAccount] = [anId("acct"), anId("acct")];
     const visible = [
       aPlaylist({ accountId: viewer, createdAt: LATE }),
@@ -121,7 +121,7 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
     expect(await list(anId("acct"), 3)).to.deep.equal([newest, second, middle]);
   });
 
-  it("ends a list before its playlists hold more tracks than they may, but never before the first", async () => {
+  it("limits a list by the total number of tracks, but includes at least one playlist", async () => {
     const accountId = anId("acct");
     const holding = (count: number, createdAt: number): Playlist =>
       aPlaylist({ accountId, createdAt, trackIds: Array.from({ length: count }, () => anId("trk")) });

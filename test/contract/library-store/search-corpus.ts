@@ -6,9 +6,9 @@ import type { LibrarySearch } from "../../../core/library/search.js";
 import type { Track } from "../../../core/library/track.js";
 import { anAsset, anId, aPlaylist, aTrack, NOON } from "../../support/builders.js";
 
-/** What all words and tags begin with. */
+/** The prefix of all words and tags. */
 const MARK = "@";
-/** Words that begin each other, and tags that do not. */
+/** Words that are prefixes of each other, and tags that are not. */
 const WORDS = ["ra", "rain", "rainy", "ran", "tin", "tint", "roof"] as const;
 const TAGS = ["calm", "calm down", "warm"] as const;
 
@@ -16,11 +16,14 @@ export interface Corpus {
   readonly tracks: readonly Track[];
   readonly playlists: readonly Playlist[];
   readonly searches: readonly LibrarySearch[];
-  /** How many of the tracks are there when the others come. */
+  /** How many of the tracks exist when the others are added. */
   readonly first: number;
 }
 
-/** A few tracks and playlists of two accounts, and searches of them that each name a word or tag. To be made unique with {@link unique}. */
+/**
+ * A few tracks and playlists of two accounts, and searches that each contain a word or tag. {@link unique} makes them
+ * unique.
+ */
 export function aCorpus(): fc.Arbitrary<Corpus> {
   const accounts: readonly AccountId[] = [anId("acct"), anId("acct")];
   const word = fc.constantFrom(...WORDS).map((one) => MARK + one);
@@ -31,7 +34,7 @@ export function aCorpus(): fc.Arbitrary<Corpus> {
     accountId: fc.constantFrom(...accounts),
     visibility: fc.constantFrom("public" as const, "private" as const),
     title: text,
-    // Few moments: many are as old as each other.
+    // Few moments: many items have the same one.
     createdAt: fc.integer({ min: NOON, max: NOON + 3 }),
   };
   const track = fc
@@ -67,7 +70,7 @@ export function aCorpus(): fc.Arbitrary<Corpus> {
   );
 }
 
-/** The same with ids that are new, in the same order, and words and tags that nothing else in the storage has. */
+/** The same with new ids, in the same order, and with words and tags that nothing else in the storage has. */
 export function unique(corpus: Corpus): Corpus {
   const mark = aMark();
   const { tracks, playlists, searches, first } = JSON.parse(JSON.stringify(corpus).replaceAll(MARK, mark)) as Corpus;
@@ -84,17 +87,17 @@ export function unique(corpus: Corpus): Corpus {
   };
 }
 
-/** An adapter may go by how ids end, which is chance: none of these is left to it. */
+/** An adapter may depend on how ids end, which is random: here they are fixed. */
 export function endingInZero<Id extends TrackId | PlaylistId>(id: Id): Id {
   return `${id.slice(0, 4)}${id.slice(5)}0` as Id;
 }
 
-/** A word that nothing else has, and that begins no other. */
+/** A unique word that is a prefix of no other. */
 export function aMark(): string {
   return `q${randomBytes(6).toString("hex")}`;
 }
 
-/** What a search should find, by looking at everything. */
+/** The expected result of a search, by a full scan. */
 export function tracksFound({ tracks }: Corpus, search: LibrarySearch): Track[] {
   const ranked = tracks.flatMap((track) => {
     if (!isVisible(track, search.viewer) || !isPlayable(track) || !hasTags(track, search)) return [];

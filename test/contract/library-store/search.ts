@@ -9,7 +9,7 @@ import { anAsset, anId, aPlaylist, aTrack, NOON } from "../../support/builders.j
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aCorpus, aMark, endingInZero, playlistsFound, tracksFound, unique } from "./search-corpus.js";
 
-/** Behind all that other suites add. */
+/** Older than everything that other suites add. */
 const LATE = NOON + 1_000_000_000;
 const NO_TAGS: Track["tags"] = { mood: [], activity: [], genre: [], other: [] };
 
@@ -34,7 +34,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     return found.map(({ id }) => id);
   };
 
-  it("finds in a small corpus what a look at everything finds, in the same order", async () => {
+  it("finds in a small corpus the same as a full scan, in the same order", async () => {
     const { library, inTransaction } = opened();
     await fc.assert(
       fc.asyncProperty(aCorpus(), async (drawn) => {
@@ -57,7 +57,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     );
   });
 
-  it("finds words by their beginnings in title, artist, prompt and tags of any group, whatever their case and accents", async () => {
+  it("finds words by prefix in title, artist, prompt and tags of any group, ignoring case and accents", async () => {
     const mark = aMark();
     const track = aTrack({
       visibility: "public",
@@ -91,7 +91,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
       expect(await find(`${mark} ${text}`), text).to.deep.equal([]);
   });
 
-  it("ranks all words in the title before all in title, artist or tags, and these before the prompt; then the newest, then by id", async () => {
+  it("ranks matches in the title first, then in artist or tags, then in the prompt; then newest, then by id", async () => {
     const [one, two] = [aMark(), aMark()];
     const base = { visibility: "public", title: "x", artistLabel: "x", prompt: "x" } as const;
     const title = aTrack({ ...base, title: `${two} and ${one}` });
@@ -128,7 +128,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     expect(await byTags(`tres ${mark} calm`, `${mark} calm`)).to.deep.equal([]);
   });
 
-  it("finds what is public and the viewer's own, if it is playable", async () => {
+  it("finds public tracks and the viewer's own, if they are playable", async () => {
     const mark = aMark();
     const [viewer, otherAccount] = [anId("acct"), anId("acct")];
     const own = aTrack({ title: mark, accountId: viewer, createdAt: NOON + 2 });
@@ -151,7 +151,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     expect(await find(mark)).to.deep.equal([ownPublic.id, nobodys.id]);
   });
 
-  it("answers the newest where nothing is asked for", async () => {
+  it("returns the newest without any filter", async () => {
     const viewer = anId("acct");
     const [old, newest] = [
       aTrack({ accountId: viewer, createdAt: LATE }),
@@ -162,7 +162,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     expect(await search({ viewer, limit: 1 })).to.deep.equal([newest]);
   });
 
-  it("tells long words and tags apart that begin alike, and finds them by their beginnings", async () => {
+  it("distinguishes long words and tags with a common prefix, and finds them by that prefix", async () => {
     const mark = `${aMark()}${"𝒳é語".repeat(20)}`;
     const [track, other] = ["one", "two"].map((end) =>
       aTrack({ visibility: "public", title: `${mark}${end}`, tags: { ...NO_TAGS, mood: [`${mark} ${end}`] } }),
@@ -174,7 +174,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     expect(await search({ mood: foldTag(mark) })).to.deep.equal([]);
   });
 
-  it("takes whatever stands in texts: wildcards, quotes, halves of characters, blanks at the end", async () => {
+  it("handles any text: wildcards, quotes, lone surrogates, trailing blanks", async () => {
     const mark = aMark();
     const title = `${mark} 50%_off 'x" \\`;
     const odd = aTrack({
@@ -191,7 +191,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
       expect(await search({ mood: foldTag(mood) }), mood).to.deep.equal([]);
   });
 
-  it("finds a playlist by its title, with tracks or without, as it was changed, until it is deleted", async () => {
+  it("finds a playlist by its current title, with or without tracks, until it is deleted", async () => {
     const [mark, later] = [aMark(), aMark()];
     const viewer = anId("acct");
     const playlist = aPlaylist({ title: `Soirée ${mark}`, accountId: viewer });
@@ -218,7 +218,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     expect(await titled(later)).to.deep.equal([]);
   });
 
-  it("finds playlists as they were changed and deleted after they were filed", async () => {
+  it("finds playlists by changes and deletions after they were indexed", async () => {
     const [mark, later] = [aMark(), aMark()];
     const viewer = anId("acct");
     const { library, inTransaction } = opened();
@@ -248,7 +248,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     expect(await titled(mark)).to.deep.equal([]);
   });
 
-  it("files for several at once what each of them would have filed, once", async () => {
+  it("indexes concurrently what each caller would have indexed, once", async () => {
     const mark = aMark();
     const tracks = Array.from({ length: 40 }, (_, index) =>
       aTrack({ id: endingInZero(anId("trk")), title: mark, visibility: "public", createdAt: NOON + index }),
@@ -259,7 +259,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     expect(found.map(({ id }) => id)).to.deep.equal(tracks.map(({ id }) => id).reverse());
   });
 
-  it("finds the same while it files", async () => {
+  it("finds the same during indexing", async () => {
     const mark = aMark();
     const tracks = Array.from({ length: 60 }, (_, index) =>
       aTrack({ id: endingInZero(anId("trk")), title: mark, visibility: "public", createdAt: NOON + index }),
@@ -276,7 +276,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     await filing;
   });
 
-  it("finds the same after a filing that was not committed", async () => {
+  it("finds the same after an uncommitted indexing", async () => {
     const mark = aMark();
     const tracks = Array.from({ length: 10 }, (_, index) =>
       aTrack({ id: endingInZero(anId("trk")), title: mark, visibility: "public", createdAt: NOON + index }),
@@ -295,7 +295,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     await expectAllFound();
   });
 
-  it("finds nothing that was not committed", async () => {
+  it("finds nothing uncommitted", async () => {
     const mark = aMark();
     const { library, inTransaction } = opened();
     const work = inTransaction(async (tx) => {

@@ -14,7 +14,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
   const unshare = (id: TrackId): Promise<boolean> =>
     opened().inTransaction((tx) => opened().library.unshareTrack(tx, id));
 
-  it("keeps every member, tags and assets in their order", async () => {
+  it("stores every member, tags and assets in order", async () => {
     const jobId = anId("job");
     const track = aTrack({
       jobId,
@@ -36,7 +36,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect(await find(track.id)).to.deep.equal(track);
   });
 
-  it("keeps a track without anything that may be missing", async () => {
+  it("stores a track without any optional member", async () => {
     const jobId = anId("job");
     const track = aTrack({ jobId, accountId: null, bpm: null, prompt: null, assets: [] });
     const silent = aTrack({ waveform: new Uint8Array() });
@@ -45,7 +45,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect(await find(silent.id)).to.deep.equal(silent);
   });
 
-  it("answers the tracks of several jobs, each in the order of its positions", async () => {
+  it("returns the tracks of several jobs, each in the order of positions", async () => {
     const [one, two, none] = [anId("job"), anId("job"), anId("job")];
     const tracks = [2, 0, 1].map((position) =>
       aTrack({ jobId: one, position, tags: { mood: [`m${position}`], activity: [], genre: [], other: [] } }),
@@ -58,7 +58,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect(found.get(two)).to.deep.equal([other]);
   });
 
-  it("says which of some audio keys are those of a track's files, whoever's, and byte by byte", async () => {
+  it("returns which audio keys belong to files of tracks of any account, byte by byte", async () => {
     const mix = anAsset({ audioKey: `${anId("job")}/1/0-mix.mp3` });
     const stem = anAsset({ role: "stem", label: "vocals", audioKey: `${anId("trk")}/vocals.wav` });
     await add(aTrack({ assets: [mix, stem] }), aTrack({ accountId: null, assets: [anAsset()] }));
@@ -72,13 +72,13 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect(await named(...many, mix.audioKey)).to.deep.equal(new Set([mix.audioKey]));
   });
 
-  it("takes imported tracks, which no job made, any number of them", async () => {
+  it("accepts any number of imported tracks, which have no job", async () => {
     const tracks = [aTrack({ jobId: null }), aTrack({ jobId: null })];
     await add(...tracks);
     for (const track of tracks) expect(await find(track.id)).to.deep.equal(track);
   });
 
-  it("refuses a second track in the same place of a job, and keeps none of its group", async () => {
+  it("refuses a second track at the same position of a job, and stores none of its batch", async () => {
     const [jobId, otherJobId] = [anId("job"), anId("job")];
     const first = aTrack({ jobId });
     await add(first);
@@ -87,13 +87,13 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect([...(await ofJobs(jobId, otherJobId))]).to.deep.equal([[jobId, [first]]]);
   });
 
-  it("takes empty lists", async () => {
+  it("accepts empty lists", async () => {
     await add();
     expect((await ofJobs()).size).to.equal(0);
     expect((await opened().library.findTracks([])).size).to.equal(0);
   });
 
-  it("takes and answers more than a thousand tracks at once, and leaves out what is not there", async () => {
+  it("stores and returns more than a thousand tracks at once, and omits unknown ones", async () => {
     const tracks = Array.from({ length: 1_111 }, (_, index) =>
       aTrack({
         tags: { mood: [`m${index}`, "x"], activity: [], genre: [], other: [] },
@@ -107,7 +107,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     for (const track of tracks) expect(found.get(track.id)).to.deep.equal(track);
   });
 
-  it("finds a shared track by its token, letter for letter, until it is taken back", async () => {
+  it("finds a shared track by its exact token, until it is unshared", async () => {
     const track = aTrack();
     const token = `Token-${anId("trk")}`;
     await add(track);
@@ -120,7 +120,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect(await find(track.id)).to.deep.equal({ ...track, linkGeneration: 1 });
   });
 
-  it("raises the generation of a track's links whenever a token is taken away, and only then", async () => {
+  it("raises the generation of a track's links when a token is removed, and only then", async () => {
     const assets = [anAsset(), anAsset({ role: "cover", contentType: "image/png" })];
     const track = aTrack({ assets, linkGeneration: 4 });
     const other = aTrack({ assets: [anAsset()] });
@@ -140,7 +140,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect(await opened().library.linkGeneration("no/such-file.mp3")).to.equal(null);
   });
 
-  it("shares one track under a token, and none that does not exist", async () => {
+  it("shares one track under a token, and no unknown one", async () => {
     const [track, other] = [aTrack(), aTrack()];
     const token = anId("trk");
     await add(track, other);
@@ -150,7 +150,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect([await share(anId("trk"), anId("trk")), await unshare(anId("trk"))]).to.deep.equal([null, false]);
   });
 
-  it("keeps the token that a track is shared under, and answers it", async () => {
+  it("keeps the token of a shared track, and returns it", async () => {
     const track = aTrack();
     const [first, second] = [anId("trk"), anId("trk")];
     await add(track);

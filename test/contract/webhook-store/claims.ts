@@ -6,11 +6,11 @@ import { anId, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aDelivery, anEvent } from "../../support/webhook-builders.js";
 
-/** Before everything that other tests leave behind. */
+/** Due before everything that other tests leave. */
 const LONG_AGO = NOON - 1_000_000_000_000;
 
 export function webhookClaims(opened: () => StorageUnderTest): void {
-  /** Adds deliveries, each with an event of its own. */
+  /** Adds deliveries, each of its own event. */
   async function add(...deliveries: readonly WebhookDelivery[]): Promise<Map<WebhookDeliveryId, WebhookEvent>> {
     const events = new Map(deliveries.map(({ id, eventId }) => [id, anEvent({ id: eventId })]));
     await opened().inTransaction(async (tx) => {
@@ -43,7 +43,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
     expect(await find(delivery.id)).to.deep.equal(after);
   });
 
-  it("leave what is not due yet, has ended, or goes elsewhere", async () => {
+  it("leave deliveries that are not due, ended, or of other endpoints", async () => {
     const endpointId = anId("whe");
     const over = { endpointId, dueAt: null, endedAt: NOON } as const;
     await add(
@@ -58,7 +58,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
     expect(await claim([])).to.deep.equal([]);
   });
 
-  it("take the longest due first, as many of each endpoint as was asked for", async () => {
+  it("take the longest due first, up to the limit of each endpoint", async () => {
     const [busy, quiet, other] = [anId("whe"), anId("whe"), anId("whe")];
     const [third, first, second] = [NOON - 1, NOON - 3, NOON - 2].map((dueAt) =>
       aDelivery({ endpointId: busy, dueAt }),
@@ -75,7 +75,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
     expect(await claimOf(busy, 9)).to.deep.equal([third.id]);
   });
 
-  it("give an event that goes to several endpoints to each of them", async () => {
+  it("deliver an event of several endpoints to each of them", async () => {
     const event = anEvent();
     const [one, two] = [aDelivery({ eventId: event.id }), aDelivery({ eventId: event.id })];
     await opened().inTransaction(async (tx) => {
@@ -86,7 +86,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
     expect(claimed.map((taken) => taken.event)).to.deep.equal([event, event]);
   });
 
-  it("leave a leased delivery alone until its lease ends, and then fence its owner off", async () => {
+  it("leave a leased delivery until its lease ends, and then fence off its owner", async () => {
     const delivery = aDelivery();
     const { id, endpointId } = delivery;
     await add(delivery);
@@ -109,7 +109,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
     await add(...deliveries);
     const claims = [left, right].map((endpointId) => ({ endpointId, limit: 4 }));
     const taken: WebhookDeliveryId[] = [];
-    // What another claim holds is left out: a round may take less than there is.
+    // Deliveries of another claim are skipped: a round may take fewer than there are.
     for (let rounds = 0; taken.length < 120 && rounds < 50; rounds++) {
       const round = await Promise.all(
         Array.from({ length: 12 }, (_, index) => claim(index % 2 === 0 ? claims : claims.toReversed())),
@@ -120,11 +120,11 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
     expect(new Set(taken)).to.deep.equal(new Set(deliveries.map(({ id }) => id)));
   });
 
-  describe("what is due", () => {
+  describe("the due deliveries", () => {
     const due = async (now: number, among: readonly WebhookEndpointId[]): Promise<WebhookEndpointId[]> =>
       (await opened().webhooks.endpointsWithDue(now)).filter((id) => among.includes(id)).sort();
 
-    it("names each endpoint with a due delivery once", async () => {
+    it("name each endpoint with a due delivery once", async () => {
       const [several, one, later, over] = [anId("whe"), anId("whe"), anId("whe"), anId("whe")];
       await add(
         aDelivery({ endpointId: several, dueAt: LONG_AGO }),
@@ -143,7 +143,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       expect(await webhooks.endpointsWithDue(LONG_AGO + 1)).to.deep.equal([]);
     });
 
-    it("leaves an endpoint out while all its deliveries are leased", async () => {
+    it("omit an endpoint while all its deliveries are leased", async () => {
       const endpointId = anId("whe");
       await add(aDelivery({ endpointId }));
       await claim([{ endpointId, limit: 1 }], { leaseUntil: NOON + 10 });
@@ -151,7 +151,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       expect(await due(NOON + 10, [endpointId])).to.deep.equal([endpointId]);
     });
 
-    it("names the others beside endpoints with a backlog, wherever they stand", async () => {
+    it("include the other endpoints alongside those with a backlog, in any order", async () => {
       const ids = Array.from({ length: 8 }, () => anId("whe"));
       const [first, crowded, between, waiting, , alsoCrowded, , last] = ids as [
         WebhookEndpointId,
@@ -177,7 +177,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       expect(await due(NOON, ids)).to.deep.equal([first, crowded, between, alsoCrowded, last]);
     });
 
-    it("says when the next pending delivery is due, leased ones included", async () => {
+    it("have the due time of the next pending delivery, leased ones included", async () => {
       const { webhooks } = opened();
       const before = await webhooks.nextDeliveryAt();
       const [leased, later] = [aDelivery({ dueAt: LONG_AGO }), aDelivery({ dueAt: LONG_AGO + 60 })];
@@ -191,7 +191,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       expect(await webhooks.nextDeliveryAt()).to.equal(before);
     });
 
-    it("counts what is pending, leased or not", async () => {
+    it("are counted while pending, leased or not", async () => {
       const before = await opened().webhooks.countPending();
       const [one, two] = [aDelivery(), aDelivery({ leaseOwner: anId("prc"), dueAt: NOON + 9 })];
       await add(one, two, aDelivery({ state: "dropped", dueAt: null, endedAt: NOON }));
@@ -202,7 +202,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
   });
 
   describe("dropping", () => {
-    it("ends what is pending of one endpoint, and leaves the rest", async () => {
+    it("ends the pending deliveries of one endpoint, and leaves the rest", async () => {
       const endpointId = anId("whe");
       const [waiting, delivered] = [
         aDelivery({ endpointId, attempts: 2 }),
@@ -219,7 +219,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       expect(await drop(endpointId, NOON + 6)).to.equal(0);
     });
 
-    it("lets a try that was under way change nothing", async () => {
+    it("makes the result of a running attempt change nothing", async () => {
       const delivery = aDelivery();
       await add(delivery);
       const [taken] = await claim([{ endpointId: delivery.endpointId, limit: 1 }]);
@@ -233,7 +233,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       expect([written.size, (await find(id))?.state]).to.deep.equal([0, "dropped"]);
     });
 
-    it("takes them all, however many there are, also of one moment", async () => {
+    it("covers all of them, however many there are, also of one moment", async () => {
       const endpointId = anId("whe");
       const deliveries = Array.from({ length: 1_203 }, (_, index) =>
         aDelivery({ endpointId, createdAt: NOON + Math.floor(index / 700) }),
@@ -245,7 +245,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       ).to.deep.equal([]);
     });
 
-    it("races claims and reports: in the end every delivery is dropped or was reported before", async () => {
+    it("races with claims and reports: in the end every delivery is dropped or was reported before", async () => {
       const endpointId = anId("whe");
       const deliveries = Array.from({ length: 60 }, () => aDelivery({ endpointId }));
       await add(...deliveries);

@@ -22,7 +22,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
     (await opened().webhooks.listDeliveries({ order: "newest", limit: 100, ...filter })).map(({ id }) => id);
 
   describe("events", () => {
-    it("keep every member", async () => {
+    it("store every member", async () => {
       const [ofJob, ping] = [anEvent(), anEvent({ jobId: null, type: "webhook.ping" })];
       await addEvents(ofJob, ping);
       const found = await opened().webhooks.findEvents([ping.id, anId("evt"), ofJob.id, ping.id]);
@@ -34,7 +34,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       );
     });
 
-    it("keep their bytes, since these are signed", async () => {
+    it("keep their exact bytes, since these are signed", async () => {
       const texts = [
         "👩‍👩‍👧‍👦 é ﷽ \u202e ﬁ",
         `'"\`\\u0041 ? :name % \u0000`,
@@ -47,7 +47,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       expect(events.map(({ id }) => found.get(id)?.body)).to.deep.equal(texts);
     });
 
-    it("are added many at once, and none when one of them exists", async () => {
+    it("are added in a batch, and none when one of them exists", async () => {
       const events = Array.from({ length: 300 }, () => anEvent());
       await addEvents(...events);
       expect((await opened().webhooks.findEvents(events.map(({ id }) => id))).size).to.equal(300);
@@ -60,7 +60,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
     });
   });
 
-  it("keeps every member", async () => {
+  it("stores every member", async () => {
     const leased = aDelivery({ attempts: 3, fence: 7, leaseOwner: anId("prc"), dueAt: NOON + 60_000 });
     const ended = aDelivery({ state: "exhausted", attempts: 10, fence: 12, dueAt: null, endedAt: NOON + 9 });
     await add(leased, ended);
@@ -69,7 +69,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
     expect(await find(anId("dlv"))).to.equal(null);
   });
 
-  it("takes an event to an endpoint once, and to several endpoints", async () => {
+  it("accepts an event once per endpoint, for several endpoints", async () => {
     const delivery = aDelivery();
     const { eventId, endpointId } = delivery;
     await add(delivery, aDelivery({ eventId }), aDelivery({ endpointId }));
@@ -80,14 +80,14 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
     expect(await list({ endpointId })).to.have.length(2);
   });
 
-  it("refuses a state that does not exist", async () => {
+  it("refuses an unknown state", async () => {
     const delivery = aDelivery({ state: "lost" as DeliveryState });
     expect(await add(delivery).catch((error: unknown) => error)).to.be.instanceOf(Error);
     expect(await find(delivery.id)).to.equal(null);
   });
 
   describe("updates", () => {
-    it("write every member that may change, and nothing else", async () => {
+    it("write every mutable member, and nothing else", async () => {
       const delivery = aDelivery({ fence: 2, leaseOwner: anId("prc"), dueAt: NOON + 1 });
       await add(delivery);
       const changes: Required<DeliveryUpdate["changes"]> = {
@@ -101,14 +101,14 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       expect(await find(delivery.id)).to.deep.equal({ ...delivery, ...changes });
     });
 
-    it("keep what is not named", async () => {
+    it("keep members that are not named", async () => {
       const delivery = aDelivery({ leaseOwner: anId("prc"), attempts: 2 });
       await add(delivery);
       await update({ id: delivery.id, fence: 0, changes: { leaseOwner: null, attempts: undefined } });
       expect(await find(delivery.id)).to.deep.equal({ ...delivery, leaseOwner: null });
     });
 
-    it("are written only where the fence still holds", async () => {
+    it("are written only under the current fence", async () => {
       const [stale, current] = [aDelivery({ fence: 2 }), aDelivery({ fence: 2 })];
       await add(stale, current);
       const written = await update(
@@ -122,7 +122,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       expect((await update()).size).to.equal(0);
     });
 
-    it("of one delivery are written in their order, whatever they change", async () => {
+    it("of one delivery are written in order, whatever they change", async () => {
       const [first, second] = [aDelivery(), aDelivery()];
       await add(first, second);
       await update(
@@ -169,7 +169,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       expect(await list({ endpointId: anId("whe") })).to.deep.equal([]);
     });
 
-    it("answer whole deliveries", async () => {
+    it("have whole deliveries", async () => {
       const delivery = aDelivery({ leaseOwner: anId("prc"), fence: 1 });
       await add(delivery);
       const { endpointId } = delivery;
@@ -190,7 +190,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       expect(await list({ endpointId, states: [] })).to.deep.equal([]);
     });
 
-    it("begin at a moment", async () => {
+    it("start at a moment", async () => {
       const endpointId = anId("whe");
       const ids = (await addMixed(endpointId)).map(({ id }) => id);
       expect(await list({ endpointId, order: "oldest", since: NOON + 9 })).to.deep.equal(ids.slice(9));
@@ -199,7 +199,7 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
     });
 
     for (const order of ["newest", "oldest"] as const) {
-      it(`go on behind a delivery, the ${order} first, also among those of one moment`, async () => {
+      it(`continue after a delivery, the ${order} first, also among those of one moment`, async () => {
         const endpointId = anId("whe");
         const deliveries = Array.from({ length: 23 }, (_, index) =>
           ofState(STATES[index % 3] as DeliveryState, { endpointId, createdAt: NOON + Math.floor(index / 8) }),

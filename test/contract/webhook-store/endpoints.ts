@@ -6,7 +6,7 @@ import { anId, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { anEndpoint } from "../../support/webhook-builders.js";
 
-/** Every member is another than that of `anEndpoint`. */
+/** Every member differs from that of `anEndpoint`. */
 const FULL: Partial<WebhookEndpoint> = {
   url: `https://xn--4gbwdl.example/${"a%20b/".repeat(300)}?q='"\\`,
   status: "disabled",
@@ -37,14 +37,14 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
   const active = (...accountIds: readonly AccountId[]): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]> =>
     opened().inTransaction((tx) => opened().webhooks.activeEndpoints(tx, accountIds));
 
-  it("keeps every member", async () => {
+  it("stores every member", async () => {
     const [bare, full] = [anEndpoint(), anEndpoint(FULL)];
     await add(bare, full);
     const found = await opened().webhooks.findEndpoints([bare.id, anId("whe"), full.id, bare.id]);
     expect([...found.values()]).to.deep.equal([bare, full]);
   });
 
-  it("refuses a second endpoint of one id", async () => {
+  it("refuses a second endpoint with the same id", async () => {
     const endpoint = anEndpoint();
     await add(endpoint);
     expect(await add({ ...endpoint, url: "https://other.example/" }).catch((error: unknown) => error)).to.be.instanceOf(
@@ -53,7 +53,7 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     expect(await find(endpoint.id)).to.deep.equal(endpoint);
   });
 
-  it("saves all that may change, and nothing of another endpoint", async () => {
+  it("saves every mutable member, and nothing of another endpoint", async () => {
     const accountId = anId("acct");
     const [endpoint, other] = [anEndpoint({ accountId }), anEndpoint({ accountId })];
     await add(endpoint, other);
@@ -64,14 +64,14 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     expect(await find(endpoint.id)).to.deep.equal(endpoint);
   });
 
-  it("saves nothing of an endpoint that is gone", async () => {
+  it("saves nothing of a deleted endpoint", async () => {
     const endpoint = anEndpoint();
     await save(endpoint);
     expect(await find(endpoint.id)).to.equal(undefined);
   });
 
-  it("refuses a status or a reason that does not exist", async () => {
-    for (const wrong of [{ status: "asleep" }, { disabledBy: "nobody" }]) {
+  it("refuses an unknown status or reason", async () => {
+    for (const wrong of [{ status: "asleep" }, { disabledBy: "unknown" }]) {
       const endpoint = anEndpoint(wrong as unknown as Partial<WebhookEndpoint>);
       expect(await add(endpoint).catch((error: unknown) => error)).to.be.instanceOf(Error);
       expect(await find(endpoint.id)).to.equal(undefined);
@@ -86,7 +86,7 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     expect(await opened().webhooks.listEndpoints(accountId)).to.deep.equal([other]);
   });
 
-  it("lists an account's endpoints whatever their status, the newest first, and by id where they are as old", async () => {
+  it("lists an account's endpoints of every status, newest first, then by id", async () => {
     const accountId = anId("acct");
     const low = anEndpoint({ accountId });
     const newest = anEndpoint({
@@ -121,7 +121,7 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     expect(await webhooks.listAllEndpoints(endpoints[0]?.id ?? null, 2)).to.deep.equal(endpoints.slice(1));
   });
 
-  it("names the active endpoints of accounts, as the transaction itself left them", async () => {
+  it("lists the active endpoints of accounts, as the transaction sees them", async () => {
     const [first, second, third] = [anId("acct"), anId("acct"), anId("acct")];
     const [one, two, three] = [
       anEndpoint({ accountId: first }),
@@ -144,7 +144,7 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     expect(await active()).to.deep.equal([]);
   });
 
-  it("locks an endpoint, or finds none", async () => {
+  it("locks an endpoint, or returns null", async () => {
     const endpoint = anEndpoint(FULL);
     await add(endpoint);
     await opened().inTransaction(async (tx) => {
@@ -182,7 +182,7 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     expect((await find(endpoint.id))?.health.breaker?.failures).to.equal(20);
   });
 
-  it("lets nobody add an endpoint to an account while somebody else counts them", async () => {
+  it("blocks adding an endpoint to an account while another transaction counts them", async () => {
     const { id: accountId } = await opened().addAccount();
     const { webhooks } = opened();
     const addUnlessThree = (): Promise<void> =>

@@ -1,11 +1,11 @@
-/** Attacks on availability: each takes a target and a size, so that the same one runs short and long. */
+/** Attacks on availability: each takes a target and a size, so that the same attack has a short and a long form. */
 import { openMany, type RawConnection } from "./raw-connection.js";
 import type { AttackTarget } from "./target.js";
 
 const HOST = "Host: fermata.test\r\n";
 const MIB = 1024 * 1024;
 
-/** Beginnings of requests. */
+/** Partial requests. */
 const UNFINISHED = [
   "",
   `GET /healthz HTTP/1.1\r\n${HOST}X-Half: `,
@@ -16,12 +16,12 @@ export interface AttackSize {
   readonly connections: number;
 }
 
-/** What became of the connections of an attack. */
+/** The result of an attack's connections. */
 export interface AttackResult {
   readonly connections: readonly RawConnection[];
 }
 
-/** Requests in one packet on each connection, of which no response is read. The connections stay open. */
+/** Pipelined requests in one packet on each connection, whose responses are not read. The connections stay open. */
 export async function attackPipelining(
   target: AttackTarget,
   { connections: count, requests, path }: AttackSize & { readonly requests: number; readonly path: string },
@@ -32,7 +32,7 @@ export async function attackPipelining(
   return { connections };
 }
 
-/** One request on each connection, of which the response is not read. The connections stay open. */
+/** One request on each connection, whose response is not read. The connections stay open. */
 export async function attackUnread(
   target: AttackTarget,
   { connections: count, path }: AttackSize & { readonly path: string },
@@ -42,7 +42,7 @@ export async function attackUnread(
   return { connections };
 }
 
-/** Connections that send nothing, half a head, or half a body, in turns. They never end their side. */
+/** Connections that send nothing, half a head, or half a body, in turn. They never end their side. */
 export async function attackUnfinished(target: AttackTarget, size: AttackSize): Promise<AttackResult> {
   const connections = await openMany(target.url, size.connections, { reads: true });
   for (const [index, connection] of connections.entries()) {
@@ -51,7 +51,7 @@ export async function attackUnfinished(target: AttackTarget, size: AttackSize): 
   return { connections };
 }
 
-/** Bodies of a mebibyte without their last byte, to an address of callbacks that was never given out. */
+/** Bodies of a mebibyte without their last byte, to an unknown callback URL. */
 export async function attackCallbackBodies(target: AttackTarget, size: AttackSize): Promise<AttackResult> {
   const connections = await openMany(target.url, size.connections, { reads: true });
   const path = `/callbacks/synth/job_${"0".repeat(26)}/${"A".repeat(43)}`;

@@ -1,4 +1,4 @@
-/** Attacks on a running process, and how the ordinary requests of others fare meanwhile. */
+/** Attacks on a running process, and their effect on the ordinary requests of others. */
 export * from "./attacks.js";
 export { type AttackedInstallation, attackedInstallation, hostileProvider } from "./installation.js";
 export { type AttackFigures, measured } from "./measure.js";

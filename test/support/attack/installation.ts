@@ -3,15 +3,15 @@ import { ApiClient } from "../api-client.js";
 import type { Environment, Sandbox } from "../process.js";
 import { AttackTarget } from "./target.js";
 
-/** A server process with an account on it, whose owner is not to be trusted. */
+/** A server process with an account whose owner is malicious. */
 export interface AttackedInstallation {
   readonly dataDir: string;
   readonly target: AttackTarget;
   readonly account: string;
   readonly api: ApiClient;
-  /** What the process has written so far. */
+  /** The process's output so far. */
   written(): string;
-  /** A command of the operator that succeeds, while the server runs. */
+  /** Runs a command of the operator that succeeds, while the server runs. */
   run<T>(...args: readonly string[]): Promise<T>;
 }
 

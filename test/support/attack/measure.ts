@@ -3,18 +3,18 @@ import { request } from "node:http";
 import { IS_LONG, sized } from "./size.js";
 import type { AttackTarget } from "./target.js";
 
-/** Ordinary requests come from here, each on a connection of its own: an address that no attack uses. */
+/** Ordinary requests come from this address, which no attack uses, each on its own connection. */
 const ORDINARY_ADDRESS = "127.0.0.2";
 const EVERY_MS = 50;
 const IN_TIME_MS = 1_000;
-/** An attack that is over sooner is measured a little longer. */
+/** A shorter attack is measured for this long. */
 const ASKED_MIN = sized(20, 100);
 const MIB = 1024 * 1024;
 
-/** The share of ordinary requests that the long form asks for; the short one runs beside other tests. */
+/** The required share of ordinary requests in the long form; the short form runs alongside other tests. */
 const SERVED_MIN = 0.95;
 
-/** What an attack did to others, and to the process. */
+/** The effect of an attack on others, and on the process. */
 export interface AttackFigures {
   /** Ordinary requests during the attack. */
   readonly sent: number;
@@ -26,7 +26,7 @@ export interface AttackFigures {
 }
 
 /**
- * Runs an attack while an ordinary client asks `path` every 50 ms, and prints a line of figures.
+ * Runs an attack while an ordinary client requests `path` every 50 ms, and prints a line of figures.
  *
  * @throws {Error} in the long form: fewer than 95 % of the ordinary requests were served within a second
  */
@@ -82,7 +82,7 @@ class OrdinaryClient {
     this.step();
   }
 
-  /** Resolves when it has asked often enough for a share of them to say something. */
+  /** Resolves when there were enough requests for a meaningful share. */
   async asked(): Promise<void> {
     while (this.counted.sent < ASKED_MIN) await once(this.steps, "step");
   }

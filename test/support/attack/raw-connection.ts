@@ -3,20 +3,20 @@ import { connect, type Socket } from "node:net";
 
 /** How a hostile client connects. */
 export interface RawOptions {
-  /** Whether it reads at all; without it what the server sends fills the buffers between the two. */
+  /** Whether it reads at all; otherwise the server's output fills the buffers between the two. */
   readonly reads: boolean;
-  /** An address of the loopback network, which stands for a network of its own. */
+  /** An address of the loopback network, which stands for another network. */
   readonly from?: string;
 }
 
-/** A connection that sends the bytes it is told to, and never ends its side by itself. */
+/** A connection that sends the given bytes, and never ends its side by itself. */
 export class RawConnection {
   private readonly chunks: Buffer[] = [];
-  /** Resolves when the server has closed the connection. A connection that does not read does not learn of it. */
+  /** Resolves when the server has closed the connection. A connection that does not read does not notice it. */
   readonly closed: Promise<void>;
 
   private constructor(private readonly socket: Socket) {
-    // A reset, or an end in the middle of what is sent: the server has closed it.
+    // A reset, or an end during sending: the server has closed it.
     socket.on("error", () => undefined);
     this.closed = new Promise((resolve) => {
       socket.once("close", () => resolve());
@@ -40,18 +40,18 @@ export class RawConnection {
     this.socket.write(bytes);
   }
 
-  /** Begins to read. */
+  /** Starts to read. */
   read(): void {
     this.socket.on("data", (chunk: Buffer) => this.chunks.push(chunk));
     this.socket.resume();
   }
 
-  /** What was read so far, a character for each byte. */
+  /** The bytes read so far, a character for each byte. */
   get text(): string {
     return Buffer.concat(this.chunks).toString("latin1");
   }
 
-  /** The statuses of the responses that were read. */
+  /** The statuses of the responses read so far. */
   get statuses(): number[] {
     return [...this.text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
   }

@@ -1,17 +1,17 @@
 import { readdir, readFile } from "node:fs/promises";
 import { eventually, type FermataProcess } from "../process.js";
 
-/** What a process opens and closes by itself meanwhile, and connections of the ordinary client. */
+/** Descriptors that a process opens and closes by itself meanwhile, and connections of the ordinary client. */
 const OF_ITS_OWN = 8;
 
-/** A running process that is attacked, and what it holds of the machine. */
+/** A running process under attack, and its resources. */
 export class AttackTarget {
   constructor(
     private readonly fermata: FermataProcess,
     readonly url: string,
   ) {}
 
-  /** Resolves when the process has accepted what was opened before, and has served a request after that. */
+  /** Resolves when the process has accepted the earlier connections, and has served a request after that. */
   async hasAccepted(): Promise<void> {
     const response = await fetch(`${this.url}/healthz`, { headers: { Connection: "close" } });
     await response.arrayBuffer();
@@ -22,13 +22,15 @@ export class AttackTarget {
     return (await readdir(`/proc/${this.fermata.pid}/fd`)).length;
   }
 
-  /** Memory of the process that is in RAM. */
+  /** The resident memory of the process. */
   async residentBytes(): Promise<number> {
     const status = await readFile(`/proc/${this.fermata.pid}/status`, "utf8");
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
   }
 
-  /** Waits until the process has closed the connections of an attack. @param before its descriptors before that */
+  /**
+   * Waits until the process has closed the connections of an attack. @param before its descriptors before the attack
+   */
   async descriptorsBackTo(before: number): Promise<void> {
     const most = before + OF_ITS_OWN;
     await eventually(`${most} descriptors at most`, async () => (await this.descriptors()) <= most);

@@ -1,6 +1,6 @@
 import type { AudioStore, ListedAudio, StoredAudio } from "../../../core/ports/audio-store.js";
 
-/** Holds no file and takes none; for tests that are about something else. */
+/** Stores no file; for tests of other topics. */
 export class EmptyAudioStore implements AudioStore {
   put(): Promise<StoredAudio> {
     return Promise.reject(new Error("This test stores no audio."));

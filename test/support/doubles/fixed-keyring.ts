@@ -2,9 +2,9 @@ import { fingerprint } from "../../../adapters/crypto/secret-key.js";
 import { subkeyOf } from "../../../adapters/crypto/subkey.js";
 import { type KeyPurpose, NO_KEY_ID, type RefreshableKeyring, type Subkey } from "../../../core/ports/keyring.js";
 
-/** A keyring whose keys a test changes by hand. */
+/** A keyring whose keys a test sets. */
 export class FixedKeyring implements RefreshableKeyring {
-  /** Accepted next to the current key. */
+  /** Accepted besides the current key. */
   previous: string | null = null;
   /** The key of signatures and seals without a key id. */
   unnamed: string | null = null;
@@ -26,5 +26,5 @@ export class FixedKeyring implements RefreshableKeyring {
   }
 }
 
-/** For rooms without a storage of key states: every key may seal. */
+/** For tests without stored key states: every key may seal. */
 export const EVERY_KEY = { requireInForce: () => Promise.resolve() };

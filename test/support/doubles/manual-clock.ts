@@ -32,14 +32,14 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** How many sleep right now. */
+  /** The number of sleepers. */
   get sleeping(): number {
     return this.sleepers.length;
   }
 
   /**
-   * Moves time on. Who sleeps wakes in order, each at its own time, and what it does up to its next wait is done before the
-   * next one wakes; sleeps begun on the way count.
+   * Advances time. Sleepers wake in order, each at its own time, and run up to their next wait before the next one
+   * wakes; sleeps started meanwhile are included.
    */
   async advance(ms: number): Promise<void> {
     const target = this.time + ms;
@@ -52,7 +52,7 @@ export class ManualClock implements Clock {
     this.time = target;
   }
 
-  /** Sets the clock, forwards or back, as an operator does: nobody wakes. */
+  /** Sets the clock, forwards or back, as an operator does: no sleeper wakes. */
   set(time: number): void {
     this.time = time;
   }

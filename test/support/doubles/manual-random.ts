@@ -2,7 +2,7 @@ import type { Random } from "../../../core/ports/random.js";
 
 /** Random bytes that are the same in every run, and a fraction that a test sets. */
 export class ManualRandom implements Random {
-  /** What `fraction` answers. */
+  /** The result of `fraction`. */
   nextFraction = 0.5;
 
   constructor(private state = 1) {}

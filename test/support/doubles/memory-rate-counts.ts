@@ -5,14 +5,14 @@ import type { Transaction, TransactionWork, UnitOfWork } from "../../../core/por
 /** Shared counts in memory, with transactions one at a time, and with faults. */
 export class MemoryRateCounts implements RateCountStore, UnitOfWork {
   readonly concurrentWriters = 1;
-  /** While true, nothing can be read or written. */
+  /** While true, reads and writes fail. */
   isDown = false;
-  /** While set, transactions wait for it before they begin. */
+  /** While set, transactions wait for it before they start. */
   hangs: Promise<void> | null = null;
-  /** Transactions that ended well, and those among them that wrote. */
+  /** Committed transactions, and those of them that wrote. */
   transactions = 0;
   writes = 0;
-  /** Every window that was ever begun. */
+  /** Every window ever started. */
   readonly begun: RateCount[] = [];
   private rows = new Map<string, RateCount>();
   private last: Promise<unknown> = Promise.resolve();

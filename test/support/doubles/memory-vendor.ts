@@ -12,19 +12,19 @@ import { SCRIPTED_TRACK, type ScriptedProvider } from "./scripted-provider.js";
 
 const POLL_AGAIN_MS = 5_000;
 
-/** A vendor behind a {@link ScriptedProvider}: it counts what it sold, and renders until a test has it finish. */
+/** A vendor behind a {@link ScriptedProvider}: it counts its purchases, and renders until a test finishes them. */
 export class MemoryVendor {
   /** The attempts that it accepted, in order: each costs the operator money. */
   readonly purchases: string[] = [];
-  /** The attempts that it was asked to cancel. */
+  /** The attempts whose cancellation was requested. */
   readonly cancelled: string[] = [];
-  /** Whether every render is finished, those that are bought later included. */
+  /** Whether every render is finished, later purchases included. */
   hasFinished = false;
-  /** Whether polls, look-ups and cancels reach it. */
+  /** Whether polls, lookups and cancels reach it. */
   isReachable = true;
-  /** What a submission waits for before the vendor has it. */
+  /** A submission waits for this before it reaches the vendor. */
   upload: (request: SubmitRequest, context: CallContext) => Promise<unknown> = () => Promise.resolve();
-  /** What its reply waits for once the vendor has it. */
+  /** Its reply waits for this after it has reached the vendor. */
   reply: (request: SubmitRequest, context: CallContext) => Promise<unknown> = () => Promise.resolve();
 
   constructor(provider: ScriptedProvider) {
@@ -63,7 +63,7 @@ function accepted(task: string): Accepted {
   return { state: "accepted", handle: { version: 1, data: { task } }, nextPollMs: POLL_AGAIN_MS };
 }
 
-/** Holds calls until `release` is called, whatever their signals say. */
+/** Holds calls until `release` is called, whatever their signals. */
 export function gate(): { readonly wait: () => Promise<void>; release(): void } {
   let release: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (release = resolve));

@@ -7,7 +7,7 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-/** Keeps its lines, those of its children included. */
+/** Stores its lines, those of its children included. */
 export class RecordingLogger implements Logger {
   constructor(
     readonly lines: LogLine[] = [],

@@ -1,6 +1,6 @@
 import type { CountedAttempt, Metrics } from "../../../core/ports/metrics.js";
 
-/** Keeps what it is told, in order; reads no gauge. */
+/** Stores what it counts, in order; reads no gauge. */
 export class RecordingMetrics implements Metrics {
   readonly counted: (readonly [what: string, value: string | number])[] = [];
 
@@ -33,6 +33,6 @@ export class RecordingMetrics implements Metrics {
   }
 
   gauge(): void {
-    // Nothing asks for figures.
+    // No test reads the page.
   }
 }

@@ -7,12 +7,12 @@ import type {
   WebhookSender,
 } from "../../../core/ports/webhook-sender.js";
 
-/** What becomes of a message. */
+/** The result of a message. */
 export type Reception = (message: WebhookMessage, signal: AbortSignal) => WebhookResult | Promise<WebhookResult>;
 
 const PHASES = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 } as const;
 
-/** The receiver answers so. */
+/** A receiver's response. */
 export function responses(
   status: number,
   { retryAfterMs = null, excerpt = "" }: { readonly retryAfterMs?: number | null; readonly excerpt?: string } = {},
@@ -22,13 +22,13 @@ export function responses(
     failure,
     status,
     retryAfterMs,
-    message: failure === null ? null : `The receiver answered ${status}.`,
+    message: failure === null ? null : `The receiver returned ${status}.`,
     excerpt,
     phases: PHASES,
   });
 }
 
-/** No answer, for this reason. */
+/** No response, for this reason. */
 export function fails(failure: WebhookFailure): Reception {
   return () => ({
     failure,
@@ -40,7 +40,7 @@ export function fails(failure: WebhookFailure): Reception {
   });
 }
 
-/** Keeps every message until `release` is called, or it is broken off; then does what `then` says. */
+/** Holds every message until `release` is called or it is aborted; then does what `then` says. */
 export function holds(then: Reception = responses(200)): { readonly reception: Reception; release(): void } {
   const gate = new AbortController();
   const reception: Reception = async (message, signal) => {
@@ -51,7 +51,7 @@ export function holds(then: Reception = responses(200)): { readonly reception: R
   return { reception, release: () => gate.abort() };
 }
 
-/** A sender that sends nothing: it keeps the messages and does what a test tells it. Every message is received with 200 unless told. */
+/** A sender that sends nothing: it stores the messages and follows its script. The default response is 200. */
 export class RecordingSender implements WebhookSender {
   readonly messages: WebhookMessage[] = [];
   reception: Reception = responses(200);
@@ -59,7 +59,7 @@ export class RecordingSender implements WebhookSender {
   private readonly closing = new AbortController();
   private open = 0;
 
-  /** How many messages have no outcome yet. */
+  /** The number of messages without a result. */
   get waiting(): number {
     return this.open;
   }

@@ -19,14 +19,14 @@ import {
   type SubmitRequest,
 } from "../../../plugins/sdk/index.js";
 
-/** What a provider does with a submission. */
+/** The provider's reaction to a submission. */
 export type Behaviour = (request: SubmitRequest, context: CallContext) => Promise<Completed | Accepted>;
 
-/** What it answers to a poll, and to a lookup. */
+/** The result of a poll, and of a lookup. */
 export type PollBehaviour = (handle: ProviderHandle, context: CallContext) => Promise<Snapshot>;
 export type LookupBehaviour = (attemptId: string, context: CallContext) => Promise<LookupOutcome>;
 
-/** What files of each type begin with. */
+/** The first bytes of files of each type. */
 const HEADS: Partial<Record<AssetContentType, readonly number[]>> = {
   "audio/mpeg": [0x49, 0x44, 0x33],
   "audio/wav": [..."RIFF\0\0\0\0WAVE"].map((character) => character.charCodeAt(0)),
@@ -34,7 +34,7 @@ const HEADS: Partial<Record<AssetContentType, readonly number[]>> = {
   "image/png": [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
 };
 
-/** Sounds and looks like nothing, and is enough to be stored: 1,000 bytes that begin as files of this type do. */
+/** Contains no audio or image, but can be stored: 1,000 bytes that start as files of this type do. */
 export function scriptedBytes(contentType: AssetContentType): Uint8Array {
   const bytes = new Uint8Array(1_000).map((_, index) => index % 251);
   bytes.set(HEADS[contentType] ?? []);
@@ -56,7 +56,7 @@ export const SCRIPTED_TRACK: ProviderTrack = {
   ],
 };
 
-/** What the song takes beyond prompt and lyrics: an option of every type, one with a default. */
+/** The model's options besides prompt and lyrics: one of every type, one with a default. */
 export const SCRIPTED_OPTIONS: RequestOptions = {
   seed: STANDARD_OPTIONS.seed,
   negative_prompt: { ...STANDARD_OPTIONS.negative_prompt, maxLength: 20 },
@@ -79,7 +79,7 @@ function anAsset(role: "mix" | "master" | "stem" | "cover", label: string, conte
 /** Delivers {@link SCRIPTED_TRACK} at once. */
 export const completes: Behaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
 
-/** Accepts the work, to be asked after in `nextPollMs`. */
+/** Accepts the work, to be polled in `nextPollMs`. */
 export function accepts(nextPollMs = 1_000): Behaviour {
   return (request) =>
     Promise.resolve({ state: "accepted", handle: { version: 1, data: { task: request.jobId } }, nextPollMs });
@@ -89,7 +89,7 @@ export function fails(kind: ProviderFailureKind): Behaviour {
   return () => Promise.reject(new ProviderFailure(kind, `scripted: ${kind}, with words for operators only`));
 }
 
-/** Keeps every submission until `release` is called, or the process stops; then does what `then` says. */
+/** Holds every submission until `release` is called, or the process stops; then does what `then` says. */
 export function holds(then: Behaviour = completes): { readonly behaviour: Behaviour; release(): void } {
   const gate = new AbortController();
   const behaviour: Behaviour = async (request, context) => {
@@ -101,7 +101,7 @@ export function holds(then: Behaviour = completes): { readonly behaviour: Behavi
   return { behaviour, release: () => gate.abort() };
 }
 
-/** A provider that does what a test tells it, without waiting for anything else. */
+/** A provider that follows a test's script, without any other dependency. */
 export class ScriptedProvider implements MusicProvider {
   readonly submissions: SubmitRequest[] = [];
   readonly polls: ProviderHandle[] = [];

@@ -1,20 +1,22 @@
 import { isIP } from "node:net";
 import type { AddressGuard, Resolution } from "../../../core/ports/address-guard.js";
 
-/** Admits every host, and gives every name one public address, unless a test says otherwise. It looks nothing up. */
+/**
+ * Admits every host, and resolves every name to one public address, unless a test says otherwise. It never uses DNS.
+ */
 export class StubGuard implements AddressGuard {
-  /** What was looked up, in order. */
+  /** The resolved names, in order. */
   readonly resolved: string[] = [];
   private readonly refused = new Set<string>();
   private readonly resolutions = new Map<string, Resolution>();
 
-  /** Refuses a host as such. */
+  /** Refuses this host by name. */
   refuse(hostname: string): this {
     this.refused.add(hostname);
     return this;
   }
 
-  /** From now on a host resolves so. */
+  /** Sets the addresses of a host. */
   response(hostname: string, resolution: Resolution): this {
     this.resolutions.set(hostname, resolution);
     return this;

@@ -15,23 +15,26 @@ const SERVER_AUTHENTICATION = "1.3.6.1.5.5.7.3.1";
 
 const DAY_MS = 86_400_000;
 
-/** As TLS servers take them, in PEM. */
+/** In PEM, as TLS servers need them. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface CertificateOptions {
-  /** Names and addresses it is valid for. */
+  /** The names and addresses that it is valid for. */
   readonly names: readonly string[];
-  /** From a day ago for ten days, unless it is to have ended. */
+  /** Valid from a day ago for ten days, unless it is expired. */
   readonly validFrom?: Date;
   readonly validTo?: Date;
 }
 
-/** An authority that nobody trusts by itself. Keys and certificates are made anew each time, so that none lies in the tree. */
+/**
+ * An authority that no client trusts by default. Keys and certificates are created at every start, so that none is in
+ * the repository.
+ */
 export class CertificateAuthority {
-  /** Its own certificate in PEM, to be trusted by whoever tests with it. */
+  /** Its own certificate in PEM, to be trusted by the sender under test. */
   readonly cert: string;
   private readonly keys = newKeys();
 
@@ -57,7 +60,7 @@ export class CertificateAuthority {
   }
 }
 
-/** One that nobody but itself vouches for. */
+/** A self-signed certificate. */
 export function selfSigned(options: CertificateOptions): Certificate {
   const keys = newKeys();
   const server = serverOptions(options);
@@ -96,7 +99,7 @@ function serverOptions({
     extension(ALTERNATIVE_NAMES, der.sequence(...alternatives)),
     extension(EXTENDED_KEY_USAGE, der.sequence(der.oid(SERVER_AUTHENTICATION))),
   ];
-  return { subject: names[0] ?? "nobody", extensions, validFrom, validTo };
+  return { subject: names[0] ?? "unknown", extensions, validFrom, validTo };
 }
 
 function authorityExtensions(): Buffer[] {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** A request that was read to its end. */
+/** A request that was read completely. */
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -14,7 +14,7 @@ export interface Call {
 }
 
 export interface Fault {
-  /** What a sender meets, for the list of `main.ts`. */
+  /** A description of the fault, for the list of `main.ts`. */
   readonly does: string;
   readonly response: (call: Call) => void;
 }
@@ -33,32 +33,32 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   redirect: { does: "302 to ?to=, or to /ok", response: redirect },
   gone: { does: "410", response: ({ response }) => json(response, 410, { gone: true }) },
-  hang: { does: "never answers", response: () => undefined },
+  hang: { does: "never responds", response: () => undefined },
   "slow-headers": { does: "one byte of its headers at a time, without end", response: slowHeaders },
   drip: {
     does: "200, then one byte of its body at a time, every ?every= ms; ?status= for another status",
     response: drip,
   },
   endless: { does: "200 with a body that never ends, as fast as it is read", response: endless },
-  large: { does: "200 with a body of ?bytes= bytes, 100,000 unless told", response: large },
+  large: { does: "200 with a body of ?bytes= bytes, 100,000 by default", response: large },
   bomb: { does: "200 with a small gzip body that unpacks to 10 MB", response: bomb },
   binary: { does: "200 with control characters and broken UTF-8", response: binary },
-  reset: { does: "resets the connection in place of an answer", response: ({ tcp }) => void tcp.resetAndDestroy() },
-  close: { does: "ends the connection in place of an answer", response: ({ request }) => void request.socket.end() },
+  reset: { does: "resets the connection in place of a response", response: ({ tcp }) => void tcp.resetAndDestroy() },
+  close: { does: "ends the connection in place of a response", response: ({ request }) => void request.socket.end() },
   "half-close": { does: "200, a part of its body, then the end of the connection", response: halfClose },
   garbage: {
     does: "bytes that are no HTTP",
     response: ({ request }) => void request.socket.end("\0\x01 this is no HTTP\r\n\r\n"),
   },
   "many-headers": { does: "200 with 100 kB of headers", response: manyHeaders },
-  interim: { does: "two interim answers (103) before a 200, or before ?then=hang", response: interim },
+  interim: { does: "two interim responses (103) before a 200, or before ?then=hang", response: interim },
   stale: {
     does: "200, and resets the kept connection when the next request arrives on it",
     response: ({ response }) => json(response, 200, { received: true }),
   },
 };
 
-/** The fault that a path asks for; a path that names none is answered with 200. */
+/** The fault of a path; an unknown path gets 200. */
 export function faultOf(path: readonly string[]): Fault {
   const [first = ""] = path;
   const fault = /^\d{3}$/.test(first) ? FAULTS["status"] : FAULTS[first];

@@ -1,7 +1,8 @@
 /**
- * A receiver of webhooks that misbehaves on request, to be run by hand against any sender:
+ * A faulty webhook receiver, to be run by hand against any sender:
  *
- *   node dist/test/support/fault-receiver/main.js [--port 8443] [--host 127.0.0.1] [--fault drip] [--certificate expired] [--name receiver] [--secret whsec_…]
+ * node dist/test/support/fault-receiver/main.js [--port 8443] [--host 127.0.0.1] [--fault drip] [--certificate expired]
+ * [--name receiver] [--secret whsec_…]
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -58,7 +59,7 @@ async function start(): Promise<{ readonly receiver: FaultReceiver; readonly dir
       .map((kind) => `${kind}.localhost`)
       .join(", ")}; any other is valid`,
   );
-  say(`its authority, made anew at every start: ${ca}`);
+  say(`its authority, created at every start: ${ca}`);
   say(`  trust it: NODE_EXTRA_CA_CERTS=${ca} for Node.js, curl --cacert ${ca} …`);
   say("faults by path:");
   for (const [path, { does }] of Object.entries(FAULTS)) say(`  /${path.padEnd(13)}${does}`);

@@ -8,26 +8,26 @@ import { FAULTS, faultOf } from "./faults.js";
 
 const DAY_MS = 86_400_000;
 
-/** Certificates by the name a sender asks for: `expired` for `https://expired.localhost`. */
+/** Certificates by the host name of the request: `expired` for `https://expired.localhost`. */
 export const CERTIFICATES = ["valid", "expired", "wrong-name", "self-signed", "untrusted"] as const;
 export type CertificateKind = (typeof CERTIFICATES)[number];
 
-/** Where it listens: TLS as it should be, no TLS, bytes that are no TLS, silence, and TLS 1.1 at most. Each has a port of its own. */
-export const DOORS = ["https", "http", "garbage", "mute", "old-tls"] as const;
-export type Door = (typeof DOORS)[number];
+/** Its servers: correct TLS, no TLS, bytes that are not TLS, silence, and TLS 1.1 at most. Each has its own port. */
+export const SERVERS = ["https", "http", "garbage", "mute", "old-tls"] as const;
+export type ServerKind = (typeof SERVERS)[number];
 
 export interface FaultReceiverOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** The port of `https`; the other doors get the next ones. Default 0: free ones. */
+  /** The port of `https`; the other servers get the next ones. Default 0: free ones. */
   readonly port?: number;
   /** A fault for every path, by its name in {@link FAULTS}. */
   readonly fault?: string;
-  /** The certificate for every name but those of {@link CERTIFICATES}. Default `valid`. */
+  /** The certificate for every name except those of {@link CERTIFICATES}. Default `valid`. */
   readonly certificate?: CertificateKind;
-  /** Names that the valid certificate is for, beside localhost and hooks.localhost. */
+  /** Names that the valid certificate is for, besides localhost and hooks.localhost. */
   readonly names?: readonly string[];
-  /** `whsec_…`; with it every request is verified with the public library `standardwebhooks`. */
+  /** `whsec_…`; with it the public library `standardwebhooks` verifies every request. */
   readonly secret?: string;
 }
 
@@ -40,27 +40,27 @@ export interface ReceivedRequest {
   readonly body: Buffer;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Whether the signature fits; null without a secret. */
+  /** Whether the signature is valid; null without a secret. */
   readonly isVerified: boolean | null;
 }
 
-/** Of more requests the oldest are forgotten. */
+/** The oldest requests above this number are dropped. */
 const REQUESTS_MAX = 1_000;
 
 type Verify = (request: Pick<ReceivedRequest, "headers" | "body">) => boolean | null;
 
 /**
- * A receiver of webhooks that misbehaves on request: the first part of the path names the fault, the host name the certificate. For tests, and to
- * be run against any sender.
+ * A faulty webhook receiver: the first part of the path names the fault, the host name the certificate. For tests, and
+ * to be run against any sender.
  */
 export class FaultReceiver {
   readonly requests: ReceivedRequest[] = [];
-  /** How many TCP connections each door has accepted. */
-  readonly connections: Record<Door, number> = { https: 0, http: 0, garbage: 0, mute: 0, "old-tls": 0 };
+  /** How many TCP connections each server has accepted. */
+  readonly connections: Record<ServerKind, number> = { https: 0, http: 0, garbage: 0, mute: 0, "old-tls": 0 };
   private readonly authority = new CertificateAuthority();
-  private readonly servers = new Map<Door, Server>();
+  private readonly servers = new Map<ServerKind, Server>();
   private readonly sockets = new Set<Socket>();
-  /** Those that a request on `/stale` came from. */
+  /** The connections of requests to `/stale`. */
   private readonly doomed = new WeakSet<Socket>();
   private readonly changed = new EventEmitter();
 
@@ -69,15 +69,15 @@ export class FaultReceiver {
     private readonly verify: Verify,
   ) {}
 
-  /** @throws {Error} the fault is unknown, or a port cannot be had */
+  /** @throws {Error} the fault is unknown, or a port is in use */
   static async open(options: FaultReceiverOptions = {}): Promise<FaultReceiver> {
     const { fault, port = 0, host = "127.0.0.1" } = options;
     if (fault !== undefined && FAULTS[fault] === undefined)
       throw new Error(`There is no fault ${fault}. There are: ${Object.keys(FAULTS).join(", ")}.`);
     const receiver = new FaultReceiver(options, await verifierFor(options.secret));
     receiver.build();
-    for (const [index, [door, server]] of [...receiver.servers].entries()) {
-      server.on("connection", (socket: Socket) => receiver.accept(door, socket));
+    for (const [index, [kind, server]] of [...receiver.servers].entries()) {
+      server.on("connection", (socket: Socket) => receiver.accept(kind, socket));
       server.listen(port === 0 ? 0 : port + index, host);
       await once(server, "listening");
     }
@@ -89,16 +89,16 @@ export class FaultReceiver {
     return this.authority.cert;
   }
 
-  portOf(door: Door): number {
-    return (this.servers.get(door)?.address() as AddressInfo).port;
+  portOf(server: ServerKind): number {
+    return (this.servers.get(server)?.address() as AddressInfo).port;
   }
 
-  /** Where to send: `url("/ok")`, `url("/ok", { host: "expired.localhost" })`, `url("/ok", { door: "http" })`. */
+  /** The URL to send to: `url("/ok")`, `url("/ok", { host: "expired.localhost" })`, `url("/ok", { server: "http" })`. */
   url(
     path: string,
-    { host = "localhost", door = "https" }: { readonly host?: string; readonly door?: Door } = {},
+    { host = "localhost", server = "https" }: { readonly host?: string; readonly server?: ServerKind } = {},
   ): string {
-    return `${door === "http" ? "http" : "https"}://${host}:${this.portOf(door)}${path}`;
+    return `${server === "http" ? "http" : "https"}://${host}:${this.portOf(server)}${path}`;
   }
 
   /** Resolves when there were `count` requests. */
@@ -112,17 +112,17 @@ export class FaultReceiver {
     while (this.sockets.size > 0) await once(this.changed, "closed");
   }
 
-  /** Calls back for every request. */
+  /** Calls the listener for every request. */
   onRequest(listener: (request: ReceivedRequest) => void): void {
     this.changed.on("request", listener);
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   cut(): void {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** The same, and listens no more. */
+  /** The same, and stops listening. */
   async close(): Promise<void> {
     const closed = [...this.servers.values()].map((server) => new Promise((resolve) => server.close(resolve)));
     this.cut();
@@ -170,12 +170,12 @@ export class FaultReceiver {
       }),
       "wrong-name": authority.issue({ names: ["other.example"] }),
       "self-signed": selfSigned({ names: ["self-signed.localhost"] }),
-      untrusted: new CertificateAuthority("An authority that nobody trusts").issue({ names: ["untrusted.localhost"] }),
+      untrusted: new CertificateAuthority("An untrusted authority").issue({ names: ["untrusted.localhost"] }),
     };
   }
 
-  private accept(door: Door, socket: Socket): void {
-    this.connections[door] += 1;
+  private accept(server: ServerKind, socket: Socket): void {
+    this.connections[server] += 1;
     this.sockets.add(socket);
     socket.on("error", () => undefined);
     socket.on("close", () => {
@@ -206,7 +206,7 @@ export class FaultReceiver {
   }
 }
 
-/** null when the sender broke off. */
+/** null when the sender disconnected. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   try {

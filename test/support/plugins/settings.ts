@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 
 /** Ids of the plugins here, each in a folder of its name. */
-export const RECORDING_PROVIDERS = ["logbook", "logbook-idempotent", "logbook-lookup"] as const;
+export const RECORDING_PROVIDERS = ["recording", "recording-idempotent", "recording-lookup"] as const;
 
 /**
- * Settings under which a process loads the logbook's plugins from their folders, and no other plugin.
+ * Settings under which a process loads the recording providers from their folders, and no other plugin.
  *
- * @param file the logbook
+ * @param file the recorded calls
  */
 export function recordingProviderSettings(file: string, lateMs = 500): Record<string, string> {
   const settings: Record<string, string> = { FERMATA_PLUGINS__SYNTH__ENABLED: "false" };

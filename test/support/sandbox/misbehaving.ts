@@ -1,4 +1,4 @@
-/** A sandboxed module that does whatever a test asks for. */
+/** A sandboxed module with scripted faults. */
 import dgram from "node:dgram";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +9,7 @@ export interface Misdeed {
   readonly bytes?: Uint8Array;
 }
 
-/** Processor time that `work` takes. */
+/** CPU time that `work` takes. */
 export const WORK_MS = 500;
 
 const kept: Uint8Array[] = [];

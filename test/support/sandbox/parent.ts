@@ -1,4 +1,4 @@
-/** Starts a sandboxed process, says which, and waits to be killed. */
+/** Starts a sandboxed process, prints its id, and waits to be killed. */
 import { Sandbox } from "../../../adapters/sandbox/index.js";
 
 const sandbox = new Sandbox({ handler: new URL(process.argv[2] ?? ""), processes: 1 });

@@ -4,11 +4,11 @@ import { useSandbox } from "../../support/process.js";
 
 const MIB = 1024 * 1024;
 
-describe("Callbacks to an address that was not given out", function () {
+describe("Callbacks to an unknown address", function () {
   this.timeout(120_000);
   const sandbox = useSandbox();
 
-  it("get 404 before their body is there, and hold no memory", async () => {
+  it("get 404 before their body arrives, and use no memory", async () => {
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir());
     const target = new AttackTarget(fermata, await fermata.listening());
     await target.hasAccepted();
@@ -19,7 +19,7 @@ describe("Callbacks to an address that was not given out", function () {
     });
     const texts = result.connections.map(({ text }) => text).filter((text) => text !== "");
     expect(texts).to.not.be.empty;
-    // A connection is reset under a client that goes on sending: some of them do not get to read it.
+    // A client that keeps sending gets a reset: some of them cannot read the response.
     for (const text of texts) {
       expect(text)
         .to.match(/^HTTP\/1\.1 (404|429) /)

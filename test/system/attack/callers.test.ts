@@ -77,7 +77,7 @@ describe("A hostile caller", function () {
     for (const connection of result) connection.destroy();
   });
 
-  it("has one webhook endpoint for each URL, not twenty", async () => {
+  it("can create one webhook endpoint per URL, not twenty", async () => {
     const { api, target } = attacked;
     const body = { url: "https://127.0.0.1:9/hook" };
     const register = (): Promise<ApiResponse> =>
@@ -89,7 +89,7 @@ describe("A hostile caller", function () {
     expect(refused.map(refusalOf)).to.deep.equal(Array(19).fill("400 webhook_url_invalid"));
   });
 
-  it("beyond its limit leaves 21 rows a minute in the log, however many requests it sends", async () => {
+  it("over its limit leaves 21 rows a minute in the request log, however many requests it sends", async () => {
     const { api, target } = attacked;
     const startedAt = Date.now();
     const headers = { Authorization: `Bearer ${api.key ?? ""}` };
@@ -107,7 +107,7 @@ describe("A hostile caller", function () {
     expect(rows.length).to.be.at.most(21 * minutes);
   });
 
-  it("from ever new addresses does not fill the memory of the limits", async () => {
+  it("with ever new addresses does not exhaust the memory of the rate limiter", async () => {
     const address = (index: number): string => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
     const headersOf = (index: number): Record<string, string> => {
       return { Authorization: "Bearer x", "X-Forwarded-For": address(index) };
@@ -116,7 +116,7 @@ describe("A hostile caller", function () {
     const { result } = await measured("subjects of limits", attacked.target, async () => {
       return new Set(await flood(some, "/api/v1/me", headersOf));
     });
-    // More than it holds are there now: whatever comes takes the place of another.
+    // The limiter is full now: each new subject replaces another.
     const { result: later, figures } = await measured("subjects beyond the limit", attacked.target, async () => {
       return new Set(await flood(more, "/api/v1/me", (index) => headersOf(some + index)));
     });
@@ -124,7 +124,7 @@ describe("A hostile caller", function () {
     expect(figures.rssPeakBytes - figures.rssBeforeBytes).to.be.below(180 * MIB);
   });
 
-  it("keeps no link to what was unshared, or belongs to a suspended account", async () => {
+  it("has no valid link to an unshared track or one of a suspended account", async () => {
     const { api, target, account, run } = attacked;
     const generation = { model_id: "hostile/words", prompt: "rain" };
     const { id } = dataOf<{ id: string }>(await api.generate(generation, { Prefer: "wait=30" }));

@@ -11,12 +11,12 @@ import { useSandbox } from "../../support/process.js";
 
 const REFUSED_AT_ONCE_MAX = 64;
 
-describe("Connections that clients do not close", function () {
+describe("Connections that clients keep open", function () {
   this.timeout(120_000);
   const sandbox = useSandbox();
 
-  it("are closed when their requests do not arrive in time: their descriptors come back", async () => {
-    // The long form goes by the defaults, and waits for 45 s at most.
+  it("are closed when their requests do not arrive in time, which frees their descriptors", async () => {
+    // The long form uses the defaults, and waits for 45 s at most.
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir(), {
       FERMATA_HTTP__MAX_CONNECTIONS_PER_NETWORK: "2000",
       ...(IS_LONG ? {} : { FERMATA_HTTP__REQUEST_TIMEOUT_SECONDS: "2" }),
@@ -53,7 +53,7 @@ describe("Connections that clients do not close", function () {
     });
     const refused = result.connections.filter(({ statuses }) => statuses[0] === 429);
     expect(refused).to.not.be.empty;
-    // Beyond those that are being told so, further ones are closed at once.
+    // While these get the 429, further ones are closed at once.
     expect(figures.descriptorsPeak - before).to.be.below(most + REFUSED_AT_ONCE_MAX + 30);
     for (const { text } of refused) {
       expect(text)

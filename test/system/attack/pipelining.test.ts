@@ -6,12 +6,12 @@ const MIB = 1024 * 1024;
 const MAX_PIPELINED = 16;
 const SIZE = { connections: sized(10, 40), requests: 1_969 };
 
-describe("Requests that are pipelined", function () {
+describe("Pipelined requests", function () {
   this.timeout(120_000);
   const sandbox = useSandbox();
 
-  it(`get ${MAX_PIPELINED} of them at most, and their connections close`, async () => {
-    // The figures are at the port of the API here, as an operator may have it.
+  it(`are served up to ${MAX_PIPELINED}; then the connection is closed`, async () => {
+    // The metrics are at the port of the API here, which an operator may configure.
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir(), { FERMATA_METRICS__PORT: "" });
     const target = new AttackTarget(fermata, await fermata.listening());
     for (const path of ["/metrics", "/docs/swagger-ui-bundle.js", "/openapi.json", "/healthz", "/nothing"]) {
@@ -28,7 +28,7 @@ describe("Requests that are pipelined", function () {
     }
   });
 
-  it("are all there for a client that keeps within the limit and reads", async () => {
+  it("are all served for a client that stays within the limit and reads", async () => {
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir());
     const client = await RawConnection.open(await fermata.listening(), { reads: true });
     const requests = [...Array<string>(MAX_PIPELINED - 1).fill(""), "Connection: close\r\n"];

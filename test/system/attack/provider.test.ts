@@ -14,10 +14,10 @@ import { Canary } from "../../support/canary.js";
 import { eventually, Sandbox } from "../../support/process.js";
 
 const MIB = 1024 * 1024;
-/** Every control and format character there is, but line breaks. */
+/** Every control and format character, except line breaks. */
 const STEERING = /(?!\n)[\p{Cc}\p{Cf}]/u;
 
-/** Files of a few kilobytes that unpack to gigabytes, or to nothing for a very long time. */
+/** Files of a few kilobytes that decompress to gigabytes, or block a decoder for a very long time. */
 const BOMBS: Readonly<Record<string, () => Uint8Array>> = {
   flac: () => flacBomb(495),
   opus: () => opusBomb(sized(6_400, 100_000)),
@@ -57,7 +57,7 @@ describe("A hostile provider", function () {
     await neighbour.close();
   });
 
-  /** Jobs for each of the prompts, together. @returns what they came to, when all have ended */
+  /** Creates a job for each of the prompts at once. @returns the ended jobs */
   async function generate(deed: string, prompts: readonly string[]): Promise<Job[]> {
     const { api } = attacked;
     return Promise.all(
@@ -77,7 +77,7 @@ describe("A hostile provider", function () {
     );
   }
 
-  it("has its decoder bombs stored without what they break, and nobody waits for them", async () => {
+  it("has its decompression bombs stored without derived assets, and delays no other job", async () => {
     const prompts = Array.from({ length: sized(1, 4) }, () => Object.keys(BOMBS)).flat();
     const { result, figures } = await measured("decoder bombs", attacked.target, () => generate("bomb", prompts));
     expect(result.map(({ status, credits_charged: charged }) => [status, charged])).to.deep.equal(
@@ -86,7 +86,7 @@ describe("A hostile provider", function () {
     expect(figures.rssPeakBytes - figures.rssBeforeBytes).to.be.below(250 * MIB);
   });
 
-  it("has words that are too many or no numbers cut, and its work is delivered all the same", async () => {
+  it("has oversized lyrics and invalid times truncated, and its jobs completed", async () => {
     const prompts = Array.from({ length: sized(2, 40) }, (_, index) => `words ${index}`);
     const { result } = await measured("words", attacked.target, () => generate("words", prompts));
     for (const { status, tracks } of result) {
@@ -96,7 +96,7 @@ describe("A hostile provider", function () {
     }
   });
 
-  it("gets nothing sent to a neighbour", async () => {
+  it("cannot send a request to another host of the network", async () => {
     const url = `http://127.0.0.1:${neighbour.port}/bucket`;
     const prompts = Array.from({ length: sized(2, 40) }, (_, index) => `${url}/${index}`);
     const { result } = await measured("uploads to 127.0.0.1", attacked.target, () => generate("upload", prompts));
@@ -104,7 +104,7 @@ describe("A hostile provider", function () {
     expect(neighbour.connections).to.equal(0);
   });
 
-  it("does not steer the terminals of operators, by its log nor by its commands", async () => {
+  it("cannot write escape sequences to the terminals of operators, by the log or by command output", async () => {
     const prompts = Array.from({ length: sized(2, 40) }, () => "\u001b[2Jrain\u202e");
     const { result } = await measured("escapes", attacked.target, () => generate("error", prompts));
     expect(new Set(result.map(({ status }) => status))).to.deep.equal(new Set(["failed"]));

@@ -13,11 +13,11 @@ import { filesUnder, useSandbox } from "../../support/process.js";
 import { tinyMp3 } from "../../support/provider-kit/index.js";
 
 const MIB = 1024 * 1024;
-/** More than the system's buffers between two ends of a connection hold. */
+/** More than the system's buffers between two ends of a connection. */
 const AUDIO_BYTES = 32 * MIB;
 const CONCURRENT_MAX = 64;
 
-describe("Responses that are not read", function () {
+describe("Responses that the client does not read", function () {
   this.timeout(180_000);
   const sandbox = useSandbox();
 
@@ -40,7 +40,7 @@ describe("Responses that are not read", function () {
     return { target, path: `${new URL(url).pathname}/audio` };
   }
 
-  it("are given up after http.stalledResponseSeconds, with their files, and only so many begin at once", async () => {
+  it("are aborted after http.stalledResponseSeconds, their files closed, and their number is limited", async () => {
     const { target, path } = await sharing(sized("2", "10"));
     await target.hasAccepted();
     const before = await target.descriptors();
@@ -60,7 +60,7 @@ describe("Responses that are not read", function () {
     expect(figures.rssPeakBytes - figures.rssBeforeBytes).to.be.below(150 * MIB);
   });
 
-  it("wait in vain behind one that is not read: they are given up with it", async () => {
+  it("behind an unread one on the same connection are aborted with it", async () => {
     const { target, path } = await sharing("2");
     await target.hasAccepted();
     const before = await target.descriptors();
@@ -69,7 +69,7 @@ describe("Responses that are not read", function () {
       await target.hasAccepted();
       await target.descriptorsBackTo(before);
     });
-    // What they held of the budget is free again.
+    // Their share of the budget is free again.
     const again = await RawConnection.open(target.url, { reads: true });
     again.send(`HEAD ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     await again.closed;

@@ -8,8 +8,8 @@ import { aNotification } from "../../contract/job-queue.contract.js";
 import { eventually, openQueueSpace, openRelay, type QueueSpace, type Relay } from "../../support/rabbitmq.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
-describe("An app that only serves", () => {
-  it("is ready before and after its first bell, although nobody has ever listened, and the bell waits for who does", async () => {
+describe("A serve process", () => {
+  it("is ready before and after its first notification, which waits in the queue for a worker", async () => {
     const space = await openQueueSpace();
     const test = await startTestApp({ settings: { queue: { url: space.url } } });
     try {
@@ -28,7 +28,7 @@ describe("An app that only serves", () => {
   });
 });
 
-describe("An app whose broker is in trouble", function () {
+describe("An app with a faulty broker", function () {
   this.timeout(60_000);
 
   let space: QueueSpace;
@@ -55,7 +55,7 @@ describe("An app whose broker is in trouble", function () {
     await space.clear("scripted", "synth");
   });
 
-  /** Accepted at once, run to its end, and handed to the provider once. */
+  /** Accepted at once, completed, and submitted to the provider once. */
   async function runsOnce(): Promise<void> {
     const before = test.provider.submissions.length;
     const response = await caller.api.generate();
@@ -69,13 +69,13 @@ describe("An app whose broker is in trouble", function () {
 
   const readiness = async (): Promise<number> => (await test.anonymous.get("/readyz")).status;
 
-  it("is ready, and rings and hears its bells", async () => {
+  it("is ready, and publishes and receives notifications", async () => {
     expect(await readiness()).to.equal(200);
     await runsOnce();
     await eventually(() => expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
   });
 
-  it("accepts and runs jobs while the broker is away, is not ready meanwhile, and is afterwards", async () => {
+  it("accepts and runs jobs while the broker is down; /readyz fails meanwhile and recovers", async () => {
     await relay.shut();
     await eventually(async () => expect(await readiness()).to.equal(503));
     expect((await test.anonymous.get("/readyz")).text)
@@ -87,7 +87,7 @@ describe("An app whose broker is in trouble", function () {
     await runsOnce();
   });
 
-  it("accepts and runs jobs while the broker hangs, and is not ready meanwhile", async () => {
+  it("accepts and runs jobs while the broker hangs; /readyz fails meanwhile", async () => {
     relay.freeze();
     await runsOnce();
     expect(await readiness()).to.equal(503);
@@ -95,7 +95,7 @@ describe("An app whose broker is in trouble", function () {
     await eventually(async () => expect(await readiness()).to.equal(200));
   });
 
-  it("accepts and runs jobs while its queue is deleted, says so, and is ready once it is made anew", async () => {
+  it("accepts and runs jobs while its queue is deleted, logs it, and is ready after the queue is recreated", async () => {
     await space.onServer((channel) => channel.deleteQueue(space.queueOf("scripted")));
     await eventually(async () => expect(await readiness()).to.equal(503));
     await runsOnce();
@@ -103,11 +103,11 @@ describe("An app whose broker is in trouble", function () {
     await runsOnce();
   });
 
-  it("runs jobs whose bells are lost", async () => {
+  it("runs jobs whose notifications are lost", async () => {
     const stolen: string[] = [];
     await space.onServer(async (channel) => {
       const steal = (message: ConsumeMessage | null): void => void stolen.push(message?.content.toString() ?? "");
-      // The broker gives it whatever comes, before anybody else.
+      // The broker passes it every notification first.
       await channel.consume(space.queueOf("scripted"), steal, { noAck: true, arguments: { "x-priority": 10 } });
       await runsOnce();
     });
@@ -115,10 +115,10 @@ describe("An app whose broker is in trouble", function () {
     expect(await readiness()).to.equal(200);
   });
 
-  it("runs a job once, however often its bell is heard, and whatever else is in the queue", async () => {
-    const { notify: ring }: JobQueue = queue;
+  it("runs a job once, however often its notification arrives and whatever else is in the queue", async () => {
+    const { notify }: JobQueue = queue;
     queue.notify = (notifications) => {
-      for (let times = 0; times < 5; times += 1) ring.call(queue, [...notifications, aNotification("scripted")]);
+      for (let times = 0; times < 5; times += 1) notify.call(queue, [...notifications, aNotification("scripted")]);
     };
     await Promise.all(Array.from({ length: 20 }, () => caller.api.generate()));
     await eventually(() => expect(test.provider.submissions).to.have.length(20));

@@ -3,7 +3,7 @@ import { dataOf } from "../../support/api-client.js";
 import { eventually, makePrivateBroker, openQueueSpace, type PrivateBroker } from "../../support/rabbitmq.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
-/** One server and one worker in one process; all is well again without a restart. */
+/** One server and one worker in one process; it recovers without a restart. */
 describe("An app whose broker is killed, restarted or short of memory", function () {
   // A broker takes seconds to start.
   this.timeout(90_000);
@@ -15,7 +15,7 @@ describe("An app whose broker is killed, restarted or short of memory", function
   before(async () => {
     broker = await makePrivateBroker();
     const { url } = await openQueueSpace(broker.server);
-    // The broker is not there yet.
+    // The broker is not running yet.
     test = await startTestApp({ work: true, settings: { queue: { url } } });
     caller = await test.account();
   });
@@ -25,7 +25,7 @@ describe("An app whose broker is killed, restarted or short of memory", function
     await broker.remove();
   });
 
-  /** Accepted, run to their ends, and each handed to the provider once. */
+  /** Accepted, completed, and each submitted to the provider once. */
   async function runsOnce(): Promise<void> {
     const before = test.provider.submissions.length;
     const responses = await Promise.all(Array.from({ length: 3 }, () => caller.api.generate()));
@@ -50,7 +50,7 @@ describe("An app whose broker is killed, restarted or short of memory", function
     ]);
   }
 
-  /** During the trouble and after it. */
+  /** During the fault and after it. */
   async function goesOn(fix: () => Promise<void>): Promise<void> {
     await eventually(isNotReadyForItsQueue);
     await runsOnce();
@@ -60,11 +60,11 @@ describe("An app whose broker is killed, restarted or short of memory", function
     await runsOnce();
   }
 
-  it("starts, accepts and runs jobs before there is one", () => goesOn(() => broker.start()));
+  it("starts, accepts and runs jobs before the broker is up", () => goesOn(() => broker.start()));
 
-  it("accepts and runs jobs while the broker takes no messages for want of memory", async () => {
+  it("accepts and runs jobs while the broker blocks publishers for lack of memory", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
-    // The broker tells a connection with its next message.
+    // The broker notifies a connection with its next message.
     await runsOnce();
     await goesOn(() => broker.control("set_vm_memory_high_watermark", "0.4"));
   });
@@ -74,12 +74,12 @@ describe("An app whose broker is killed, restarted or short of memory", function
     await goesOn(() => broker.control("start_app"));
   });
 
-  it("accepts and runs jobs while the broker is dead", async () => {
+  it("accepts and runs jobs after kill -9 of the broker", async () => {
     await broker.kill();
     await goesOn(() => broker.start());
   });
 
-  it("has lost and doubled nothing", async () => {
+  it("has lost and duplicated no job", async () => {
     const { violations, checked } = await test.app.credits.verify();
     expect([violations, checked.jobs]).to.deep.equal([[], test.provider.submissions.length]);
   });

@@ -29,7 +29,8 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     space = await openQueueSpace(broker.server);
     queue = await RabbitmqJobQueue.open({ url: space.url, logger });
     await queue.listen("synth", (notification) => void heard.push(notification));
-    // Listened to from the beginning: RabbitMQ 3.10 may never answer again for a queue that it made just before a kill -9.
+    // It listens from the start: RabbitMQ 3.10 may never respond again for a queue that it created just before a kill
+    // -9.
     await queue.listen("mureka", async (notification) => {
       held.push(notification);
       if (!isWell) await new Promise(() => undefined);
@@ -50,7 +51,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     });
   }
 
-  it("is opened without a broker, and finds it once it is there", async () => {
+  it("opens without a broker, and connects when it is up", async () => {
     queue.notify([aNotification()]);
     expect(queue.counts).to.deep.equal({ confirmed: 0, unroutable: 0, dropped: 1 });
     expect((await refusal(() => queue.check())).message).to.match(
@@ -60,9 +61,9 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await works();
   });
 
-  it("sends nothing to a broker that is short of memory, says so, and goes on when it is well again", async () => {
+  it("publishes nothing while the broker is blocked for lack of memory, logs it, and continues afterwards", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
-    // The broker tells a connection with its first message.
+    // The broker notifies a connection with its first message.
     queue.notify([aNotification()]);
     const error = await refusal(() => queue.check());
     expect(error.message).to.match(/^RabbitMQ at \S+ takes no messages: low on memory$/);
@@ -73,7 +74,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await works();
   });
 
-  it("is closed at once while the broker takes no messages", async () => {
+  it("closes at once while the broker blocks publishers", async () => {
     const other = await RabbitmqJobQueue.open({ url: space.url, logger: new RecordingLogger() });
     await broker.control("set_vm_memory_high_watermark", "0.000001");
     other.notify([aNotification()]);
@@ -82,14 +83,14 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await broker.control("set_vm_memory_high_watermark", "0.4");
   });
 
-  it("outlives a restart of the broker", async () => {
+  it("reconnects after a restart of the broker", async () => {
     await broker.control("stop_app");
     await refusal(() => queue.check());
     await broker.control("start_app");
     await works();
   });
 
-  it("outlives kill -9 of the broker; what no listener was done with is heard again", async () => {
+  it("reconnects after kill -9 of the broker; unacknowledged notifications are delivered again", async () => {
     const notification = aNotification("mureka");
     isWell = false;
     queue.notify([notification]);

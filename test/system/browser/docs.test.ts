@@ -16,7 +16,7 @@ describe("GET /docs, in a browser", function () {
     await test.close();
   });
 
-  it("tries an endpoint out with a key, and shows its answer", async () => {
+  it("calls an endpoint with a key, and shows the response", async () => {
     const { key, account } = await test.account();
     const { page, requests, complaints, close } = await visit(browser, { viewport: { width: 1_200, height: 1_000 } });
     await page.goto(`${test.url}/docs`);
@@ -29,9 +29,9 @@ describe("GET /docs, in a browser", function () {
     const operation = page.locator(".opblock-get").filter({ has: page.locator('[data-path="/api/v1/me"]') });
     await operation.locator(".opblock-summary-control").click();
     await operation.getByRole("button", { name: "Try it out" }).click();
-    const answered = page.waitForResponse(`${test.url}/api/v1/me`);
+    const response = page.waitForResponse(`${test.url}/api/v1/me`);
     await operation.getByRole("button", { name: "Execute" }).click();
-    expect((await answered).status()).to.equal(200);
+    expect((await response).status()).to.equal(200);
     const shown = operation.locator(".live-responses-table");
     await shown.waitFor();
     expect(await shown.textContent())

@@ -10,7 +10,7 @@ import { startTestApp, type TestApp } from "../../support/test-app.js";
 const TITLE = "Lanterns over the harbour";
 const SECONDS = 60;
 
-/** What the tests look at of an audio element; the types of browsers are not among those of Node. */
+/** The members of an audio element that the tests read; Node has no types of browsers. */
 interface Player {
   readonly currentTime: number;
   readonly paused: boolean;
@@ -19,14 +19,14 @@ interface Player {
   readonly readyState: number;
 }
 
-/** What a test waits for; in any case nothing is being sought, and the length is known. */
+/** The condition of a wait; also, no seek is in progress, and the duration is known. */
 interface Wanted {
-  /** Seconds that have been passed. */
+  /** Seconds that have played. */
   readonly after?: number;
   readonly isPaused?: boolean;
 }
 
-describe("the page of a shared track, in a browser", function () {
+describe("The page of a shared track, in a browser", function () {
   this.timeout(120_000);
   let browser: Browser;
   let test: TestApp;
@@ -68,7 +68,7 @@ describe("the page of a shared track, in a browser", function () {
       const { currentTime, paused, controls, seeking, readyState } = element as unknown as Player;
       return { currentTime, paused, controls, seeking, readyState };
     });
-  /** Resolves when the sound has come that far; the test's own limit is the bound. */
+  /** Resolves when playback has reached this position; the test's own limit is the bound. */
   const until = async (wanted: Wanted): Promise<void> =>
     void (await open.page.waitForFunction(({ after = -1, isPaused }) => {
       const { document } = globalThis as unknown as { readonly document: { querySelector(name: "audio"): Player } };
@@ -76,13 +76,13 @@ describe("the page of a shared track, in a browser", function () {
       return currentTime > after && !seeking && (isPaused ?? paused) === paused && readyState > 0;
     }, wanted));
 
-  it("plays, and says where it is", async () => {
+  it("plays, and shows the position", async () => {
     await visitPage();
     const { page } = open;
     expect((await player()).controls).to.equal(false);
     await page.getByRole("button", { name: "Play" }).click();
     await until({ after: 1.2 });
-    // Its name follows the sound, which is further than the page by a moment.
+    // The label follows the playback, which is slightly ahead of the page.
     await page.getByRole("button", { name: "Pause" }).waitFor();
     expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:\d\d of (0:59|1:00)$/);
     expect(Number(await slider().getAttribute("aria-valuenow"))).to.be.at.least(1);
@@ -92,7 +92,7 @@ describe("the page of a shared track, in a browser", function () {
     await page.getByRole("button", { name: "Play" }).waitFor();
   });
 
-  it("seeks to where its waveform is clicked, and fetches the file from there", async () => {
+  it("seeks to the clicked position of the waveform, and fetches the file from there", async () => {
     await visitPage();
     await until({});
     const box = await slider().boundingBox();
@@ -125,7 +125,7 @@ describe("the page of a shared track, in a browser", function () {
     expect((await player()).currentTime).to.be.closeTo(SECONDS * 0.25, 1);
   });
 
-  it("is played and moved by the keyboard alone", async () => {
+  it("can be played and seeked with the keyboard alone", async () => {
     await visitPage();
     await until({});
     const { keyboard } = open.page;
@@ -153,7 +153,7 @@ describe("the page of a shared track, in a browser", function () {
     await until({ isPaused: true });
   });
 
-  it("reaches no other host, and gives the browser nothing to complain of", async () => {
+  it("contacts no other host, and causes no browser error", async () => {
     await visitPage();
     await open.page.getByRole("button", { name: "Play" }).click();
     await until({ after: 0.3 });
@@ -164,7 +164,7 @@ describe("the page of a shared track, in a browser", function () {
     expect(open.complaints).to.deep.equal([]);
   });
 
-  it("plays without JavaScript, by the browser's own player", async () => {
+  it("plays without JavaScript in the browser's player", async () => {
     await visitPage({ javaScriptEnabled: false });
     expect(await open.page.getByRole("heading").textContent()).to.equal(TITLE);
     expect(await audio().isVisible()).to.equal(true);
@@ -172,7 +172,7 @@ describe("the page of a shared track, in a browser", function () {
     expect(await open.page.getByRole("button", { name: "Play" }).count()).to.equal(0);
     expect(await open.page.locator(".wave svg.rest").isVisible()).to.equal(true);
     await audio().evaluate((element) => (element as unknown as { play(): Promise<void> }).play());
-    // Nothing that could wait runs in such a page: it is asked until the sound has moved on.
+    // Without scripts nothing in the page can wait: the test polls until playback has advanced.
     while ((await player()).currentTime < 0.3);
     await open.page.screenshot({ path: await screenshotPath("share-without-javascript") });
   });
@@ -185,7 +185,7 @@ describe("the page of a shared track, in a browser", function () {
     still: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" },
   };
   for (const [name, options] of Object.entries(LOOKS)) {
-    it(`can be read and used by everybody: ${name}`, async () => {
+    it(`is accessible: ${name}`, async () => {
       await visitPage(options);
       await until({});
       await slider().click({ position: { x: 90, y: 20 } });
@@ -202,7 +202,7 @@ describe("the page of a shared track, in a browser", function () {
     });
   }
 
-  it("says so when it cannot be played any more", async () => {
+  it("shows a message when the audio can no longer be played", async () => {
     await visitPage();
     await until({});
     await test.app.library.manage.unshare(trackId);
@@ -211,7 +211,7 @@ describe("the page of a shared track, in a browser", function () {
     await open.page.getByRole("status").filter({ hasText: "cannot be played" }).waitFor();
   });
 
-  it("shows nothing any more once the track is taken back", async () => {
+  it("returns 404 after the track is unshared", async () => {
     await visitPage();
     await until({});
     await test.app.library.manage.unshare(trackId);
@@ -228,7 +228,7 @@ describe("the page of a shared track, in a browser", function () {
   });
 });
 
-/** What axe finds wrong with a page, by the rules of WCAG 2.2 AA and good practice. */
+/** axe's violations of a page, by the rules of WCAG 2.2 AA and good practice. */
 async function violationsIn({ page }: Visit): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");

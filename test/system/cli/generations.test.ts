@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Sandbox } from "../../support/process.js";
-import { SILENCE_WAV } from "../../support/shelf.js";
+import { SILENCE_WAV } from "../../support/library-fixture.js";
 
 interface Shown {
   readonly id: string;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { eventually, filesUnder, Sandbox } from "../../support/process.js";
-import { readRows } from "../../support/storm/rows.js";
+import { readRows } from "../../support/chaos/rows.js";
 
 interface ShownJob {
   readonly id: string;

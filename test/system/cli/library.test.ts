@@ -6,8 +6,8 @@ import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { filesUnder, Sandbox } from "../../support/process.js";
 import { repositoryPath } from "../../support/repository.js";
-import { SILENCE_WAV } from "../../support/shelf.js";
-import { readRows } from "../../support/storm/rows.js";
+import { SILENCE_WAV } from "../../support/library-fixture.js";
+import { readRows } from "../../support/chaos/rows.js";
 
 interface Imported {
   readonly tracks: readonly { readonly ref: string; readonly id: string }[];

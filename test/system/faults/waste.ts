@@ -5,8 +5,8 @@ import { randomTiming } from "../waste/timing.js";
 const RUNS = 20;
 
 /** The long form of test/system/waste, run by `npm run test:faults`. Its last line is the waste of all runs. */
-describe("What was bought is not thrown away, whenever it happens", () => {
-  // Behind all that mocha prints.
+describe("Bought work is not thrown away, with random timing", () => {
+  // After everything that mocha prints.
   before(() => void process.once("exit", () => process.stdout.write(`${wasteLine(wasteOfAll)}\n`)));
 
   defineTests(

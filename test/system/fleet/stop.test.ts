@@ -2,17 +2,17 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { CallRecording } from "../../support/plugins/logbook/logbook.js";
-import type { Fate } from "../../support/plugins/logbook/provider.js";
+import { CallRecording } from "../../support/plugins/recording/call-recording.js";
+import type { Fate } from "../../support/plugins/recording/provider.js";
 import { RECORDING_PROVIDERS, recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
 import { openQueueSpace, type QueueSpace } from "../../support/rabbitmq.js";
-import { type JobRow, readMysqlRows } from "../../support/storm/rows.js";
-import { CHAOS_SETTINGS } from "../../support/storm/storm.js";
+import { type JobRow, readMysqlRows } from "../../support/chaos/rows.js";
+import { CHAOS_SETTINGS } from "../../support/chaos/chaos.js";
 
 const AN_HOUR_MS = 3_600_000;
 
-describe("SIGTERM, with servers and workers apart", function () {
+describe("SIGTERM to a server or a worker", function () {
   this.timeout(60_000);
   const sandbox = useSandbox();
 
@@ -26,7 +26,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     [database, queues, dataDir] = await Promise.all([createMysqlDatabase(), openQueueSpace(), sandbox.dataDir()]);
     settings = {
       ...CHAOS_SETTINGS,
-      // Nobody in these tests can wait for the end of a lease.
+      // Longer than these tests: no lease ends in them.
       FERMATA_JOBS__LEASE_SECONDS: "600",
       FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
       FERMATA_JOBS__DRAIN_SECONDS: "0",
@@ -34,7 +34,7 @@ describe("SIGTERM, with servers and workers apart", function () {
       FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
       FERMATA_STORAGE__URL: database.url,
       FERMATA_QUEUE__URL: queues.url,
-      ...recordingProviderSettings(join(dataDir, "logbook"), AN_HOUR_MS),
+      ...recordingProviderSettings(join(dataDir, "recording"), AN_HOUR_MS),
     };
     await sandbox.json(["migrate"], dataDir, settings);
     const account = ["accounts", "create", "caller", "--tier", "pro", "--accept-terms", "--credits", "100"];
@@ -52,17 +52,20 @@ describe("SIGTERM, with servers and workers apart", function () {
     return { server, api: new ApiClient(await server.listening(), key) };
   }
 
-  /** @param lateMs how long a provider takes that is called by this worker */
+  /** @param lateMs the duration of a call of this worker */
   async function aWorker(lateMs: number): Promise<FermataProcess> {
     const worker = sandbox.spawn(["work"], dataDir, {
       ...settings,
-      ...recordingProviderSettings(join(dataDir, "logbook"), lateMs),
+      ...recordingProviderSettings(join(dataDir, "recording"), lateMs),
     });
     await worker.line(/^working$/m);
     return worker;
   }
 
-  /** One job of each provider, all of them under way in this worker. @returns their ids, in the order of {@link RECORDING_PROVIDERS} */
+  /**
+   * One job of each provider, all of them running in this worker. @returns their ids, in the order of {@link
+   * RECORDING_PROVIDERS}
+   */
   async function underWay(api: ApiClient, worker: FermataProcess, fate: Fate = "late"): Promise<string[]> {
     const ids: string[] = [];
     for (const id of RECORDING_PROVIDERS)
@@ -72,7 +75,7 @@ describe("SIGTERM, with servers and workers apart", function () {
   }
 
   async function submissions(worker: FermataProcess): Promise<string[]> {
-    return new CallRecording(join(dataDir, "logbook"))
+    return new CallRecording(join(dataDir, "recording"))
       .read()
       .flatMap(({ pid, jobId }) => (pid === worker.pid ? jobId : []));
   }
@@ -91,7 +94,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     return (await jobs(ids)).every(({ phase }) => phase === "ended");
   }
 
-  it("makes a worker hand back at once what it cannot finish, and the next one goes on without waiting for a lease", async () => {
+  it("makes a worker release unfinished jobs at once; the next worker waits for no lease", async () => {
     const { api } = await aServer();
     const first = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, first);
@@ -112,7 +115,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     const second = await aWorker(0);
     await eventually("every job has ended", () => allEnded(ids));
     expect((await jobs(ids)).map(({ status, credits_charged }) => [status, credits_charged])).to.deep.equal([
-      ["failed", 0], // nobody can find out what became of it
+      ["failed", 0], // its outcome cannot be found out
       ["completed", 2], // submitted again
       ["completed", 2], // found
     ]);
@@ -123,7 +126,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     expect(await sandbox.json(["ledger", "verify"], dataDir, settings)).to.include({ ok: true });
   });
 
-  it("gives a worker's jobs to another one that is there already", async () => {
+  it("makes a running worker take over the stopped worker's jobs", async () => {
     const { api } = await aServer();
     const first = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, first);
@@ -131,13 +134,13 @@ describe("SIGTERM, with servers and workers apart", function () {
     const second = await aWorker(0);
     expect(owners.size).to.equal(1);
     expect(await first.stop("SIGTERM")).to.equal(1);
-    for (const { lease_owner } of await jobs(ids)) expect(owners).not.to.include(lease_owner ?? "nobody");
+    for (const { lease_owner } of await jobs(ids)) expect(owners).not.to.include(lease_owner ?? "unknown");
     await eventually("every job has ended", () => allEnded(ids));
     expect((await jobs(ids)).map(({ status }) => status)).to.deep.equal(["failed", "completed", "completed"]);
     expect(await submissions(second)).to.deep.equal([ids[1]]);
   });
 
-  it("ends a worker although a plugin does not hear of it, and leaves its jobs to their leases", async () => {
+  it("ends a worker although a plugin ignores its signal; the jobs wait for their leases to end", async () => {
     const { api } = await aServer();
     const worker = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, worker, "deaf");
@@ -148,7 +151,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     }
   });
 
-  it("lets a worker finish what cannot be repeated and release the rest, which another one takes", async () => {
+  it("lets a worker finish calls that cannot be repeated and release the rest to another", async () => {
     settings = { ...settings, FERMATA_JOBS__DRAIN_SECONDS: "60" };
     const { api } = await aServer();
     const first = await aWorker(5_000);
@@ -160,14 +163,14 @@ describe("SIGTERM, with servers and workers apart", function () {
     expect(await first.exited).to.deep.equal({ code: 0, signal: null });
     await eventually("every job has ended", () => allEnded(ids));
     for (const job of await jobs(ids)) expect(job).to.include({ status: "completed", credits_charged: 2 });
-    // The one that may be repeated was; no other.
+    // Only the one that may be repeated was.
     expect(await submissions(second)).to.deep.equal([ids[1]]);
     expect(await outcomes(ids)).to.deep.equal([["completed"], ["outcome_unknown", "completed"], ["completed"]]);
   });
 
-  it("makes a server answer who waits; the other one gives the same answer under the same key", async () => {
+  it("makes a server respond to waiting requests; the other server replays the same response", async () => {
     const [one, other] = await Promise.all([aServer(), aServer()]);
-    const order = { model_id: "logbook/direct", prompt: "tides" };
+    const order = { model_id: "recording/direct", prompt: "tides" };
     const waiting = one.api.generate(order, { "Idempotency-Key": "tides", Prefer: "wait=50" });
     await eventually("the job", async () => (await readMysqlRows(database.url)).jobs.length === 1);
     expect(await one.server.stop("SIGTERM")).to.equal(0);

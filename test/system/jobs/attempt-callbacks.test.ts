@@ -26,15 +26,15 @@ const RUNNING: PollBehaviour = () => Promise.resolve({ state: "running", nextPol
 const FINISHED: PollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
 
 describe("The callbacks of a job with several attempts", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
   let word: ParsedCallback;
   let read: ReceivedCallback[];
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
     word = DONE;
     read = [];
-    provider = Object.assign(shop.provider, {
+    provider = Object.assign(harness.provider, {
       parseCallback: (callback: ReceivedCallback) => {
         read.push(callback);
         return Promise.resolve(word);
@@ -42,12 +42,12 @@ describe("The callbacks of a job with several attempts", () => {
     });
     provider.lookupBehaviour = () => Promise.resolve({ state: "absent" });
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** What the provider sends to the address that it was given with that attempt. */
+  /** The provider's callback to the URL of that attempt. */
   async function report(attempt: number): Promise<void> {
-    const { queue, clock, logger, callbackUrls: urls } = shop;
-    const { jobs, callbacks, unitOfWork } = shop.storage;
+    const { queue, clock, logger, callbackUrls: urls } = harness;
+    const { jobs, callbacks, unitOfWork } = harness.storage;
     const ports = { jobs, callbacks, unitOfWork, queue, clock, logger, ids: { next: anId }, digest: new NodeDigest() };
     const address = provider.submissions[attempt - 1]?.callbackUrl ?? "";
     const [providerId = "", jobId = "", token = ""] = address.split("/").slice(-3);
@@ -56,14 +56,16 @@ describe("The callbacks of a job with several attempts", () => {
   }
 
   const states = async (id: JobId): Promise<string[]> =>
-    (await shop.storage.jobs.listAttempts(id)).map(({ state, loss }) => (loss === null ? state : `${state}, ${loss}`));
+    (await harness.storage.jobs.listAttempts(id)).map(({ state, loss }) =>
+      loss === null ? state : `${state}, ${loss}`,
+    );
 
-  /** A job whose first submission was lost and looked up as absent, and then the provider does `then`. */
+  /** A job whose first submission was lost and looked up as absent; then the provider does `then`. */
   async function absentAtFirst(then: Behaviour): Promise<JobId> {
     provider.behaviour = (request, context) => (request.attempt === 1 ? Promise.reject(LOST) : then(request, context));
-    const id = await shop.acceptOne();
-    await shop.start({ capabilities: { callbacks: "signed", lookup: true } });
-    await shop.pass(1_000);
+    const id = await harness.acceptOne();
+    await harness.start({ capabilities: { callbacks: "signed", lookup: true } });
+    await harness.pass(1_000);
     return id;
   }
 
@@ -74,46 +76,46 @@ describe("The callbacks of a job with several attempts", () => {
     it(title, async () => {
       provider.behaviour = (request, context) =>
         request.attempt === 1 ? Promise.reject(BUSY) : completes(request, context);
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities: { callbacks: "signed", idempotentSubmit } });
-      await shop.pass(1_500);
-      await shop.expectCompleted(id);
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities: { callbacks: "signed", idempotentSubmit } });
+      await harness.pass(1_500);
+      await harness.expectCompleted(id);
       const [first, second, ...more] = provider.submissions.map(({ callbackUrl }) => callbackUrl);
       expect([first === second, more.length]).to.deep.equal([!differ, 0]);
     });
   }
 
-  it("deliver what a look-up had not found, and it is not bought again", async () => {
+  it("deliver work that a lookup had not found, and it is not bought again", async () => {
     const id = await absentAtFirst(() => Promise.reject(BUSY));
     expect(await states(id)).to.deep.equal(["refused", "refused"]);
     await report(1);
     provider.behaviour = completes;
-    await shop.pass(60_000);
-    await shop.expectCompleted(id);
+    await harness.pass(60_000);
+    await harness.expectCompleted(id);
     expect(await states(id)).to.deep.equal(["settled", "refused"]);
     expect(provider.submissions).to.have.length(2);
   });
 
-  it("say nothing about the attempt under way when they came to the address of another", async () => {
+  it("do not change the current attempt when they came to the URL of another attempt", async () => {
     provider.pollBehaviour = RUNNING;
     const id = await absentAtFirst(accepts(60_000));
     expect(await states(id)).to.deep.equal(["refused", "accepted"]);
     await report(1);
-    await shop.pass(1_000);
+    await harness.pass(1_000);
     expect(await states(id)).to.deep.equal(["abandoned, late", "accepted"]);
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "rendering" });
     provider.pollBehaviour = FINISHED;
-    await shop.pass(60_000);
-    await shop.expectCompleted(id);
+    await harness.pass(60_000);
+    await harness.expectCompleted(id);
     expect(await states(id)).to.deep.equal(["abandoned, late", "settled"]);
     expect(read).to.have.length(1);
   });
 
-  it("are read with the handle of the attempt that they are about", async () => {
+  it("are read with the handle of their own attempt", async () => {
     const id = await absentAtFirst(accepts(60_000));
     await report(2);
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
     expect(read.map(({ handle }) => handle)).to.deep.equal([{ version: 1, data: { task: id } }]);
   });
 
@@ -121,16 +123,16 @@ describe("The callbacks of a job with several attempts", () => {
     ["another attempt that failed", { trust: "verified", snapshot: new ProviderFailure("failed", "their words") }],
     ["another attempt that renders", { trust: "verified", snapshot: { state: "running", nextPollMs: 1_000 } }],
   ] as const) {
-    it(`change nothing when they are about ${title}`, async () => {
+    it(`change nothing for ${title}`, async () => {
       word = other;
       provider.pollBehaviour = RUNNING;
       const id = await absentAtFirst(accepts(60_000));
       await report(1);
-      await shop.pass(1_000);
+      await harness.pass(1_000);
       expect(await states(id)).to.deep.equal(["refused", "accepted"]);
       provider.pollBehaviour = FINISHED;
-      await shop.pass(60_000);
-      await shop.expectCompleted(id);
+      await harness.pass(60_000);
+      await harness.expectCompleted(id);
       expect(read).to.have.length(1);
     });
   }

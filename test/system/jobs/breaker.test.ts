@@ -6,177 +6,177 @@ import { GRACE_MS, type Worker, WorkerHarness } from "./worker-harness.js";
 const OPEN_MS = 30_000;
 
 describe("The circuit breaker of a provider", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   /** A worker that has just seen three failures in a row. */
   async function startOpened(): Promise<Worker> {
-    shop.provider.behaviour = fails("unavailable");
-    await shop.accept(3);
-    const worker = await shop.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 100 });
-    await shop.quiet();
-    expect(shop.provider.submissions).to.have.length(3);
+    harness.provider.behaviour = fails("unavailable");
+    await harness.accept(3);
+    const worker = await harness.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 100 });
+    await harness.quiet();
+    expect(harness.provider.submissions).to.have.length(3);
     expect(await worker.availability.state("scripted")).to.equal("open");
     return worker;
   }
 
-  it("opens after so many failures in a row, and no job is submitted while it is open", async () => {
+  it("opens after the configured number of failures in a row, and no job is submitted while it is open", async () => {
     await startOpened();
-    const newClient = await shop.acceptOne();
-    await shop.pass(OPEN_MS - 1_000);
-    expect(shop.provider.submissions).to.have.length(3);
-    expect(await shop.job(newClient)).to.include({ status: "queued", attempt: 0 });
+    const newClient = await harness.acceptOne();
+    await harness.pass(OPEN_MS - 1_000);
+    expect(harness.provider.submissions).to.have.length(3);
+    expect(await harness.job(newClient)).to.include({ status: "queued", attempt: 0 });
   });
 
-  it("stays closed as long as the provider answers now and then", async () => {
+  it("stays closed while the provider responds now and then", async () => {
     let calls = 0;
-    shop.provider.behaviour = (request, context) =>
+    harness.provider.behaviour = (request, context) =>
       ++calls % 3 === 0 ? completes(request, context) : fails("timeout")(request, context);
-    const jobs = await shop.accept(4);
-    const worker = await shop.start({ breakerFailures: 3, concurrency: 1, maxAttempts: 100 });
-    await shop.pass(60_000);
+    const jobs = await harness.accept(4);
+    const worker = await harness.start({ breakerFailures: 3, concurrency: 1, maxAttempts: 100 });
+    await harness.pass(60_000);
     expect(await worker.availability.state("scripted")).to.equal("closed");
-    for (const { id } of jobs) await shop.expectCompleted(id);
+    for (const { id } of jobs) await harness.expectCompleted(id);
   });
 
-  it("takes a refusal of content for a sign of life", async () => {
+  it("counts a refusal of content as a success", async () => {
     let calls = 0;
-    shop.provider.behaviour = (request, context) =>
+    harness.provider.behaviour = (request, context) =>
       fails(++calls === 2 ? "content_rejected" : "unavailable")(request, context);
-    await shop.accept(3);
-    const worker = await shop.start({ breakerFailures: 2, concurrency: 1 });
-    await shop.quiet();
-    expect(shop.provider.submissions).to.have.length(3);
+    await harness.accept(3);
+    const worker = await harness.start({ breakerFailures: 2, concurrency: 1 });
+    await harness.quiet();
+    expect(harness.provider.submissions).to.have.length(3);
     expect(await worker.availability.state("scripted")).to.equal("closed");
   });
 
-  it("lets one job try when its time is over, and all of them once that one succeeds", async () => {
+  it("lets one probe job through when half-open, and all jobs after that one succeeds", async () => {
     const worker = await startOpened();
     const { behaviour, release } = holds();
-    shop.provider.behaviour = behaviour;
-    await shop.pass(OPEN_MS + 1_000);
+    harness.provider.behaviour = behaviour;
+    await harness.pass(OPEN_MS + 1_000);
     expect(await worker.availability.state("scripted")).to.equal("half_open");
-    expect(shop.provider.submissions).to.have.length(4);
+    expect(harness.provider.submissions).to.have.length(4);
     release();
-    await shop.pass(2_000);
+    await harness.pass(2_000);
     expect(await worker.availability.state("scripted")).to.equal("closed");
-    const jobs = await shop.storage.jobs.listJobs({ limit: 10 });
+    const jobs = await harness.storage.jobs.listJobs({ limit: 10 });
     expect(jobs.map(({ status }) => status)).to.deep.equal(Array(3).fill("completed"));
     for (const { id } of jobs)
-      expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["unavailable", "completed"]);
+      expect((await harness.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["unavailable", "completed"]);
   });
 
-  it("lets one job of all processes try", async () => {
+  it("lets one probe job of all processes through", async () => {
     const worker = await startOpened();
-    await shop.start({ breakerFailures: 3, concurrency: 8 });
-    await shop.accept(4);
+    await harness.start({ breakerFailures: 3, concurrency: 8 });
+    await harness.accept(4);
     const { behaviour, release } = holds();
-    shop.provider.behaviour = behaviour;
-    await shop.pass(OPEN_MS + 5_000);
+    harness.provider.behaviour = behaviour;
+    await harness.pass(OPEN_MS + 5_000);
     expect(await worker.availability.state("scripted")).to.equal("half_open");
-    expect(shop.provider.submissions).to.have.length(4);
+    expect(harness.provider.submissions).to.have.length(4);
     release();
-    await shop.pass(3_000);
-    for (const { id } of await shop.storage.jobs.listJobs({ limit: 10 })) await shop.expectCompleted(id);
+    await harness.pass(3_000);
+    for (const { id } of await harness.storage.jobs.listJobs({ limit: 10 })) await harness.expectCompleted(id);
   });
 
-  it("lets another job try when the one that tried was never heard of again", async () => {
+  it("lets another job probe when the first probe was lost", async () => {
     const worker = await startOpened();
-    shop.provider.behaviour = fails("outcome_unknown");
-    await shop.pass(OPEN_MS + 1_000);
-    expect(shop.provider.submissions).to.have.length(4);
-    shop.provider.behaviour = completes;
-    await shop.pass(OPEN_MS - 2_000);
-    expect(shop.provider.submissions).to.have.length(4);
-    await shop.pass(3_000);
+    harness.provider.behaviour = fails("outcome_unknown");
+    await harness.pass(OPEN_MS + 1_000);
+    expect(harness.provider.submissions).to.have.length(4);
+    harness.provider.behaviour = completes;
+    await harness.pass(OPEN_MS - 2_000);
+    expect(harness.provider.submissions).to.have.length(4);
+    await harness.pass(3_000);
     expect(await worker.availability.state("scripted")).to.equal("closed");
-    expect(shop.provider.submissions).to.have.length(6);
+    expect(harness.provider.submissions).to.have.length(6);
   });
 
-  it("keeps no try for itself when there is nothing to try", async () => {
-    shop.provider.behaviour = fails("unavailable");
-    await shop.accept(3);
-    const worker = await shop.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 1 });
-    await shop.pass(OPEN_MS + 5_000);
+  it("releases its probe when no job is waiting", async () => {
+    harness.provider.behaviour = fails("unavailable");
+    await harness.accept(3);
+    const worker = await harness.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 1 });
+    await harness.pass(OPEN_MS + 5_000);
     expect(await worker.availability.state("scripted")).to.equal("half_open");
-    shop.provider.behaviour = completes;
-    const id = await shop.acceptOne();
-    await shop.pass(1_000);
-    await shop.expectCompleted(id);
+    harness.provider.behaviour = completes;
+    const id = await harness.acceptOne();
+    await harness.pass(1_000);
+    await harness.expectCompleted(id);
   });
 
-  it("opens anew when that one fails", async () => {
+  it("opens again when the probe fails", async () => {
     const worker = await startOpened();
-    await shop.pass(OPEN_MS + 1_000);
-    expect(shop.provider.submissions).to.have.length(4);
+    await harness.pass(OPEN_MS + 1_000);
+    expect(harness.provider.submissions).to.have.length(4);
     expect(await worker.availability.state("scripted")).to.equal("open");
-    await shop.pass(OPEN_MS - 2_000);
-    expect(shop.provider.submissions).to.have.length(4);
+    await harness.pass(OPEN_MS - 2_000);
+    expect(harness.provider.submissions).to.have.length(4);
   });
 
   it("is known to another process within a second", async () => {
-    const other = shop.prepare({ breakerFailures: 3 });
+    const other = harness.prepare({ breakerFailures: 3 });
     expect(await other.availability.state("scripted")).to.equal("closed");
     await startOpened();
-    await shop.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     expect(await other.availability.state("scripted")).to.equal("open");
   });
 
-  it("does not keep anybody from asking after accepted work", async () => {
-    shop.provider.behaviour = accepts(5_000);
-    const id = await shop.acceptOne();
-    const worker = await shop.start({ breakerFailures: 1, maxAttempts: 100 });
-    await shop.quiet();
-    shop.provider.behaviour = fails("unavailable");
-    await shop.accept();
-    await shop.pass(1_000);
+  it("does not stop the polling of accepted work", async () => {
+    harness.provider.behaviour = accepts(5_000);
+    const id = await harness.acceptOne();
+    const worker = await harness.start({ breakerFailures: 1, maxAttempts: 100 });
+    await harness.quiet();
+    harness.provider.behaviour = fails("unavailable");
+    await harness.accept();
+    await harness.pass(1_000);
     expect(await worker.availability.state("scripted")).to.equal("open");
-    await shop.pass(5_000);
-    await shop.expectCompleted(id);
+    await harness.pass(5_000);
+    await harness.expectCompleted(id);
   });
 
-  it("counts polls that find nobody there", async () => {
-    shop.provider.behaviour = accepts(1_000);
-    shop.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "nobody there"));
-    await shop.accept(2);
-    const worker = await shop.start({ breakerFailures: 2 });
-    await shop.pass(1_000);
-    expect(await worker.availability.state("scripted")).to.equal("open");
-  });
-
-  it("counts calls whose outcome is unknown: that is how most outages look", async () => {
-    shop.provider.behaviour = fails("outcome_unknown");
-    await shop.accept(3);
-    const worker = await shop.start({ breakerFailures: 3 });
-    await shop.quiet();
+  it("counts polls that cannot reach the provider", async () => {
+    harness.provider.behaviour = accepts(1_000);
+    harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "unreachable"));
+    await harness.accept(2);
+    const worker = await harness.start({ breakerFailures: 2 });
+    await harness.pass(1_000);
     expect(await worker.availability.state("scripted")).to.equal("open");
   });
 
-  it("keeps nobody from finding out about lost submissions, and these take no try away", async () => {
-    shop.provider.behaviour = fails("outcome_unknown");
-    const lost = await shop.accept(3);
-    const worker = await shop.start({ breakerFailures: 3 });
-    await shop.pass(GRACE_MS - OPEN_MS);
-    shop.provider.behaviour = fails("unavailable");
-    const newClient = await shop.acceptOne();
-    await shop.pass(OPEN_MS + 2_000);
-    for (const { id } of lost) await shop.expectFailed(id, "provider_timeout");
-    shop.provider.behaviour = completes;
-    await shop.pass(2 * OPEN_MS);
-    await shop.expectCompleted(newClient);
+  it("counts calls with an unknown outcome, as in most outages", async () => {
+    harness.provider.behaviour = fails("outcome_unknown");
+    await harness.accept(3);
+    const worker = await harness.start({ breakerFailures: 3 });
+    await harness.quiet();
+    expect(await worker.availability.state("scripted")).to.equal("open");
+  });
+
+  it("does not stop lookups of lost submissions, which use no probe", async () => {
+    harness.provider.behaviour = fails("outcome_unknown");
+    const lost = await harness.accept(3);
+    const worker = await harness.start({ breakerFailures: 3 });
+    await harness.pass(GRACE_MS - OPEN_MS);
+    harness.provider.behaviour = fails("unavailable");
+    const newClient = await harness.acceptOne();
+    await harness.pass(OPEN_MS + 2_000);
+    for (const { id } of lost) await harness.expectFailed(id, "provider_timeout");
+    harness.provider.behaviour = completes;
+    await harness.pass(2 * OPEN_MS);
+    await harness.expectCompleted(newClient);
     expect(await worker.availability.state("scripted")).to.equal("closed");
   });
 });
 
-describe("A model that its provider has not got any more", () => {
-  let shop: WorkerHarness;
+describe("A model that its provider no longer has", () => {
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   const RETIRED = "scripted/song";
 
@@ -186,79 +186,81 @@ describe("A model that its provider has not got any more", () => {
 
   const modelOf = (request: SubmitRequest): string => (request.operation === "music" ? request.model.id : "none");
   const calls = (modelId: string): number =>
-    shop.provider.submissions.filter((request) => modelOf(request) === modelId).length;
+    harness.provider.submissions.filter((request) => modelOf(request) === modelId).length;
 
   it("is unavailable from the first refusal on, and the other models of the provider work", async () => {
-    shop.provider.behaviour = lacksTheModel;
-    const id = await shop.acceptOne();
-    const worker = await shop.start({ maxAttempts: 100 });
-    await shop.quiet();
+    harness.provider.behaviour = lacksTheModel;
+    const id = await harness.acceptOne();
+    const worker = await harness.start({ maxAttempts: 100 });
+    await harness.quiet();
     expect(await worker.availability.state("scripted")).to.equal("closed");
     expect(await worker.availability.state(RETIRED)).to.equal("open");
-    const other = await shop.acceptOne("scripted/beat");
-    const later = await shop.acceptOne();
-    await shop.pass(OPEN_MS - 2_000);
-    await shop.expectCompleted(other);
+    const other = await harness.acceptOne("scripted/beat");
+    const later = await harness.acceptOne();
+    await harness.pass(OPEN_MS - 2_000);
+    await harness.expectCompleted(other);
     expect(calls(RETIRED)).to.equal(1);
-    expect(await shop.job(id)).to.include({ status: "queued", attempt: 1 });
-    expect(await shop.job(later)).to.include({ status: "queued", attempt: 0 });
-    const notified = shop.logger.lines.filter(({ message }) => message === "A provider has not got a model any more");
+    expect(await harness.job(id)).to.include({ status: "queued", attempt: 1 });
+    expect(await harness.job(later)).to.include({ status: "queued", attempt: 0 });
+    const notified = harness.logger.lines.filter(
+      ({ message }) => message === "A provider has not got a model any more",
+    );
     expect(notified.map(({ level, fields }) => [level, fields?.["provider"], fields?.["model"]])).to.deep.equal([
       ["error", "scripted", RETIRED],
     ]);
   });
 
-  it("is tried by one job of all processes once its time is over, and by all when that one succeeds", async () => {
-    shop.provider.behaviour = lacksTheModel;
-    await shop.accept(3);
-    const worker = await shop.start({ concurrency: 1, maxAttempts: 100 });
-    await shop.start({ concurrency: 8, maxAttempts: 100 });
-    await shop.pass(OPEN_MS / 2);
+  it("is probed by one job of all processes when half-open, and used by all when that one succeeds", async () => {
+    harness.provider.behaviour = lacksTheModel;
+    await harness.accept(3);
+    const worker = await harness.start({ concurrency: 1, maxAttempts: 100 });
+    await harness.start({ concurrency: 8, maxAttempts: 100 });
+    await harness.pass(OPEN_MS / 2);
     const before = calls(RETIRED);
     const { behaviour, release } = holds();
-    shop.provider.behaviour = behaviour;
-    await shop.pass(OPEN_MS);
+    harness.provider.behaviour = behaviour;
+    await harness.pass(OPEN_MS);
     expect(calls(RETIRED) - before).to.equal(1);
     expect(await worker.availability.state(RETIRED)).to.equal("half_open");
     release();
-    await shop.pass(OPEN_MS);
+    await harness.pass(OPEN_MS);
     expect(await worker.availability.state(RETIRED)).to.equal("closed");
-    for (const { id } of await shop.storage.jobs.listJobs({ limit: 10 })) await shop.expectCompleted(id);
+    for (const { id } of await harness.storage.jobs.listJobs({ limit: 10 })) await harness.expectCompleted(id);
   });
 
-  it("fails its jobs when it stays away, with the credits back, as often tried as any", async () => {
-    shop.provider.behaviour = lacksTheModel;
-    const id = await shop.acceptOne();
-    await shop.start({ maxAttempts: 2 });
-    await shop.pass(3 * OPEN_MS);
-    await shop.expectFailed(id, "provider_unavailable");
-    expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal([
+  it("fails and refunds its jobs when it stays unavailable, after the usual number of attempts", async () => {
+    harness.provider.behaviour = lacksTheModel;
+    const id = await harness.acceptOne();
+    await harness.start({ maxAttempts: 2 });
+    await harness.pass(3 * OPEN_MS);
+    await harness.expectFailed(id, "provider_unavailable");
+    expect((await harness.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal([
       "model_unavailable",
       "model_unavailable",
     ]);
   });
 
-  it("leaves its jobs to the fallback at once, and the later ones do not ask for it", async () => {
-    shop.provider.behaviour = lacksTheModel;
-    const [first] = await shop.accept();
-    await shop.start({ withFallback: true });
-    await shop.pass(1_500);
-    const second = await shop.acceptOne();
-    await shop.pass(1_500);
+  it("sends its jobs to the fallback at once, later ones without another call", async () => {
+    harness.provider.behaviour = lacksTheModel;
+    const [first] = await harness.accept();
+    await harness.start({ withFallback: true });
+    await harness.pass(1_500);
+    const second = await harness.acceptOne();
+    await harness.pass(1_500);
     for (const id of [first?.id ?? second, second])
-      expect(await shop.expectCompleted(id)).to.include({ providerId: "stand-in", modelId: RETIRED });
+      expect(await harness.expectCompleted(id)).to.include({ providerId: "fallback", modelId: RETIRED });
     expect(calls(RETIRED)).to.equal(1);
   });
 
-  it("does not take the one try of its provider away from the other models", async () => {
-    const worker = await shop.start({ breakerFailures: 1, maxAttempts: 100 });
+  it("does not use up its provider's probe for the other models", async () => {
+    const worker = await harness.start({ breakerFailures: 1, maxAttempts: 100 });
     await worker.availability.recordBroken("scripted");
-    await shop.accept(2);
-    await shop.pass(OPEN_MS / 2);
+    await harness.accept(2);
+    await harness.pass(OPEN_MS / 2);
     await worker.availability.recordBroken(RETIRED);
-    const other = await shop.acceptOne("scripted/beat");
-    await shop.pass(OPEN_MS / 2 + 5_000);
-    await shop.expectCompleted(other);
+    const other = await harness.acceptOne("scripted/beat");
+    await harness.pass(OPEN_MS / 2 + 5_000);
+    await harness.expectCompleted(other);
     expect(calls(RETIRED)).to.equal(0);
     expect(await worker.availability.state("scripted")).to.equal("closed");
   });

@@ -17,7 +17,7 @@ import { GRACE_MS, type Worker, WorkerHarness } from "./worker-harness.js";
 const FAR = 600_000;
 const SIGNED = { callbacks: "signed" } as const;
 
-/** Bodies are the words that they stand for; the signature is a word, too. */
+/** A body is one word with its meaning; the signature is a word, too. */
 function parseWords({ headers, body }: ReceivedCallback): Promise<ParsedCallback> {
   if (headers["x-signature"] === "forged")
     return Promise.resolve({ trust: "forged", reason: "the signature does not hold" });
@@ -31,15 +31,15 @@ function parseWords({ headers, body }: ReceivedCallback): Promise<ParsedCallback
 }
 
 describe("A provider's callback", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
   let read: ReceivedCallback[];
   let workers: Worker[];
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
     read = [];
     workers = [];
-    provider = Object.assign(shop.provider, {
+    provider = Object.assign(harness.provider, {
       parseCallback: (callback: ReceivedCallback) => {
         read.push(callback);
         return parseWords(callback);
@@ -48,11 +48,11 @@ describe("A provider's callback", () => {
     provider.behaviour = accepts(FAR);
     provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: FAR });
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   function receiver(): ReceiveCallback {
-    const { queue, clock, logger, callbackUrls: urls } = shop;
-    const { jobs, callbacks, unitOfWork } = shop.storage;
+    const { queue, clock, logger, callbackUrls: urls } = harness;
+    const { jobs, callbacks, unitOfWork } = harness.storage;
     return new ReceiveCallback({
       urls,
       jobs,
@@ -66,7 +66,7 @@ describe("A provider's callback", () => {
     });
   }
 
-  /** What comes to the address that a provider was given. */
+  /** A callback to the URL that a provider was given. */
   async function report(id: JobId, word: string, signature?: string, url = urlOf(id)): Promise<void> {
     const [, providerId = "", jobId = "", token = ""] = /\/callbacks\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(url) ?? [];
     const signed: Record<string, string> = signature === undefined ? {} : { "x-signature": signature };
@@ -81,16 +81,16 @@ describe("A provider's callback", () => {
   }
 
   const urlOf = (id: JobId, attempt: number | null = 1): string =>
-    shop.callbackUrls.urlOf("scripted", id, attempt) ?? "";
+    harness.callbackUrls.urlOf("scripted", id, attempt) ?? "";
 
   async function rendering(): Promise<JobId> {
-    const id = await shop.acceptOne();
-    workers.push(await shop.start({ capabilities: SIGNED }));
-    await shop.quiet();
+    const id = await harness.acceptOne();
+    workers.push(await harness.start({ capabilities: SIGNED }));
+    await harness.quiet();
     return id;
   }
 
-  it("goes to an address that the provider is given with the work", async () => {
+  it("goes to the URL that the provider got with the submission", async () => {
     const id = await rendering();
     expect(provider.submissions.map(({ callbackUrl }) => callbackUrl)).to.deep.equal([urlOf(id)]);
     expect(urlOf(id)).to.match(
@@ -98,152 +98,152 @@ describe("A provider's callback", () => {
     );
   });
 
-  it("is taken at the address that jobs had before each attempt got its own", async () => {
+  it("is accepted at the older URL without an attempt", async () => {
     const id = await rendering();
     const address = urlOf(id, null);
     expect(address).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[0-9a-f]{16}-[\\w-]{43}$`));
     await report(id, "done", "good", address);
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
   });
 
-  it("that is signed and says that the work is done ends the job at once, without asking", async () => {
+  it("that is signed and reports completion ends the job at once, without a poll", async () => {
     const id = await rendering();
     await report(id, "done", "good");
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
     expect(provider.polls).to.have.length(0);
   });
 
-  it("that is signed and says that the work failed refunds the job at once", async () => {
+  it("that is signed and reports a failure refunds the job at once", async () => {
     const id = await rendering();
     await report(id, "failed", "good");
-    await shop.pass(0);
-    await shop.expectFailed(id, "generation_failed");
+    await harness.pass(0);
+    await harness.expectFailed(id, "generation_failed");
   });
 
-  it("that is signed and says that the work failed shows that a call whose reply was lost had been accepted", async () => {
+  it("that is signed and reports a failure proves that a call with a lost reply was accepted", async () => {
     provider.behaviour = fails("outcome_unknown");
     const id = await rendering();
     await report(id, "failed", "good");
-    await shop.pass(GRACE_MS);
-    await shop.expectFailed(id, "generation_failed");
-    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    await harness.pass(GRACE_MS);
+    await harness.expectFailed(id, "generation_failed");
+    const [attempt] = await harness.storage.jobs.listAttempts(id);
     expect(attempt).to.include({ state: "failed", loss: "provider_failed", acceptedAt: attempt?.endedAt });
   });
 
-  it("that is not signed is worth a look at the provider, which alone is believed", async () => {
+  it("that is not signed causes a poll, and only the poll's result counts", async () => {
     const id = await rendering();
     await report(id, "done");
-    await shop.pass(0);
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+    await harness.pass(0);
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "rendering" });
     expect(provider.polls).to.have.length(1);
     provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     await report(id, "done again");
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
   });
 
-  it("that is forged ends nothing, and does not keep the real one with the same body out", async () => {
+  it("that is forged ends nothing, and does not block the genuine one with the same body", async () => {
     const id = await rendering();
     await report(id, "failed", "forged");
-    await shop.pass(0);
-    expect((await shop.job(id)).status).to.equal("processing");
-    expect(shop.logger.lines.some(({ message }) => message === "A callback was not signed by its provider")).to.equal(
-      true,
-    );
+    await harness.pass(0);
+    expect((await harness.job(id)).status).to.equal("processing");
+    expect(
+      harness.logger.lines.some(({ message }) => message === "A callback was not signed by its provider"),
+    ).to.equal(true);
     await report(id, "failed", "good");
-    await shop.pass(0);
-    await shop.expectFailed(id, "generation_failed");
+    await harness.pass(0);
+    await harness.expectFailed(id, "generation_failed");
   });
 
-  it("that comes before the provider's answer to the submission is kept until that is stored", async () => {
+  it("that arrives before the reply to the submission is stored until the reply is recorded", async () => {
     const { behaviour, release } = holds(accepts(FAR));
     provider.behaviour = behaviour;
-    const id = await shop.acceptOne();
-    await shop.start({ capabilities: SIGNED });
+    const id = await harness.acceptOne();
+    await harness.start({ capabilities: SIGNED });
     await provider.submitted();
     await report(id, "done", "good");
-    expect((await shop.job(id)).phase).to.equal("submitting");
+    expect((await harness.job(id)).phase).to.equal("submitting");
     release();
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
     expect(read.map(({ handle }) => handle.data)).to.deep.equal([{ task: id }]);
   });
 
-  it("that comes while the provider is being asked is read as soon as that is over", async () => {
+  it("that arrives during a poll is read when the poll ends", async () => {
     const id = await rendering();
     let response = (): void => undefined;
     provider.pollBehaviour = () =>
       new Promise((resolve) => (response = () => resolve({ state: "running", nextPollMs: FAR })));
     await report(id, "look");
-    await shop.pass(0);
+    await harness.pass(0);
     expect(provider.polls).to.have.length(1);
     await report(id, "done", "good");
     response();
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
     expect(provider.polls).to.have.length(1);
   });
 
-  it("that comes twice, or late, changes nothing more", async () => {
+  it("that arrives twice, or late, changes nothing", async () => {
     const id = await rendering();
     await Promise.all([report(id, "done", "good"), report(id, "done", "good")]);
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
     await report(id, "failed", "good");
-    await shop.pass(1_000);
-    await shop.expectCompleted(id);
+    await harness.pass(1_000);
+    await harness.expectCompleted(id);
     expect(read).to.have.length(1);
   });
 
-  it("that is not signed and says the same again, long after the first, is worth another look", async () => {
+  it("that is not signed and is repeated long after the first causes another poll", async () => {
     const id = await rendering();
     await report(id, "progress");
-    await shop.pass(0);
+    await harness.pass(0);
     expect(provider.polls).to.have.length(1);
     provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     await report(id, "progress");
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
   });
 
-  it("of an earlier stage that overtakes the end does not take it back", async () => {
+  it("of an earlier stage that arrives after the completion does not undo it", async () => {
     const id = await rendering();
     await report(id, "done", "good");
     await report(id, "first of two", "good");
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
   });
 
-  it("that the plugin cannot read is worth a look at the provider", async () => {
+  it("that the plugin cannot read causes a poll", async () => {
     provider.parseCallback = () => Promise.reject(new TypeError("no such member"));
     const id = await rendering();
     await report(id, "{", "good");
-    await shop.pass(0);
+    await harness.pass(0);
     expect(provider.polls).to.have.length(1);
-    expect((await shop.job(id)).status).to.equal("processing");
+    expect((await harness.job(id)).status).to.equal("processing");
   });
 
-  it("of a provider that reports nothing any more is not read, and hurries nobody", async () => {
+  it("of a provider without callbacks is not read and causes no poll", async () => {
     const id = await rendering();
     await report(id, "an old one");
     for (const worker of [...workers]) await worker.stop();
     provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 10_000 });
     const before = provider.polls.length;
-    await shop.start({ capabilities: {} });
-    await shop.pass(35_000);
+    await harness.start({ capabilities: {} });
+    await harness.pass(35_000);
     expect(provider.polls.length - before).to.be.within(3, 5);
     expect(read).to.have.length(0);
   });
 
-  it("to an address that was not made here is refused: another job's, another provider's, one without a token", async () => {
-    const [id, other] = [await rendering(), await shop.acceptOne()];
+  it("to a URL of another job or provider, or one without a token, is refused", async () => {
+    const [id, other] = [await rendering(), await harness.acceptOne()];
     const wrong = [
       urlOf(id).replace("/1.", "/2."),
       urlOf(id).replace("/1.", "/"),
       urlOf(id).replace(id, other),
-      urlOf(id).replace("scripted", "stand-in"),
+      urlOf(id).replace("scripted", "fallback"),
       `${urlOf(id)}x`,
       urlOf(id).replace(id, "job_1"),
     ];
@@ -252,13 +252,13 @@ describe("A provider's callback", () => {
         NotFoundError,
       );
     }
-    expect(await shop.storage.callbacks.unread(id, 10)).to.deep.equal([]);
+    expect(await harness.storage.callbacks.unread(id, 10)).to.deep.equal([]);
   });
 
-  it("is kept without what is nobody's business, and no more than fifty of one job", async () => {
-    const id = await shop.acceptOne();
+  it("is stored without sensitive headers, and at most fifty per job", async () => {
+    const id = await harness.acceptOne();
     for (let count = 0; count < 60; count++) await report(id, `word ${count}`);
-    const kept = await shop.storage.callbacks.unread(id, 100);
+    const kept = await harness.storage.callbacks.unread(id, 100);
     expect(kept).to.have.length(50);
     expect(kept[0]?.headers).to.deep.equal({});
   });

@@ -15,22 +15,22 @@ import { until, WorkerHarness } from "./worker-harness.js";
 const HOUR_MS = 3_600_000;
 const SIZE = 10;
 
-describe("Audio files that were left behind", () => {
-  let shop: WorkerHarness;
+describe("Orphaned audio files", () => {
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  describe("by a worker that was killed, whose job was cancelled then,", () => {
-    it("are deleted by the maintenance an hour later, and nothing else is", async () => {
-      const completed = await shop.acceptOne();
-      const worker = await shop.start();
-      await shop.quiet();
-      const kept = await shop.expectCompleted(completed).then(() => shop.files());
+  describe("of a killed worker whose job was then cancelled", () => {
+    it("are deleted by the maintenance after an hour, and no other files", async () => {
+      const completed = await harness.acceptOne();
+      const worker = await harness.start();
+      await harness.quiet();
+      const kept = await harness.expectCompleted(completed).then(() => harness.files());
       await worker.stop();
 
-      const killed = await shop.acceptOne();
+      const killed = await harness.acceptOne();
       let stored = 0;
       const opener: AssetOpener = {
         open: async (_source, { signal }) => {
@@ -41,34 +41,34 @@ describe("Audio files that were left behind", () => {
                 yield Buffer.alloc(SIZE);
               })(),
             };
-          // It is killed here: its clock stands still, and it is never heard of again until the test is over.
+          // The worker is killed here: its clock stands still until the end of the test.
           return new Promise((_resolve, reject) =>
             signal.addEventListener("abort", () => reject(signal.reason as Error)),
           );
         },
         close: () => Promise.resolve(),
       };
-      await shop.start({ opener, clock: new ManualClock(shop.clock.now()) });
+      await harness.start({ opener, clock: new ManualClock(harness.clock.now()) });
       await until("its first file is stored", () => stored === 2);
-      const { operate, maintenance } = shop.prepare();
+      const { operate, maintenance } = harness.prepare();
       await operate.cancel(killed);
       const left = [...kept, `${killed}/1/0-mix.mp3`].sort();
-      expect(await shop.files()).to.deep.equal(left);
+      expect(await harness.files()).to.deep.equal(left);
 
-      // The files have the time of the machine.
-      shop.clock.set(Date.now() + HOUR_MS - 60_000);
+      // The files have the machine's time.
+      harness.clock.set(Date.now() + HOUR_MS - 60_000);
       await maintenance.runOnce();
-      expect(await shop.files()).to.deep.equal(left);
-      shop.clock.set(Date.now() + HOUR_MS + 1_000);
+      expect(await harness.files()).to.deep.equal(left);
+      harness.clock.set(Date.now() + HOUR_MS + 1_000);
       await maintenance.runOnce();
-      expect(await shop.files()).to.deep.equal(kept);
+      expect(await harness.files()).to.deep.equal(kept);
       expect(
-        shop.logger.lines.filter(({ fields }) => fields["task"] === "collect-audio").map(({ fields }) => fields),
+        harness.logger.lines.filter(({ fields }) => fields["task"] === "collect-audio").map(({ fields }) => fields),
       ).to.deep.equal([{ task: "collect-audio", prefixes: 1, files: 1, bytes: SIZE }]);
     });
   });
 
-  describe("are told from others", () => {
+  describe("are distinguished from others", () => {
     let root: string;
     let audio: LocalAudioStore;
     let clock: ManualClock;
@@ -79,8 +79,8 @@ describe("Audio files that were left behind", () => {
     });
 
     const collector = (): CollectAudio => {
-      const { jobs, library, uploads } = shop.storage;
-      return new CollectAudio({ audio, jobs, library, uploads, clock, logger: shop.logger });
+      const { jobs, library, uploads } = harness.storage;
+      return new CollectAudio({ audio, jobs, library, uploads, clock, logger: harness.logger });
     };
     const put = async (...keys: readonly string[]): Promise<void> => {
       for (const key of keys) await audio.put(key, Buffer.alloc(SIZE), SIZE);
@@ -91,21 +91,22 @@ describe("Audio files that were left behind", () => {
       phase: "ended" | "rendering",
       status: "completed" | "failed" | "processing",
     ): Promise<JobId> => {
-      const job = aJob({ accountId: shop.accountId, phase, status });
-      await shop.storage.inTransaction((tx) => shop.storage.jobs.insertJobs(tx, [job]));
+      const job = aJob({ accountId: harness.accountId, phase, status });
+      await harness.storage.inTransaction((tx) => harness.storage.jobs.insertJobs(tx, [job]));
       jobs.push(job.id);
       return job.id;
     };
     const jobs: JobId[] = [];
-    // They came without their credits, and would be found by the audit at the end.
+    // They have no credits reserved, and the audit would report them at the end.
     afterEach(async () => {
-      await shop.storage.database.write("jobs").whereIn("id", jobs.splice(0)).delete();
-      for (const table of ["tracks", "track_assets", "job_outputs"]) await shop.storage.database.write(table).delete();
+      await harness.storage.database.write("jobs").whereIn("id", jobs.splice(0)).delete();
+      for (const table of ["tracks", "track_assets", "job_outputs"])
+        await harness.storage.database.write(table).delete();
     });
     const amount = (prefixes: number, files: number): AudioAmount => ({ prefixes, files, bytes: files * SIZE });
     const NONE = amount(0, 0);
 
-    /** Files of every kind. @returns those that are to stay, and those that are not */
+    /** Files of every kind. @returns those to keep, and those to delete */
     async function everyKind(): Promise<{
       readonly stay: string[];
       readonly go: string[];
@@ -128,15 +129,15 @@ describe("Audio files that were left behind", () => {
         sizeBytes: SIZE,
         durationSeconds: null,
       };
-      await shop.storage.inTransaction(async (tx) => {
-        const { library } = shop.storage;
+      await harness.storage.inTransaction(async (tx) => {
+        const { library } = harness.storage;
         await library.insertTracks(tx, [
           aTrack({ jobId: done, assets: named.map((audioKey) => anAsset({ audioKey })) }),
           aTrack({ id: imported, assets: [anAsset({ audioKey: `${imported}/mix.mp3` })] }),
-          // A track that took over a file of a job that is none of its own.
+          // A track with a file of another job.
           aTrack({ assets: [anAsset({ audioKey: ofOthers })] }),
         ]);
-        await shop.storage.jobs.insertOutputs(tx, [{ jobId: split, outputs: [output] }]);
+        await harness.storage.jobs.insertOutputs(tx, [{ jobId: split, outputs: [output] }]);
       });
       const unknown = [`${anId("job")}/1/0-mix.mp3`, `${anId("trk")}/mix.mp3`, "backup/old.mp3"];
       const recent = `${failed}/3/0-mix.mp3`;
@@ -162,7 +163,7 @@ describe("Audio files that were left behind", () => {
       return { stay, go, recent, unknown };
     }
 
-    it("by what tracks and outputs name, by their jobs and by their age", async () => {
+    it("by references from tracks and outputs, by their jobs and by their age", async () => {
       const { stay, go } = await everyKind();
       const before = await keys();
       const dry = await collector().collect({ isDryRun: true });
@@ -181,7 +182,7 @@ describe("Audio files that were left behind", () => {
       expect((await collector().collect({ isDryRun: false })).orphaned).to.deep.equal(NONE);
     });
 
-    it("before any is deleted: an operator's run that cannot be recorded deletes nothing", async () => {
+    it("before any deletion: an operator's run that cannot be recorded deletes nothing", async () => {
       const { go } = await everyKind();
       const before = await keys();
       let isFull = true;
@@ -201,7 +202,7 @@ describe("Audio files that were left behind", () => {
       );
     });
 
-    it("part by part: a run goes on where the one before it ended", async () => {
+    it("part by part: a run continues where the previous one ended", async () => {
       const job = await addJob("ended", "failed");
       const orphans = Array.from({ length: 7 }, (_, index) => `${job}/1/${index}.mp3`);
       await put(...orphans);
@@ -223,7 +224,7 @@ describe("Audio files that were left behind", () => {
       expect([deleted, next, gone.size]).to.deep.equal([amount(1, many.length), null, many.length]);
     });
 
-    it("also where some cannot be deleted: the others go, and the log says why", async () => {
+    it("even when some cannot be deleted: the others are deleted, and the log has the reason", async () => {
       const job = await addJob("ended", "failed");
       await put(...["a", "b", "c"].map((name) => `${job}/1/${name}.mp3`));
       const remove = audio.delete.bind(audio);
@@ -232,12 +233,12 @@ describe("Audio files that were left behind", () => {
       const { orphaned, deleted, failed } = await collector().collect({ isDryRun: false });
       expect([orphaned, deleted, failed]).to.deep.equal([amount(1, 3), amount(1, 2), amount(1, 1)]);
       expect(await keys()).to.deep.equal([`${job}/1/b.mp3`]);
-      expect(shop.logger.lines.map(({ level, fields }) => [level, fields["audio_key"]])).to.deep.equal([
+      expect(harness.logger.lines.map(({ level, fields }) => [level, fields["audio_key"]])).to.deep.equal([
         ["error", `${job}/1/b.mp3`],
       ]);
     });
 
-    it("until it is stopped: a store that does not answer keeps nobody waiting", async () => {
+    it("until it is stopped: a store that does not respond does not delay the stop", async () => {
       await addJob("ended", "failed");
       const stopping = new AbortController();
       audio.list = () => new Promise(() => undefined);

@@ -19,7 +19,7 @@ const { id, label, models } = SCRIPTED.definition;
 const CAPABILITIES = { idempotentSubmit: false, lookup: false, cancel: false };
 
 const OPTIONS: CoreOptions = {
-  actor: "shop",
+  actor: "harness",
   tiers: [
     {
       name: "pro",
@@ -87,7 +87,7 @@ describe("createCore", () => {
     return createCore(ports, { ...OPTIONS, ...options });
   };
 
-  it("makes a whole core of ports and options: an account pays for a generation, and plays its track", async () => {
+  it("creates a complete core of ports and options: an account pays for a generation and plays it", async () => {
     const core = await open();
     const account = await core.accounts.create({ name: "alice", tier: "pro", acceptTerms: true });
     await core.credits.grant(account.id, 100, { bucket: "pack" });
@@ -110,7 +110,7 @@ describe("createCore", () => {
         .to.equal(job.creditsCharged)
         .and.above(0);
       const [record] = await core.audit.list({ limit: 1 });
-      expect(record).to.include({ actor: "shop", action: "generations.create" });
+      expect(record).to.include({ actor: "harness", action: "generations.create" });
     } finally {
       await workers.stop(5_000);
       await core.api.requests.close(0);

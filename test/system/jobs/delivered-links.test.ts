@@ -12,7 +12,7 @@ import { GRACE_MS, LEASE_MS, until, WorkerHarness } from "./worker-harness.js";
 
 const LINK = "https://cdn.test/song.mp3";
 
-/** Fetches what it is told to, when it is told to. */
+/** Opens scripted files at scripted times. */
 class ScriptedOpener implements AssetOpener {
   readonly opened: AssetSource[] = [];
   fetch: () => Promise<OpenedAsset> = () => Promise.resolve({ contentType: "audio/mpeg", bytes: bytes() });
@@ -33,11 +33,11 @@ async function* bytes(): AsyncIterable<Uint8Array> {
 
 const fails = (kind: "unavailable" | "gone") => () => Promise.reject(new ProviderFailure(kind, "scripted"));
 
-describe("What a provider makes at once and leaves behind a link", () => {
-  let shop: WorkerHarness;
+describe("A result that a provider returns at once as a link", () => {
+  let harness: WorkerHarness;
   let opener: ScriptedOpener;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
     opener = new ScriptedOpener();
     const track: ProviderTrack = {
       ...SCRIPTED_TRACK,
@@ -45,97 +45,97 @@ describe("What a provider makes at once and leaves behind a link", () => {
         { role: "mix", label: "full", contentType: null, durationSeconds: 3, source: { kind: "url", url: LINK } },
       ],
     };
-    shop.provider.behaviour = () =>
+    harness.provider.behaviour = () =>
       Promise.resolve({ state: "completed", tracks: [track], cost: { amount: 2, unit: "credits" } });
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  it("is fetched until it comes, and never made again, however long the link's server is down", async () => {
+  it("is downloaded with retries and never bought again, however long the link's server is down", async () => {
     opener.fetch = fails("unavailable");
-    const id = await shop.acceptOne();
-    await shop.start({ opener });
-    await shop.pass(30 * 60_000);
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", crashes: 0 });
-    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({
+    const id = await harness.acceptOne();
+    await harness.start({ opener });
+    await harness.pass(30 * 60_000);
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "rendering", crashes: 0 });
+    expect((await harness.storage.jobs.listAttempts(id))[0]).to.deep.include({
       outcome: "completed",
       billable: "yes",
       cost: { amount: 2, unit: "credits" },
     });
     opener.fetch = new ScriptedOpener().fetch;
-    await shop.pass(120_000);
-    await shop.expectCompleted(id);
-    expect(shop.provider.submissions).to.have.length(1);
+    await harness.pass(120_000);
+    await harness.expectCompleted(id);
+    expect(harness.provider.submissions).to.have.length(1);
     expect(opener.opened.length).to.be.above(5);
     expect(opener.opened.every((source) => source.kind === "url" && source.url === LINK)).to.equal(true);
-    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    const [attempt] = await harness.storage.jobs.listAttempts(id);
     expect(attempt).to.deep.include({ outcome: "completed", cost: { amount: 2, unit: "credits" } });
   });
 
-  it("is fetched by another worker when the first was lost in the middle, without a second submission", async () => {
+  it("is downloaded by another worker when the first was lost, without a second submission", async () => {
     opener.fetch = () => new Promise(() => undefined);
-    const id = await shop.acceptOne();
+    const id = await harness.acceptOne();
     // Its clock stands still: it works, but never renews its lease.
-    const hanging = shop.prepare({ opener, clock: new ManualClock(shop.clock.now()) });
+    const hanging = harness.prepare({ opener, clock: new ManualClock(harness.clock.now()) });
     await hanging.jobs.start();
     await until(
       "the first worker fetches",
-      async () => opener.opened.length > 0 && (await shop.job(id)).phase === "rendering",
+      async () => opener.opened.length > 0 && (await harness.job(id)).phase === "rendering",
     );
     const second = new ScriptedOpener();
-    await shop.start({ opener: second });
-    await shop.pass(LEASE_MS + 1_000);
-    await shop.expectCompleted(id);
-    expect([shop.provider.submissions.length, second.opened.length]).to.deep.equal([1, 1]);
+    await harness.start({ opener: second });
+    await harness.pass(LEASE_MS + 1_000);
+    await harness.expectCompleted(id);
+    expect([harness.provider.submissions.length, second.opened.length]).to.deep.equal([1, 1]);
   });
 
-  it("is fetched by the next process when this one stops in the middle, which is no fault of the job", async () => {
-    const id = await shop.acceptOne();
+  it("is downloaded by the next process when this one stops, and the job is not blamed", async () => {
+    const id = await harness.acceptOne();
     for (let stops = 0; stops < 6; stops++) {
       opener.fetch = () => new Promise((_, reject) => void (refuse = reject));
       let refuse: (error: Error) => void = () => undefined;
       const before = opener.opened.length;
-      const worker = await shop.start({ opener });
+      const worker = await harness.start({ opener });
       await until("it fetches", () => opener.opened.length > before);
       const stopped = worker.stop(0);
       await until(
-        "it is told",
-        () => worker.leases.count === 0 || (refuse(new ProviderFailure("unavailable", "broken off")), false),
+        "it is reported",
+        () => worker.leases.count === 0 || (refuse(new ProviderFailure("unavailable", "aborted")), false),
       );
       await stopped;
     }
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", crashes: 0 });
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "rendering", crashes: 0 });
     opener.fetch = new ScriptedOpener().fetch;
-    await shop.start({ opener });
-    await shop.pass(1_000);
-    await shop.expectCompleted(id);
-    expect(shop.provider.submissions).to.have.length(1);
+    await harness.start({ opener });
+    await harness.pass(1_000);
+    await harness.expectCompleted(id);
+    expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("is not kept where fetching it takes a key along, and is fetched while this process has it", async () => {
-    const [asset] = ((await shop.provider.behaviour({} as never, {} as never)) as Completed).tracks[0]?.assets ?? [];
+  it("is not stored when its download needs a key, and is downloaded by this process", async () => {
+    const [asset] = ((await harness.provider.behaviour({} as never, {} as never)) as Completed).tracks[0]?.assets ?? [];
     if (asset === undefined) throw new Error("There is a mix.");
     const source = { kind: "url", url: LINK, headers: { authorization: "Bearer secret-of-the-provider" } } as const;
-    shop.provider.behaviour = () =>
+    harness.provider.behaviour = () =>
       Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [{ ...asset, source }] }] });
     opener.fetch = fails("unavailable");
-    const id = await shop.acceptOne();
-    await shop.start({ opener });
-    await shop.pass(60_000);
-    expect(JSON.stringify(await shop.job(id))).to.not.include("secret-of-the-provider");
-    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({ outcome: "completed", billable: "yes" });
+    const id = await harness.acceptOne();
+    await harness.start({ opener });
+    await harness.pass(60_000);
+    expect(JSON.stringify(await harness.job(id))).to.not.include("secret-of-the-provider");
+    expect((await harness.storage.jobs.listAttempts(id))[0]).to.deep.include({ outcome: "completed", billable: "yes" });
     opener.fetch = new ScriptedOpener().fetch;
-    await shop.pass(120_000);
-    await shop.expectCompleted(id);
-    expect(shop.provider.submissions).to.have.length(1);
+    await harness.pass(120_000);
+    await harness.expectCompleted(id);
+    expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("is refunded when the link is dead, and the books say that it was billed", async () => {
+  it("is refunded when the link is dead, and the margin report counts it as billed", async () => {
     opener.fetch = fails("gone");
-    const id = await shop.acceptOne();
-    await shop.start({ opener });
-    await shop.pass(GRACE_MS);
-    await shop.expectFailed(id, "generation_failed");
-    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    const id = await harness.acceptOne();
+    await harness.start({ opener });
+    await harness.pass(GRACE_MS);
+    await harness.expectFailed(id, "generation_failed");
+    const [attempt] = await harness.storage.jobs.listAttempts(id);
     expect(attempt).to.deep.include({ outcome: "gone", billable: "yes", cost: { amount: 2, unit: "credits" } });
   });
 });

@@ -7,52 +7,52 @@ import { LEASE_MS, until, WorkerHarness } from "./worker-harness.js";
 const REPEATABLE = { capabilities: { idempotentSubmit: true } } as const;
 
 describe("The collection of a job's files", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   let listenedTo: Track[];
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
     listenedTo = [];
-    shop.derive = (track) => {
+    harness.derive = (track) => {
       listenedTo.push(track);
       return Promise.resolve(track);
     };
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** A process that claims the job, does this much, and is never heard of again. */
+  /** A process that claims the job, does this much, and is then lost. */
   async function vanish(id: JobId, begunBefore: number | null = null): Promise<void> {
-    const now = shop.clock.now();
+    const now = harness.clock.now();
     const request = { providerId: "scripted", phases: ["waiting"], limit: 1, now, owner: anId("prc") } as const;
-    const [claimed] = await shop.storage.jobs.claimJobs({ ...request, leaseUntil: now + LEASE_MS });
+    const [claimed] = await harness.storage.jobs.claimJobs({ ...request, leaseUntil: now + LEASE_MS });
     if (begunBefore !== null) {
       const changes = { collectionsBegun: begunBefore + 1 };
       const update = { id, fence: claimed?.job.fence ?? 0, changes };
-      await shop.storage.inTransaction((tx) => shop.storage.jobs.updateJobs(tx, [update]));
+      await harness.storage.inTransaction((tx) => harness.storage.jobs.updateJobs(tx, [update]));
     }
-    shop.clock.set(now + LEASE_MS);
+    harness.clock.set(now + LEASE_MS);
   }
 
   const warnings = (): number =>
-    shop.logger.lines.filter(({ message }) => message.includes("without derived parts")).length;
+    harness.logger.lines.filter(({ message }) => message.includes("without derived parts")).length;
 
-  it("is written down before the audio is listened to", async () => {
+  it("is recorded before the audio is analysed", async () => {
     const begun: number[] = [];
-    shop.derive = async (track) => {
-      begun.push((await shop.job(track.jobId as JobId)).collectionsBegun);
+    harness.derive = async (track) => {
+      begun.push((await harness.job(track.jobId as JobId)).collectionsBegun);
       return track;
     };
-    await shop.acceptOne();
-    await shop.start();
-    await shop.quiet();
+    await harness.acceptOne();
+    await harness.start();
+    await harness.quiet();
     expect(begun).to.deep.equal([1]);
   });
 
-  it("has the audio listened to where workers were lost before it began", async () => {
-    const id = await shop.acceptOne();
+  it("analyses the audio when workers were lost before the collection began", async () => {
+    const id = await harness.acceptOne();
     for (let lost = 0; lost < 3; lost++) await vanish(id);
-    await shop.start();
-    await shop.quiet();
-    expect(await shop.expectCompleted(id)).to.include({ crashes: 3 });
+    await harness.start();
+    await harness.quiet();
+    expect(await harness.expectCompleted(id)).to.include({ crashes: 3 });
     expect([listenedTo.length, warnings()]).to.deep.equal([1, 0]);
   });
 
@@ -60,30 +60,30 @@ describe("The collection of a job's files", () => {
     [1, 1, 0],
     [2, 0, 1],
   ] as const) {
-    it(`has the audio listened to ${times} times where ${lost} of them never ended`, async () => {
-      const id = await shop.acceptOne();
+    it(`analyses the audio ${times} times when ${lost} collections never ended`, async () => {
+      const id = await harness.acceptOne();
       for (let before = 0; before < lost; before++) await vanish(id, before);
-      await shop.start();
-      await shop.quiet();
-      await shop.expectCompleted(id);
+      await harness.start();
+      await harness.quiet();
+      await harness.expectCompleted(id);
       expect([listenedTo.length, warnings()]).to.deep.equal([times, warned]);
     });
   }
 
-  it("is no lost one when a stop ended it", async () => {
+  it("does not count as lost when a stop ended it", async () => {
     let isListening = false;
-    shop.derive = (_track, signal) => {
+    harness.derive = (_track, signal) => {
       isListening = true;
       return new Promise((_, reject) => {
         signal?.addEventListener("abort", () => reject(new Error("stopped")));
       });
     };
-    const id = await shop.acceptOne();
-    const worker = await shop.start(REPEATABLE);
+    const id = await harness.acceptOne();
+    const worker = await harness.start(REPEATABLE);
     await until("the audio is listened to", () => isListening);
-    expect(await shop.job(id)).to.include({ collectionsBegun: 1 });
+    expect(await harness.job(id)).to.include({ collectionsBegun: 1 });
     worker.leases.abortAll();
     await until("the job is released", () => worker.leases.count === 0);
-    expect(await shop.job(id)).to.include({ collectionsBegun: 0, leaseOwner: null });
+    expect(await harness.job(id)).to.include({ collectionsBegun: 0, leaseOwner: null });
   });
 });

@@ -55,7 +55,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     after(() => storage.close());
 
     for (const idempotency of [aGivenKey("a key"), null]) {
-      it(`makes one job and one reservation ${idempotency === null ? "without" : "with"} an idempotency key`, async () => {
+      it(`creates one job and one reservation ${idempotency === null ? "without" : "with"} an idempotency key`, async () => {
         const account = anAccount();
         await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
         await storage.apply(aMovement(aBalance({ accountId: account.id }), { monthly: 10 }));
@@ -68,7 +68,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       });
     }
 
-    it("grants once what has no reference, renews once, makes one account and issues one key", async () => {
+    it("grants once without a reference, renews once, creates one account and issues one key", async () => {
       const { accounts, ledger, auditLog } = storage;
       const [digest, random, clock] = [new NodeDigest(), new SystemRandom(), TEST_PORTS.clock];
       const trail = { auditLog, unitOfWork: forgetful(storage.unitOfWork), clock, ids: { next: anId }, digest };

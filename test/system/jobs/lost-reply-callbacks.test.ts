@@ -33,13 +33,13 @@ describe("A callback of a submission whose reply was lost", () => {
     trust: "verified",
     snapshot: { state: "completed", tracks, handle: HANDLE },
   });
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
   let read: ReceivedCallback[];
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
     read = [];
-    provider = Object.assign(shop.provider, {
+    provider = Object.assign(harness.provider, {
       parseCallback: (callback: ReceivedCallback): Promise<ParsedCallback> => {
         read.push(callback);
         const isSigned = callback.headers["x-signature"] === "good";
@@ -47,12 +47,12 @@ describe("A callback of a submission whose reply was lost", () => {
       },
     });
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** What comes to the address that the provider was given. */
+  /** A callback to the URL that the provider was given. */
   async function report(jobId: JobId, word: string, signature?: string, attempt: number | null = 1): Promise<void> {
-    const { queue, clock, logger, callbackUrls: urls } = shop;
-    const { jobs, callbacks, unitOfWork } = shop.storage;
+    const { queue, clock, logger, callbackUrls: urls } = harness;
+    const { jobs, callbacks, unitOfWork } = harness.storage;
     const ports = { jobs, callbacks, unitOfWork, queue, clock, logger, ids: { next: anId }, digest: new NodeDigest() };
     const receiver = new ReceiveCallback({ ...ports, urls });
     const [token = ""] = urls.urlOf("scripted", jobId, attempt)?.split("/").slice(-1) ?? [];
@@ -63,73 +63,73 @@ describe("A callback of a submission whose reply was lost", () => {
 
   async function unknown(): Promise<JobId> {
     provider.behaviour = () => Promise.reject(lost);
-    const id = await shop.acceptOne();
-    await shop.start({ capabilities: SIGNED });
-    await shop.quiet();
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting" });
+    const id = await harness.acceptOne();
+    await harness.start({ capabilities: SIGNED });
+    await harness.quiet();
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "submitting" });
     return id;
   }
 
-  it("delivers at once when it says that the work is done; the plugin learns what was asked for", async () => {
+  it("delivers at once when it reports completion; the plugin gets the request", async () => {
     const id = await unknown();
     await report(id, "done", "good");
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
     expect(provider.submissions).to.have.length(1);
     expect(read.map(({ handle, request }) => ({ handle, request }))).to.deep.equal([
       { handle: { version: 0, data: {} }, request: { operation: "music", modelId: "scripted/song" } },
     ]);
   });
 
-  it("is read at once also when it came before the loss of the reply was noticed", async () => {
+  it("is read at once even when it arrived before the loss of the reply was noticed", async () => {
     const { behaviour, release } = holds(() => Promise.reject(lost));
     provider.behaviour = behaviour;
-    const id = await shop.acceptOne();
-    await shop.start({ capabilities: SIGNED });
+    const id = await harness.acceptOne();
+    await harness.start({ capabilities: SIGNED });
     await provider.submitted();
     await report(id, "done", "good");
     release();
-    await shop.pass(0);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    await harness.expectCompleted(id);
   });
 
-  it("brings the handle by which the work is polled from then on", async () => {
+  it("supplies the handle for later polls", async () => {
     provider.parseCallback = () =>
       Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: 1_000, handle: HANDLE } });
     const id = await unknown();
     await report(id, "running", "good");
-    await shop.pass(0);
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+    await harness.pass(0);
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "rendering" });
     provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
-    await shop.pass(1_000);
-    await shop.expectCompleted(id);
+    await harness.pass(1_000);
+    await harness.expectCompleted(id);
     expect(provider.polls).to.deep.equal([HANDLE]);
   });
 
-  it("brings the handle by which files that could not be stored are asked for again", async () => {
+  it("supplies the handle for polling files that could not be stored", async () => {
     provider.parseCallback = () => Promise.resolve(parsed([aTrackFrom(cutOff)]));
     const id = await unknown();
     provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     await report(id, "done", "good");
-    await shop.pass(0);
-    expect((await shop.job(id)).status).to.equal("processing");
-    await shop.pass(60_000);
-    await shop.expectCompleted(id);
+    await harness.pass(0);
+    expect((await harness.job(id)).status).to.equal("processing");
+    await harness.pass(60_000);
+    await harness.expectCompleted(id);
     expect(provider.polls).to.deep.equal([HANDLE]);
   });
 
   it("that is not signed changes nothing", async () => {
     const id = await unknown();
     await report(id, "done");
-    await shop.pass(0);
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting" });
+    await harness.pass(0);
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "submitting" });
     expect([read.length, provider.polls.length]).to.deep.equal([1, 0]);
   });
 
-  it("leaves the lease to the worker that stores the files, although another one has come", async () => {
+  it("does not take the lease from the worker that stores the files when a second callback arrives", async () => {
     let leaseLeftMs = 0;
     async function* open(): AsyncGenerator<Uint8Array> {
-      leaseLeftMs = ((await shop.job(id)).dueAt ?? 0) - shop.clock.now();
+      leaseLeftMs = ((await harness.job(id)).dueAt ?? 0) - harness.clock.now();
       yield SCRIPTED_AUDIO;
     }
     provider.parseCallback = async () => {
@@ -138,8 +138,8 @@ describe("A callback of a submission whose reply was lost", () => {
     };
     const id = await unknown();
     await report(id, "done", "good");
-    await shop.pass(0);
-    await until("the job has ended", async () => (await shop.job(id)).status === "completed");
+    await harness.pass(0);
+    await until("the job has ended", async () => (await harness.job(id)).status === "completed");
     expect(leaseLeftMs).to.be.greaterThan(1_000);
   });
 });

@@ -1,26 +1,25 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
-import type { JobStore } from "../../../core/ports/job-store.js";
 import type { Completed } from "../../../core/ports/music-provider.js";
-import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { anId } from "../../support/builders.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DELIVERY: Completed = { state: "completed", tracks: [SCRIPTED_TRACK] };
 
 describe("A job whose worker is lost", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** A process that claims what is due and is never heard of again. */
+  /** A process that claims the due jobs and is then lost. */
   async function claimAndVanish(phase: "waiting" | "submitting" | "rendering" = "waiting"): Promise<number> {
-    const now = shop.clock.now();
-    const claimed = await shop.storage.jobs.claimJobs({
+    const now = harness.clock.now();
+    const claimed = await harness.storage.jobs.claimJobs({
       providerId: "scripted",
       phases: [phase],
       limit: 10,
@@ -33,69 +32,65 @@ describe("A job whose worker is lost", () => {
 
   /** A worker whose clock stands still: it works, but never renews a lease. */
   function startHanging(options: Parameters<WorkerHarness["start"]>[0] = {}): Promise<Worker> {
-    return shop.start({ ...options, clock: new ManualClock(shop.clock.now()) });
+    return harness.start({ ...options, clock: new ManualClock(harness.clock.now()) });
   }
 
   describe("before it called the provider", () => {
-    it("is taken up by another as soon as the lease ends, and submitted once", async () => {
-      const id = await shop.acceptOne();
+    it("is claimed by another as soon as the lease ends, and submitted once", async () => {
+      const id = await harness.acceptOne();
       await claimAndVanish();
-      await shop.start();
-      await shop.pass(LEASE_MS - 250);
-      expect(shop.provider.submissions).to.have.length(0);
-      await shop.pass(250);
-      expect(await shop.expectCompleted(id)).to.include({ crashes: 1, attempt: 1 });
-      expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
+      await harness.start();
+      await harness.pass(LEASE_MS - 250);
+      expect(harness.provider.submissions).to.have.length(0);
+      await harness.pass(250);
+      expect(await harness.expectCompleted(id)).to.include({ crashes: 1, attempt: 1 });
+      expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
     });
 
-    /** A worker that hears that its first announcement is written when its lease is long over, and after `meanwhile`. */
+    /** A worker whose first intent is stored long after its lease ended, and after `meanwhile`. */
     async function startFrozen(meanwhile: () => Promise<unknown>): Promise<Worker> {
-      const { unitOfWork, jobs } = shop.storage;
-      const clock = new ManualClock(shop.clock.now());
-      let announced = 0;
-      const watching = Object.assign(Object.create(jobs) as typeof jobs, {
-        insertAttempts: (...given: Parameters<typeof jobs.insertAttempts>) => (
-          (announced += 1),
-          jobs.insertAttempts(...given)
-        ),
+      const { unitOfWork, jobs } = harness.storage;
+      const clock = new ManualClock(harness.clock.now());
+      let intents = 0;
+      const watching = new FaultyPort(jobs).on("insertAttempts", (insert, ...given) => {
+        intents += 1;
+        return insert(...given);
       });
-      const slow = Object.assign(Object.create(unitOfWork) as typeof unitOfWork, {
-        async inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-          const result = await unitOfWork.inTransaction(work);
-          if (announced === 1) {
-            announced += 1;
-            clock.set(shop.clock.now() + LEASE_MS);
-            await meanwhile();
-          }
-          return result;
-        },
+      const slow = new FaultyPort(unitOfWork).on("inTransaction", async (run, work) => {
+        const result = await run(work);
+        if (intents === 1) {
+          intents += 1;
+          clock.set(harness.clock.now() + LEASE_MS);
+          await meanwhile();
+        }
+        return result;
       });
-      return shop.start({ clock, stores: { jobs: watching, unitOfWork: slow } });
+      return harness.start({ clock, stores: { jobs: watching, unitOfWork: slow } });
     }
 
     it("is not submitted by a worker that was frozen for longer than its lease, but queued again", async () => {
-      const id = await shop.acceptOne();
+      const id = await harness.acceptOne();
       await startFrozen(() => Promise.resolve());
-      await shop.quiet();
-      expect(shop.provider.submissions.map(({ attempt }) => attempt)).to.deep.equal([2]);
-      expect(await shop.expectCompleted(id)).to.include({ crashes: 0, refusals: 0 });
-      expect(await shop.attempts(id)).to.deep.equal([
+      await harness.quiet();
+      expect(harness.provider.submissions.map(({ attempt }) => attempt)).to.deep.equal([2]);
+      expect(await harness.expectCompleted(id)).to.include({ crashes: 0, refusals: 0 });
+      expect(await harness.attempts(id)).to.deep.equal([
         [1, "unavailable"],
         [2, "completed"],
       ]);
     });
 
-    it("is not submitted by a worker that was frozen until another one had it", async () => {
-      const id = await shop.acceptOne();
+    it("is not submitted by a worker that was frozen until another claimed it", async () => {
+      const id = await harness.acceptOne();
       await startFrozen(async () => {
-        shop.clock.set(shop.clock.now() + LEASE_MS);
+        harness.clock.set(harness.clock.now() + LEASE_MS);
         expect(await claimAndVanish("submitting")).to.equal(1);
       });
-      await shop.quiet();
-      expect(shop.provider.submissions).to.deep.equal([]);
-      // The other one finds that nothing was bought.
-      expect(await shop.job(id)).to.include({ phase: "waiting", fence: 2, attempt: 1 });
-      expect(await shop.attempts(id)).to.deep.equal([[1, "unavailable"]]);
+      await harness.quiet();
+      expect(harness.provider.submissions).to.deep.equal([]);
+      // The other worker finds that nothing was bought.
+      expect(await harness.job(id)).to.include({ phase: "waiting", fence: 2, attempt: 1 });
+      expect(await harness.attempts(id)).to.deep.equal([[1, "unavailable"]]);
     });
   });
 
@@ -104,33 +99,33 @@ describe("A job whose worker is lost", () => {
     async function hangInSubmission(
       capabilities = {},
     ): Promise<{ readonly id: JobId; readonly hanging: Worker; response(): void }> {
-      const id = await shop.acceptOne();
+      const id = await harness.acceptOne();
       let result: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (result = resolve));
-      shop.provider.behaviour = async (request, context) => {
+      harness.provider.behaviour = async (request, context) => {
         if (request.attempt === 1) await held;
         return completes(request, context);
       };
       const hanging = await startHanging({ capabilities });
-      await shop.provider.submitted();
-      await shop.start({ capabilities });
+      await harness.provider.submitted();
+      await harness.start({ capabilities });
       return { id, hanging, response: result };
     }
 
-    it("is submitted again where that is idempotent, and the late answer changes nothing", async () => {
+    it("is submitted again when that is idempotent, and the late reply changes nothing", async () => {
       const { id, hanging, response: result } = await hangInSubmission({ idempotentSubmit: true });
-      await shop.pass(LEASE_MS);
-      const completed = await shop.expectCompleted(id);
+      await harness.pass(LEASE_MS);
+      const completed = await harness.expectCompleted(id);
       expect(completed).to.include({ crashes: 1, attempt: 2 });
 
       result();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
-      expect(await shop.expectCompleted(id)).to.deep.equal(completed);
-      expect(await shop.attempts(id)).to.deep.equal([
+      expect(await harness.expectCompleted(id)).to.deep.equal(completed);
+      expect(await harness.attempts(id)).to.deep.equal([
         [1, null],
         [2, "completed"],
       ]);
-      expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
+      expect(harness.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
     });
 
     for (const [what, late, outcome] of [
@@ -138,146 +133,146 @@ describe("A job whose worker is lost", () => {
       ["refused", fails("unavailable"), "unavailable"],
       ["lost", fails("outcome_unknown"), "outcome_unknown"],
     ] as const) {
-      it(`stays with its successor when the lost worker hears at last that it was ${what}, which its attempt says`, async () => {
+      it(`stays with its new worker when the lost worker's reply arrives (${what}), and the attempt records it`, async () => {
         const responses: (() => void)[] = [];
-        shop.provider.behaviour = async (request, context) => {
+        harness.provider.behaviour = async (request, context) => {
           await new Promise<void>((resolve) => responses.push(resolve));
           return request.attempt === 1 ? late(request, context) : completes(request, context);
         };
-        const id = await shop.acceptOne();
+        const id = await harness.acceptOne();
         const hanging = await startHanging({ capabilities: { idempotentSubmit: true } });
-        await shop.provider.submitted();
-        await shop.start({ capabilities: { idempotentSubmit: true } });
-        await shop.pass(LEASE_MS);
-        const { leaseOwner, fence } = await shop.job(id);
+        await harness.provider.submitted();
+        await harness.start({ capabilities: { idempotentSubmit: true } });
+        await harness.pass(LEASE_MS);
+        const { leaseOwner, fence } = await harness.job(id);
         responses[0]?.();
         await until("the lost worker has put its work down", () => hanging.leases.count === 0);
-        expect(await shop.job(id)).to.include({ leaseOwner, fence, status: "processing" });
-        expect(await shop.attempts(id)).to.deep.equal([
+        expect(await harness.job(id)).to.include({ leaseOwner, fence, status: "processing" });
+        expect(await harness.attempts(id)).to.deep.equal([
           [1, outcome],
           [2, null],
         ]);
         responses[1]?.();
-        await shop.quiet();
-        await shop.expectCompleted(id);
-        expect((await shop.storage.jobs.listAttempts(id)).map(({ loss }) => loss)).to.deep.equal([null, null]);
+        await harness.quiet();
+        await harness.expectCompleted(id);
+        expect((await harness.storage.jobs.listAttempts(id)).map(({ loss }) => loss)).to.deep.equal([null, null]);
       });
     }
 
-    it("is looked up where the provider can be searched", async () => {
-      shop.provider.lookupBehaviour = async () => DELIVERY;
+    it("is looked up when the provider supports lookup", async () => {
+      harness.provider.lookupBehaviour = async () => DELIVERY;
       const { id, hanging, response: result } = await hangInSubmission({ lookup: true });
-      await shop.pass(LEASE_MS);
-      await shop.expectCompleted(id);
+      await harness.pass(LEASE_MS);
+      await harness.expectCompleted(id);
       result();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
-      await shop.expectCompleted(id);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
-      expect(shop.provider.submissions).to.have.length(1);
+      await harness.expectCompleted(id);
+      expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
+      expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("ends when the lost worker hears that it is refused for good, although another worker looks it up just then", async () => {
+    it("ends when the lost worker gets a final refusal, even during another worker's lookup", async () => {
       let refuse = (): void => undefined;
       const held = new Promise<void>((resolve) => (refuse = resolve));
-      shop.provider.behaviour = async (request, context) => {
+      harness.provider.behaviour = async (request, context) => {
         await held;
         return fails("content_rejected")(request, context);
       };
       let respondToLookup = (): void => undefined;
       const lookedUp = new Promise<void>((resolve) => (respondToLookup = resolve));
-      shop.provider.lookupBehaviour = () => lookedUp.then(() => ({ state: "absent" }) as const);
-      const id = await shop.acceptOne();
+      harness.provider.lookupBehaviour = () => lookedUp.then(() => ({ state: "absent" }) as const);
+      const id = await harness.acceptOne();
       const hanging = await startHanging({ capabilities: { lookup: true } });
-      await shop.provider.submitted();
-      await shop.start({ capabilities: { lookup: true } });
-      await shop.pass(LEASE_MS);
-      expect([(await shop.job(id)).leaseOwner === null, shop.provider.lookups.length]).to.deep.equal([false, 1]);
+      await harness.provider.submitted();
+      await harness.start({ capabilities: { lookup: true } });
+      await harness.pass(LEASE_MS);
+      expect([(await harness.job(id)).leaseOwner === null, harness.provider.lookups.length]).to.deep.equal([false, 1]);
 
       refuse();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
-      const failed = await shop.expectFailed(id, "invalid_request");
+      const failed = await harness.expectFailed(id, "invalid_request");
       respondToLookup();
-      await shop.pass(60_000);
-      expect(await shop.expectFailed(id, "invalid_request")).to.deep.equal(failed);
-      expect(shop.provider.submissions).to.have.length(1);
+      await harness.pass(60_000);
+      expect(await harness.expectFailed(id, "invalid_request")).to.deep.equal(failed);
+      expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("is refunded after the grace time elsewhere; the piece that comes too late is thrown away", async () => {
+    it("is refunded after the grace time otherwise; the late track is discarded", async () => {
       const { id, hanging, response: result } = await hangInSubmission();
-      await shop.pass(LEASE_MS);
-      expect(await shop.job(id)).to.include({
+      await harness.pass(LEASE_MS);
+      expect(await harness.job(id)).to.include({
         status: "processing",
         phase: "submitting",
         leaseOwner: null,
         crashes: 1,
       });
-      await shop.pass(GRACE_MS - LEASE_MS);
-      const failed = await shop.expectFailed(id, "provider_timeout");
+      await harness.pass(GRACE_MS - LEASE_MS);
+      const failed = await harness.expectFailed(id, "provider_timeout");
 
       result();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
-      expect(await shop.expectFailed(id, "provider_timeout")).to.deep.equal(failed);
-      expect(shop.provider.submissions).to.have.length(1);
-      expect(await shop.files()).to.deep.equal([]);
+      expect(await harness.expectFailed(id, "provider_timeout")).to.deep.equal(failed);
+      expect(harness.provider.submissions).to.have.length(1);
+      expect(await harness.files()).to.deep.equal([]);
     });
 
-    it("is delivered by whichever worker has it first, and charged once", async () => {
+    it("is delivered by the first worker that has it, and charged once", async () => {
       const responses: (() => void)[] = [];
-      shop.provider.behaviour = async (request, context) => {
+      harness.provider.behaviour = async (request, context) => {
         await new Promise<void>((resolve) => responses.push(resolve));
         return completes(request, context);
       };
-      const id = await shop.acceptOne();
+      const id = await harness.acceptOne();
       const hanging = await startHanging({ capabilities: { idempotentSubmit: true } });
-      await shop.provider.submitted();
-      await shop.start({ capabilities: { idempotentSubmit: true } });
-      await shop.pass(LEASE_MS);
-      await shop.provider.submitted(2);
+      await harness.provider.submitted();
+      await harness.start({ capabilities: { idempotentSubmit: true } });
+      await harness.pass(LEASE_MS);
+      await harness.provider.submitted(2);
 
       responses[0]?.();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
-      const completed = await shop.expectCompleted(id);
-      expect(await shop.attempts(id)).to.deep.equal([
+      const completed = await harness.expectCompleted(id);
+      expect(await harness.attempts(id)).to.deep.equal([
         [1, "completed"],
         [2, null],
       ]);
 
       responses[1]?.();
-      await shop.quiet();
-      expect(await shop.expectCompleted(id)).to.deep.equal(completed);
+      await harness.quiet();
+      expect(await harness.expectCompleted(id)).to.deep.equal(completed);
     });
   });
 
-  describe("while it asks after it", () => {
-    it("is asked after by another; the late answer changes nothing and its files go", async () => {
-      shop.provider.behaviour = accepts(1_000);
+  describe("while it polls", () => {
+    it("is polled by another; the late reply changes nothing and its files are deleted", async () => {
+      harness.provider.behaviour = accepts(1_000);
       let response: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (response = resolve));
-      shop.provider.pollBehaviour = async () => {
-        if (shop.provider.polls.length === 1) await held;
+      harness.provider.pollBehaviour = async () => {
+        if (harness.provider.polls.length === 1) await held;
         return DELIVERY;
       };
-      const id = await shop.acceptOne();
+      const id = await harness.acceptOne();
       const hanging = await startHanging();
-      await shop.pass(1_000, hanging.clock);
-      await shop.clock.advance(1_000);
-      await until("the first poll hangs", () => shop.provider.polls.length === 1);
-      await shop.start();
-      await shop.pass(LEASE_MS + 1_000);
-      const completed = await shop.expectCompleted(id);
+      await harness.pass(1_000, hanging.clock);
+      await harness.clock.advance(1_000);
+      await until("the first poll hangs", () => harness.provider.polls.length === 1);
+      await harness.start();
+      await harness.pass(LEASE_MS + 1_000);
+      const completed = await harness.expectCompleted(id);
       expect(completed.crashes).to.equal(1);
 
       response();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
-      expect(await shop.expectCompleted(id)).to.deep.equal(completed);
-      expect([shop.provider.submissions.length, shop.provider.polls.length]).to.deep.equal([1, 2]);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
+      expect(await harness.expectCompleted(id)).to.deep.equal(completed);
+      expect([harness.provider.submissions.length, harness.provider.polls.length]).to.deep.equal([1, 2]);
+      expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
     });
   });
 
-  it("is broken off where it still runs, once that process notices", async () => {
+  it("is aborted in the old process as soon as that notices", async () => {
     let aborted: unknown = null;
-    shop.provider.behaviour = (request, { signal }) => {
+    harness.provider.behaviour = (request, { signal }) => {
       if (request.attempt > 1) return completes(request, { signal });
       return new Promise((_, reject) =>
         signal.addEventListener("abort", () => {
@@ -286,155 +281,154 @@ describe("A job whose worker is lost", () => {
         }),
       );
     };
-    const id = await shop.acceptOne();
+    const id = await harness.acceptOne();
     const hanging = await startHanging({ capabilities: { idempotentSubmit: true } });
-    await shop.provider.submitted();
-    await shop.start({ capabilities: { idempotentSubmit: true } });
-    await shop.pass(LEASE_MS);
-    const completed = await shop.expectCompleted(id);
+    await harness.provider.submitted();
+    await harness.start({ capabilities: { idempotentSubmit: true } });
+    await harness.pass(LEASE_MS);
+    const completed = await harness.expectCompleted(id);
     await hanging.clock.advance(LEASE_MS / 3);
     await until("the lost worker has put its work down", () => hanging.leases.count === 0);
     expect(aborted).to.equal("lease_lost");
-    expect(await shop.expectCompleted(id)).to.deep.equal(completed);
+    expect(await harness.expectCompleted(id)).to.deep.equal(completed);
   });
 
-  it("goes on in its process after a pause longer than its lease, and is not begun anew", async () => {
+  it("continues in its process after a pause longer than its lease, and is not restarted", async () => {
     const responses: (() => void)[] = [];
-    shop.provider.behaviour = async (request, context) => {
+    harness.provider.behaviour = async (request, context) => {
       await new Promise<void>((resolve) => responses.push(resolve));
       return completes(request, context);
     };
-    const id = await shop.acceptOne();
-    const worker = await shop.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
-    await shop.provider.submitted();
-    // The whole process pauses: nobody wakes, and the bell is heard before the heartbeat.
-    shop.clock.set(shop.clock.now() + LEASE_MS + 1);
-    shop.queue.notify([{ jobId: id, providerId: "scripted" }]);
-    // Work that is accepted afterwards finds a hand free.
-    const next = await shop.acceptOne();
-    await shop.provider.submitted(2);
-    await shop.pass(2 * LEASE_MS);
-    expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, next]);
+    const id = await harness.acceptOne();
+    const worker = await harness.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
+    await harness.provider.submitted();
+    // The whole process is suspended: no sleeper wakes, and the notification arrives before the lease renewal.
+    harness.clock.set(harness.clock.now() + LEASE_MS + 1);
+    harness.queue.notify([{ jobId: id, providerId: "scripted" }]);
+    // Work that is accepted afterwards finds a free slot.
+    const next = await harness.acceptOne();
+    await harness.provider.submitted(2);
+    await harness.pass(2 * LEASE_MS);
+    expect(harness.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, next]);
     responses.forEach((response) => response());
     await until("both are done", () => worker.leases.count === 0);
-    expect(await shop.expectCompleted(id)).to.include({ crashes: 0, attempt: 1 });
-    expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
+    expect(await harness.expectCompleted(id)).to.include({ crashes: 0, attempt: 1 });
+    expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
   });
 
-  describe("in a process that is still at work on it when another has taken it, and is lost as well", () => {
+  describe("in a process that still works on it when another has claimed it and is lost too", () => {
     const aborted: unknown[] = [];
     const responses: (() => void)[] = [];
     let id: JobId;
     let worker: Worker;
     beforeEach(async () => {
       aborted.length = responses.length = 0;
-      shop.provider.behaviour = async (request, { signal }) => {
+      harness.provider.behaviour = async (request, { signal }) => {
         signal.addEventListener("abort", () => aborted.push([request.attempt, signal.reason]));
         await new Promise<void>((resolve) => responses.push(resolve));
         return completes(request, { signal });
       };
-      id = await shop.acceptOne();
-      worker = await shop.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
-      await shop.provider.submitted();
-      shop.clock.set(shop.clock.now() + LEASE_MS + 1);
+      id = await harness.acceptOne();
+      worker = await harness.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
+      await harness.provider.submitted();
+      harness.clock.set(harness.clock.now() + LEASE_MS + 1);
       await claimAndVanish("submitting");
-      await shop.pass(LEASE_MS + 1_000);
-      // Two pieces of work on one job look like one that waits for its provider: the second is awaited by its call.
-      await shop.provider.submitted(2);
+      await harness.pass(LEASE_MS + 1_000);
+      // Two calls for one job look like one that waits for its provider: the test awaits the second by its call.
+      await harness.provider.submitted(2);
     });
 
-    it("is taken up again by that process; the older work is broken off and loses no lease of the newer", async () => {
-      expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
+    it("is claimed again by that process; the older work is aborted and does not lose the newer lease", async () => {
+      expect(harness.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
       expect(aborted).to.deep.equal([[1, "lease_lost"]]);
 
       responses[0]?.();
       await until("the older work is put down", () => worker.calls() === 1);
       expect(worker.leases.count).to.equal(1);
       // The newer work keeps its lease for as long as it needs.
-      await shop.pass(2 * LEASE_MS);
-      expect(await shop.job(id)).to.include({ status: "processing", fence: 3, crashes: 2 });
+      await harness.pass(2 * LEASE_MS);
+      expect(await harness.job(id)).to.include({ status: "processing", fence: 3, crashes: 2 });
       responses[1]?.();
-      await shop.quiet();
-      await shop.expectCompleted(id);
-      expect(shop.provider.submissions).to.have.length(2);
+      await harness.quiet();
+      await harness.expectCompleted(id);
+      expect(harness.provider.submissions).to.have.length(2);
     });
 
-    it("leaves no slot free for more than its process has", async () => {
+    it("occupies a slot until the older work ends", async () => {
       responses[0]?.();
       await until("the older work is put down", () => worker.calls() === 1);
-      await shop.accept(3);
-      await shop.pass(2_000);
+      await harness.accept(3);
+      await harness.pass(2_000);
       expect(worker.calls()).to.equal(2);
       for (let rest = 0; rest < 4; rest++) {
         responses.forEach((response) => response());
-        await shop.quiet();
+        await harness.quiet();
       }
-      expect(shop.ended).to.have.length(4);
+      expect(harness.ended).to.have.length(4);
     });
   });
 
-  it("is given up and refunded once it has cost four workers", async () => {
-    const id = await shop.acceptOne();
+  it("is abandoned and refunded after four lost workers", async () => {
+    const id = await harness.acceptOne();
     for (let lost = 0; lost < 4; lost++) {
       expect(await claimAndVanish()).to.equal(1);
-      shop.clock.set(shop.clock.now() + LEASE_MS);
+      harness.clock.set(harness.clock.now() + LEASE_MS);
     }
-    expect(await shop.job(id)).to.include({ crashes: 3, status: "processing" });
-    await shop.start();
-    await shop.quiet();
-    expect(await shop.expectFailed(id, "generation_failed")).to.include({ crashes: 4, attempt: 0 });
-    expect(await shop.attempts(id)).to.deep.equal([]);
-    expect(shop.provider.submissions).to.have.length(0);
+    expect(await harness.job(id)).to.include({ crashes: 3, status: "processing" });
+    await harness.start();
+    await harness.quiet();
+    expect(await harness.expectFailed(id, "generation_failed")).to.include({ crashes: 4, attempt: 0 });
+    expect(await harness.attempts(id)).to.deep.equal([]);
+    expect(harness.provider.submissions).to.have.length(0);
   });
 
-  it("still gets its chance after the third", async () => {
-    const id = await shop.acceptOne();
+  it("gets another attempt after three lost workers", async () => {
+    const id = await harness.acceptOne();
     for (let lost = 0; lost < 3; lost++) {
       await claimAndVanish();
-      shop.clock.set(shop.clock.now() + LEASE_MS);
+      harness.clock.set(harness.clock.now() + LEASE_MS);
     }
-    await shop.start();
-    await shop.quiet();
-    expect((await shop.expectCompleted(id)).crashes).to.equal(3);
+    await harness.start();
+    await harness.quiet();
+    expect((await harness.expectCompleted(id)).crashes).to.equal(3);
   });
 
-  it("leaves no files of the lost worker behind", async () => {
-    const id = await shop.acceptOne();
+  it("leaves no files of the lost worker", async () => {
+    const id = await harness.acceptOne();
     await claimAndVanish();
-    const { fence } = await shop.job(id);
+    const { fence } = await harness.job(id);
     const leftBehind = `${id}/${fence}/0-mix.mp3`;
-    await shop.audio.put(leftBehind, new Uint8Array(9), 9);
-    shop.clock.set(shop.clock.now() + LEASE_MS);
-    await shop.start();
-    await shop.quiet();
-    await shop.expectCompleted(id);
-    expect(await shop.audio.stat(leftBehind)).to.equal(null);
+    await harness.audio.put(leftBehind, new Uint8Array(9), 9);
+    harness.clock.set(harness.clock.now() + LEASE_MS);
+    await harness.start();
+    await harness.quiet();
+    await harness.expectCompleted(id);
+    expect(await harness.audio.stat(leftBehind)).to.equal(null);
   });
 
-  it("is given up and refunded when every worker stumbles over it", async () => {
-    // What no rule foresees: the acceptance breaks whatever writes it down.
-    const { jobs } = shop.storage;
-    const updateAttempts: JobStore["updateAttempts"] = async (tx, updates) => {
-      if (updates.some(({ changes }) => changes.state === "accepted")) throw new TypeError("nobody expected this");
-      return jobs.updateAttempts(tx, updates);
-    };
-    const breaking = Object.assign(Object.create(jobs) as JobStore, { updateAttempts });
+  it("is abandoned and refunded when it crashes every worker", async () => {
+    // An unforeseen error: the worker crashes whenever it records the acceptance.
+    const { jobs } = harness.storage;
+    const breaking = new FaultyPort(jobs).on("updateAttempts", async (update, tx, updates) => {
+      if (updates.some(({ changes }) => changes.state === "accepted")) throw new TypeError("unexpected");
+      return update(tx, updates);
+    });
     const handle = { version: 1, data: {} };
-    shop.provider.behaviour = async () => ({ state: "accepted", handle, nextPollMs: 1_000 });
-    const id = await shop.acceptOne();
-    await shop.start({ capabilities: { idempotentSubmit: true }, stores: { jobs: breaking } });
-    await shop.quiet();
-    expect(await shop.job(id)).to.include({
+    harness.provider.behaviour = async () => ({ state: "accepted", handle, nextPollMs: 1_000 });
+    const id = await harness.acceptOne();
+    await harness.start({ capabilities: { idempotentSubmit: true }, stores: { jobs: breaking } });
+    await harness.quiet();
+    expect(await harness.job(id)).to.include({
       phase: "submitting",
       crashes: 1,
       leaseOwner: null,
-      dueAt: shop.clock.now() + 5_000,
+      dueAt: harness.clock.now() + 5_000,
     });
-    await shop.pass(5_000);
-    // Each wait is four times the one before: what is broken may take minutes to fix.
-    expect(await shop.job(id)).to.include({ crashes: 2, dueAt: shop.clock.now() + 20_000 });
-    await shop.pass(20_000 + 80_000 + 320_000);
-    await shop.expectFailed(id, "generation_failed");
-    expect(shop.provider.submissions).to.have.length(4);
+    await harness.pass(5_000);
+    // Each wait is four times the one before: a fix may take minutes.
+    expect(await harness.job(id)).to.include({ crashes: 2, dueAt: harness.clock.now() + 20_000 });
+    await harness.pass(20_000 + 80_000 + 320_000);
+    await harness.expectFailed(id, "generation_failed");
+    expect(harness.provider.submissions).to.have.length(4);
   });
 });

@@ -1,37 +1,32 @@
 import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { JobId } from "../../../core/ids.js";
-import type { JobStore } from "../../../core/ports/job-store.js";
 import { aLoggedRequest, anIdempotencyRecord, NOON } from "../../support/builders.js";
 import { anEvent } from "../../support/webhook-builders.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DEADLINE_MS = 60_000;
 const OLD = NOON - 90 * 86_400_000;
 
-describe("Maintenance where something fails", () => {
-  let shop: WorkerHarness;
+describe("Maintenance when something fails", () => {
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** A process whose storage fails wherever one of these jobs is written. */
+  /** A process whose storage fails whenever one of these jobs is written. */
   function processThatCannotSettle(broken: readonly JobId[], error: Error): Worker {
-    const { jobs } = shop.storage;
-    const failing: Partial<JobStore> = {
-      updateJobs: (tx, updates) =>
-        updates.some(({ id }) => broken.includes(id)) ? Promise.reject(error) : jobs.updateJobs(tx, updates),
-    };
-    return shop.prepare({
-      deadlineMs: DEADLINE_MS,
-      stores: { jobs: Object.assign(Object.create(jobs) as JobStore, failing) },
-    });
+    const jobs = new FaultyPort(harness.storage.jobs).on("updateJobs", (update, tx, updates) =>
+      updates.some(({ id }) => broken.includes(id)) ? Promise.reject(error) : update(tx, updates),
+    );
+    return harness.prepare({ deadlineMs: DEADLINE_MS, stores: { jobs } });
   }
 
-  /** What is past its life, one of each kind. */
+  /** Expired rows, one of each kind. */
   async function addOldRows(): Promise<void> {
-    const { inTransaction, idempotency, requestLog, webhooks } = shop.storage;
+    const { inTransaction, idempotency, requestLog, webhooks } = harness.storage;
     await inTransaction(async (tx) => {
       await idempotency.insertRecords(tx, [anIdempotencyRecord({ createdAt: OLD })], OLD);
       await requestLog.insert(tx, [aLoggedRequest({ createdAt: OLD })]);
@@ -43,16 +38,16 @@ describe("Maintenance where something fails", () => {
     const counts: Record<string, number> = {};
     for (const table of ["idempotency_records", "request_log", "webhook_events"]) {
       const column = table === "idempotency_records" ? "expires_at" : "created_at";
-      counts[table] = (await shop.storage.database.read(table).where(column, "<", OLD + 86_400_001)).length;
+      counts[table] = (await harness.storage.database.read(table).where(column, "<", OLD + 86_400_001)).length;
     }
     return counts;
   }
 
   const NONE_LEFT = { idempotency_records: 0, request_log: 0, webhook_events: 0 };
   const statuses = async (ids: readonly JobId[]): Promise<string[]> =>
-    Promise.all(ids.map(async (id) => (await shop.job(id)).status));
+    Promise.all(ids.map(async (id) => (await harness.job(id)).status));
   const errors = (): unknown[] =>
-    shop.logger.lines
+    harness.logger.lines
       .filter(({ level }) => level === "error")
       .map(({ fields }) => [fields["task"], fields["job_id"] ?? null]);
 
@@ -60,55 +55,53 @@ describe("Maintenance where something fails", () => {
     ["a fault of its own", new Error("scripted: its row is damaged")],
     ["what passes for an outage", new ServiceUnavailableError("scripted: its row is locked")],
   ] as const) {
-    it(`a job that cannot be settled for ${what} keeps nothing else waiting`, async () => {
-      const [broken, ...others] = (await shop.accept(4)).map(({ id }) => id) as [JobId, ...JobId[]];
+    it(`settles the other jobs when one cannot be settled for ${what}`, async () => {
+      const [broken, ...others] = (await harness.accept(4)).map(({ id }) => id) as [JobId, ...JobId[]];
       await addOldRows();
       const { maintenance } = processThatCannotSettle([broken], error);
-      await shop.clock.advance(DEADLINE_MS + 1);
+      await harness.clock.advance(DEADLINE_MS + 1);
       await maintenance.runOnce();
       expect(await statuses([broken, ...others])).to.deep.equal(["queued", "failed", "failed", "failed"]);
-      for (const id of others) await shop.expectFailed(id, "provider_unavailable");
+      for (const id of others) await harness.expectFailed(id, "provider_unavailable");
       expect(await oldRows()).to.deep.equal(NONE_LEFT);
       expect(errors()).to.deep.equal([["end-overdue-jobs", broken]]);
-      // It is tried again, and ends as soon as it can.
-      await shop.prepare({ deadlineMs: DEADLINE_MS }).maintenance.runOnce();
-      await shop.expectFailed(broken, "provider_unavailable");
+      // It is retried, and ends as soon as possible.
+      await harness.prepare({ deadlineMs: DEADLINE_MS }).maintenance.runOnce();
+      await harness.expectFailed(broken, "provider_unavailable");
     });
   }
 
-  it("more of them than are settled at once keep no younger one waiting", async () => {
-    const broken = (await shop.accept(201)).map(({ id }) => id);
-    await shop.clock.advance(1);
-    const younger = await shop.acceptOne();
-    await shop.clock.advance(DEADLINE_MS + 1);
+  it("settles younger jobs when a whole batch of older ones cannot be settled", async () => {
+    const broken = (await harness.accept(201)).map(({ id }) => id);
+    await harness.clock.advance(1);
+    const younger = await harness.acceptOne();
+    await harness.clock.advance(DEADLINE_MS + 1);
     await processThatCannotSettle(broken, new Error("scripted: its row is damaged")).maintenance.runOnce();
-    await shop.expectFailed(younger, "provider_unavailable");
+    await harness.expectFailed(younger, "provider_unavailable");
     expect(errors()).to.have.length(201);
   });
 
-  it("an outage of the storage is logged once for each task, not for each job", async () => {
-    await shop.accept(20);
-    const { jobs } = shop.storage;
-    const out = (): Promise<never> => Promise.reject(new ServiceUnavailableError("scripted: nothing answers"));
-    const failing: Partial<JobStore> = { updateJobs: out, findJobs: out };
-    const stores = { jobs: Object.assign(Object.create(jobs) as JobStore, failing) };
-    await shop.clock.advance(DEADLINE_MS + 1);
-    await shop.prepare({ deadlineMs: DEADLINE_MS, stores }).maintenance.runOnce();
+  it("logs an outage of the storage once for each task, not for each job", async () => {
+    await harness.accept(20);
+    const jobs = new FaultyPort(harness.storage.jobs);
+    for (const method of ["updateJobs", "findJobs"] as const)
+      jobs.failOn(method, () => new ServiceUnavailableError("scripted: unavailable"));
+    const stores = { jobs: jobs.port };
+    await harness.clock.advance(DEADLINE_MS + 1);
+    await harness.prepare({ deadlineMs: DEADLINE_MS, stores }).maintenance.runOnce();
     expect(errors()).to.deep.equal([["end-overdue-jobs", null]]);
   });
 
-  it("a task that fails keeps no other from its schedule", async () => {
-    const { requestLog } = shop.storage;
-    const id = await shop.acceptOne();
+  it("runs the other tasks on schedule when one fails", async () => {
+    const id = await harness.acceptOne();
     await addOldRows();
-    const failing: Partial<typeof requestLog> = {
-      deleteOld: () => Promise.reject(new Error("scripted: the table is damaged")),
-    };
-    const stores = { requestLog: Object.assign(Object.create(requestLog) as typeof requestLog, failing) };
-    const { maintenance } = shop.prepare({ deadlineMs: DEADLINE_MS, stores });
+    const requestLog = new FaultyPort(harness.storage.requestLog);
+    const damaged = (): Error => new Error("scripted: the table is damaged");
+    const stores = { requestLog: requestLog.failOn("deleteOld", damaged) };
+    const { maintenance } = harness.prepare({ deadlineMs: DEADLINE_MS, stores });
     maintenance.start();
-    const ended = until("the job is ended", async () => (await shop.job(id)).status === "failed");
-    await shop.clock.advance(DEADLINE_MS + 10_000);
+    const ended = until("the job is ended", async () => (await harness.job(id)).status === "failed");
+    await harness.clock.advance(DEADLINE_MS + 10_000);
     await ended;
     await maintenance.stop();
     expect(await oldRows()).to.deep.equal({ ...NONE_LEFT, request_log: 1 });

@@ -8,20 +8,20 @@ import { WorkerHarness } from "./worker-harness.js";
 const SEGMENT = 5;
 
 describe("Maintenance of the library", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   const openLibrary = (): KnexLibraryStore =>
-    new KnexLibraryStore(shop.storage.database, { segment: SEGMENT, stride: 50, fewTracks: 10, playlists: 10 });
-  const unindexed = (): Promise<unknown[]> => shop.storage.database.read("search_loose").select("shelf");
+    new KnexLibraryStore(harness.storage.database, { segment: SEGMENT, stride: 50, fewTracks: 10, playlists: 10 });
+  const unindexed = (): Promise<unknown[]> => harness.storage.database.read("search_loose").select("shelf");
 
-  it("files what was added, some at a time, while searches find all of it", async () => {
-    const { storage, accountId } = shop;
+  it("indexes new items in batches while searches find all of them", async () => {
+    const { storage, accountId } = harness;
     const library = openLibrary();
-    // By their end, some of these tell that there is something new.
+    // By their end, some of these report that there are new items.
     const ids = Array.from({ length: 203 }, (_, index): Track["id"] => `trk_${String(index).padStart(26, "0")}`);
     const tracks = ids.map((id, index) => aTrack({ id, accountId, title: "Slow rain", createdAt: NOON + index }));
     await storage.inTransaction((tx) => library.insertTracks(tx, tracks));
@@ -37,7 +37,7 @@ describe("Maintenance of the library", () => {
       expect(found.map(({ id }) => id)).to.deep.equal(newest);
     };
 
-    const { maintenance } = shop.prepare({ stores: { library } });
+    const { maintenance } = harness.prepare({ stores: { library } });
     expect(await unindexed()).to.have.length(203);
     await expectAllFound();
     await maintenance.runOnce();
@@ -49,12 +49,12 @@ describe("Maintenance of the library", () => {
     await expectAllFound();
   });
 
-  it("files first where the most was added, however many others got a little", async () => {
+  it("indexes the partition with the most new items first, however many others have a few", async () => {
     const library = openLibrary();
     const few = Array.from({ length: 300 }, () => aTrack({ id: endingInZero(anId("trk")), accountId: anId("acct") }));
     const many = Array.from({ length: 20 }, () => aTrack({ id: endingInZero(anId("trk")), visibility: "public" }));
-    await shop.storage.inTransaction((tx) => library.insertTracks(tx, [...few, ...many]));
-    await shop.prepare({ stores: { library } }).maintenance.runOnce();
+    await harness.storage.inTransaction((tx) => library.insertTracks(tx, [...few, ...many]));
+    await harness.prepare({ stores: { library } }).maintenance.runOnce();
     expect(await unindexed())
       .to.have.length(300)
       .and.not.deep.include({ partition: "public" });

@@ -8,7 +8,7 @@ const GIVEN = { seed: 7, key: "C major" } as const;
 const optionsAt = (provider: ScriptedProvider): OptionValues[] =>
   provider.submissions.map((request) => (request as MusicRequest).options);
 
-/** The model without an option, as an operator may have it. */
+/** The model without an option, as an operator may configure it. */
 function without(id: string, name: string): (model: ProviderModel) => ProviderModel {
   return (model) => {
     const { [name]: _removed, ...requestOptions } = model.requestOptions ?? {};
@@ -17,53 +17,53 @@ function without(id: string, name: string): (model: ProviderModel) => ProviderMo
 }
 
 describe("A job with options", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  it("takes them to the stand-in that declares them, with the stand-in's own defaults", async () => {
-    shop.provider.behaviour = fails("unavailable");
-    const id = await shop.acceptOne(undefined, { options: GIVEN });
+  it("passes them to a fallback that declares them, with the fallback's own defaults", async () => {
+    harness.provider.behaviour = fails("unavailable");
+    const id = await harness.acceptOne(undefined, { options: GIVEN });
     const weight = { type: "number", minimum: 0, maximum: 1, default: 0.9, description: "Style." } as const;
-    await shop.start({
+    await harness.start({
       withFallback: true,
       maxAttempts: 2,
       changeModel: (model) =>
-        model.id === "stand-in/song"
+        model.id === "fallback/song"
           ? { ...model, requestOptions: { ...model.requestOptions, style_weight: weight } }
           : model,
     });
-    await shop.pass(1_000);
-    expect(await shop.expectCompleted(id)).to.include({ servedModelId: "stand-in/song" });
-    expect(optionsAt(shop.provider)).to.deep.equal(Array(2).fill({ ...GIVEN, style_weight: 0.5 }));
-    expect(optionsAt(shop.fallback)).to.deep.equal([{ ...GIVEN, style_weight: 0.9 }]);
+    await harness.pass(1_000);
+    expect(await harness.expectCompleted(id)).to.include({ servedModelId: "fallback/song" });
+    expect(optionsAt(harness.provider)).to.deep.equal(Array(2).fill({ ...GIVEN, style_weight: 0.5 }));
+    expect(optionsAt(harness.fallback)).to.deep.equal([{ ...GIVEN, style_weight: 0.9 }]);
   });
 
-  it("never goes to a stand-in that does not take one of them", async () => {
-    shop.provider.behaviour = fails("unavailable");
-    const id = await shop.acceptOne(undefined, { options: GIVEN });
-    await shop.start({ withFallback: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
-    await shop.pass(1_000);
-    await shop.expectFailed(id, "provider_unavailable");
-    expect(shop.fallback.submissions).to.have.length(0);
+  it("never goes to a fallback that does not accept one of them", async () => {
+    harness.provider.behaviour = fails("unavailable");
+    const id = await harness.acceptOne(undefined, { options: GIVEN });
+    await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("fallback/song", "key") });
+    await harness.pass(1_000);
+    await harness.expectFailed(id, "provider_unavailable");
+    expect(harness.fallback.submissions).to.have.length(0);
   });
 
-  it("goes there without them", async () => {
-    shop.provider.behaviour = fails("unavailable");
-    const id = await shop.acceptOne();
-    await shop.start({ withFallback: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
-    await shop.pass(1_000);
-    await shop.expectCompleted(id);
+  it("goes to that fallback without options", async () => {
+    harness.provider.behaviour = fails("unavailable");
+    const id = await harness.acceptOne();
+    await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("fallback/song", "key") });
+    await harness.pass(1_000);
+    await harness.expectCompleted(id);
   });
 
-  it("fails, refunded and not submitted, where its model takes one of them no more", async () => {
-    const id = await shop.acceptOne(undefined, { options: GIVEN });
-    await shop.start({ changeModel: without("scripted/song", "key") });
-    await shop.quiet();
-    await shop.expectFailed(id, "generation_failed");
-    expect(shop.provider.submissions).to.have.length(0);
-    expect(await shop.storage.jobs.listAttempts(id)).to.deep.equal([]);
+  it("fails, refunded and not submitted, when its model no longer accepts one of them", async () => {
+    const id = await harness.acceptOne(undefined, { options: GIVEN });
+    await harness.start({ changeModel: without("scripted/song", "key") });
+    await harness.quiet();
+    await harness.expectFailed(id, "generation_failed");
+    expect(harness.provider.submissions).to.have.length(0);
+    expect(await harness.storage.jobs.listAttempts(id)).to.deep.equal([]);
   });
 });

@@ -3,151 +3,151 @@ import type { ProviderCapabilities } from "../../../core/ports/music-provider.js
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
-/** How soon every process has heard of a change: what it knows is a second old at most, and it looks every second. */
+/** The time until every process has noticed a change: its state is a second old at most, and it polls every second. */
 const HEARD_MS = 2_000;
 const RENDER_MS = 10_000;
 
 describe("While submissions are paused", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** What an operator's command does: a process of its own, without workers. */
-  const pause = (): Promise<unknown> => shop.prepare().submissions.pause();
-  const resume = (): Promise<unknown> => shop.prepare().submissions.resume();
+  /** An operator's command: a separate process, without workers. */
+  const pause = (): Promise<unknown> => harness.prepare().submissions.pause();
+  const resume = (): Promise<unknown> => harness.prepare().submissions.resume();
 
-  it("a waiting job stays where it is, a rendering one completes, and both go on when they are resumed", async () => {
-    shop.provider.behaviour = accepts(RENDER_MS);
-    shop.provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
-    const rendering = await shop.acceptOne();
-    await shop.start();
-    await shop.quiet();
+  it("a waiting job stays queued until they are resumed, and a rendering one completes", async () => {
+    harness.provider.behaviour = accepts(RENDER_MS);
+    harness.provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+    const rendering = await harness.acceptOne();
+    await harness.start();
+    await harness.quiet();
     await pause();
-    await shop.pass(HEARD_MS);
-    const waiting = await shop.acceptOne();
-    await shop.pass(RENDER_MS * 2);
-    await shop.expectCompleted(rendering);
-    expect(await shop.job(waiting)).to.include({ status: "queued", phase: "waiting", attempt: 0, leaseOwner: null });
-    expect(shop.provider.submissions).to.have.length(1);
-    expect(await shop.attempts(waiting)).to.deep.equal([]);
+    await harness.pass(HEARD_MS);
+    const waiting = await harness.acceptOne();
+    await harness.pass(RENDER_MS * 2);
+    await harness.expectCompleted(rendering);
+    expect(await harness.job(waiting)).to.include({ status: "queued", phase: "waiting", attempt: 0, leaseOwner: null });
+    expect(harness.provider.submissions).to.have.length(1);
+    expect(await harness.attempts(waiting)).to.deep.equal([]);
 
     await resume();
-    await shop.pass(HEARD_MS + RENDER_MS);
-    await shop.expectCompleted(waiting);
-    expect(shop.provider.submissions).to.have.length(2);
+    await harness.pass(HEARD_MS + RENDER_MS);
+    await harness.expectCompleted(waiting);
+    expect(harness.provider.submissions).to.have.length(2);
   });
 
-  it("no process buys anything, also one that starts meanwhile, and a fallback does not either", async () => {
+  it("no process buys anything, not even one that starts meanwhile, nor through a fallback", async () => {
     await pause();
-    const jobs = await shop.accept(3);
-    const first = await shop.start({ withFallback: true });
+    const jobs = await harness.accept(3);
+    const first = await harness.start({ withFallback: true });
     await first.availability.recordBroken("scripted");
-    await shop.start({ withFallback: true, maxInFlight: 5 });
-    await shop.pass(60_000);
+    await harness.start({ withFallback: true, maxInFlight: 5 });
+    await harness.pass(60_000);
     for (const { id } of jobs)
-      expect(await shop.job(id)).to.include({ status: "queued", phase: "waiting", providerId: "scripted" });
-    expect(shop.provider.submissions.length + shop.fallback.submissions.length).to.equal(0);
+      expect(await harness.job(id)).to.include({ status: "queued", phase: "waiting", providerId: "scripted" });
+    expect(harness.provider.submissions.length + harness.fallback.submissions.length).to.equal(0);
   });
 
-  it("a lost submission is not repeated at a provider whose submit is idempotent; after they are resumed it is", async () => {
-    shop.provider.behaviour = (request, context) =>
+  it("a lost submission at a provider with idempotent submit is repeated only after they are resumed", async () => {
+    harness.provider.behaviour = (request, context) =>
       (request.attempt === 1 ? fails("outcome_unknown") : completes)(request, context);
-    const id = await shop.acceptOne();
-    const beginner = await shop.start({ capabilities: { idempotentSubmit: true } });
-    await shop.quiet();
+    const id = await harness.acceptOne();
+    const beginner = await harness.start({ capabilities: { idempotentSubmit: true } });
+    await harness.quiet();
     await beginner.stop();
     await pause();
-    await shop.start({ capabilities: { idempotentSubmit: true } });
-    await shop.pass(60_000);
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", attempt: 1 });
-    expect(shop.provider.submissions).to.have.length(1);
+    await harness.start({ capabilities: { idempotentSubmit: true } });
+    await harness.pass(60_000);
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "submitting", attempt: 1 });
+    expect(harness.provider.submissions).to.have.length(1);
     await resume();
-    await shop.pass(HEARD_MS);
-    await shop.expectCompleted(id);
+    await harness.pass(HEARD_MS);
+    await harness.expectCompleted(id);
   });
 
-  it("a lost submission is looked up and adopted, or refunded when its grace is over: neither buys anything", async () => {
+  it("a lost submission is looked up and adopted, or refunded after its grace time, without buying", async () => {
     const ends = async (capabilities: Partial<ProviderCapabilities>): Promise<void> => {
-      const worker = await shop.start({ capabilities });
-      await shop.pass(HEARD_MS + GRACE_MS);
+      const worker = await harness.start({ capabilities });
+      await harness.pass(HEARD_MS + GRACE_MS);
       await worker.stop();
     };
-    shop.provider.behaviour = fails("outcome_unknown");
-    shop.provider.lookupBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
-    const found = await shop.acceptOne();
-    const beginner = await shop.start({ capabilities: { lookup: true } });
-    await shop.quiet();
+    harness.provider.behaviour = fails("outcome_unknown");
+    harness.provider.lookupBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+    const found = await harness.acceptOne();
+    const beginner = await harness.start({ capabilities: { lookup: true } });
+    await harness.quiet();
     await beginner.stop();
     await pause();
     await ends({ lookup: true });
-    await shop.expectCompleted(found);
+    await harness.expectCompleted(found);
 
     await resume();
-    const lost = await shop.acceptOne();
-    const other = await shop.start();
-    await shop.pass(HEARD_MS);
+    const lost = await harness.acceptOne();
+    const other = await harness.start();
+    await harness.pass(HEARD_MS);
     await pause();
     await other.stop();
     await ends({});
-    await shop.expectFailed(lost, "provider_timeout");
-    expect(shop.provider.submissions).to.have.length(2);
+    await harness.expectFailed(lost, "provider_timeout");
+    expect(harness.provider.submissions).to.have.length(2);
   });
 
-  it("deadlines go on: a job that waited too long is refunded", async () => {
+  it("deadlines still apply: a job that waited too long is refunded", async () => {
     await pause();
-    const id = await shop.acceptOne();
-    await shop.start({ deadlineMs: 60_000 });
-    await shop.pass(66_000);
-    await shop.expectFailed(id, "provider_unavailable");
+    const id = await harness.acceptOne();
+    await harness.start({ deadlineMs: 60_000 });
+    await harness.pass(66_000);
+    await harness.expectFailed(id, "provider_unavailable");
   });
 
-  it("pausing once more changes nothing, and says since when they are", async () => {
-    const { submissions } = shop.prepare();
+  it("pausing again changes nothing, and returns the start of the pause", async () => {
+    const { submissions } = harness.prepare();
     expect(await submissions.find()).to.deep.equal({ state: "active", changedAt: null });
     const paused = await submissions.pause();
-    expect(paused).to.deep.equal({ state: "paused", changedAt: shop.clock.now() });
-    shop.clock.set(shop.clock.now() + 5_000);
+    expect(paused).to.deep.equal({ state: "paused", changedAt: harness.clock.now() });
+    harness.clock.set(harness.clock.now() + 5_000);
     expect(await submissions.pause()).to.deep.equal(paused);
-    expect(await shop.prepare().submissions.find()).to.deep.equal(paused);
-    expect(await submissions.resume()).to.deep.equal({ state: "active", changedAt: shop.clock.now() });
+    expect(await harness.prepare().submissions.find()).to.deep.equal(paused);
+    expect(await submissions.resume()).to.deep.equal({ state: "active", changedAt: harness.clock.now() });
   });
 });
 
-describe("A process that its settings start with submissions paused", () => {
-  let shop: WorkerHarness;
+describe("A process whose settings pause submissions at its start", () => {
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  it("buys nothing, whatever the restored storage says, until they are resumed; the next start is paused again", async () => {
-    await shop.prepare().submissions.pause();
-    await shop.prepare().submissions.resume();
-    shop.clock.set(shop.clock.now() + 60_000);
-    const first = await shop.acceptOne();
-    const worker = await shop.start({ submissions: "paused" });
-    await shop.pass(60_000);
-    expect(await shop.job(first)).to.include({ status: "queued", attempt: 0 });
-    await shop.prepare().submissions.resume();
-    await shop.pass(HEARD_MS);
-    await shop.expectCompleted(first);
+  it("buys nothing until they are resumed, whatever the storage says; its next start is paused again", async () => {
+    await harness.prepare().submissions.pause();
+    await harness.prepare().submissions.resume();
+    harness.clock.set(harness.clock.now() + 60_000);
+    const first = await harness.acceptOne();
+    const worker = await harness.start({ submissions: "paused" });
+    await harness.pass(60_000);
+    expect(await harness.job(first)).to.include({ status: "queued", attempt: 0 });
+    await harness.prepare().submissions.resume();
+    await harness.pass(HEARD_MS);
+    await harness.expectCompleted(first);
 
     await worker.stop();
-    const second = await shop.acceptOne();
-    await shop.start({ submissions: "paused" });
-    await shop.pass(60_000);
-    expect(await shop.job(second)).to.include({ status: "queued", attempt: 0 });
-    expect(shop.provider.submissions).to.have.length(1);
+    const second = await harness.acceptOne();
+    await harness.start({ submissions: "paused" });
+    await harness.pass(60_000);
+    expect(await harness.job(second)).to.include({ status: "queued", attempt: 0 });
+    expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("leaves processes alone whose settings say otherwise", async () => {
-    await shop.start({ submissions: "paused" });
-    await shop.pass(HEARD_MS);
-    const id = await shop.acceptOne();
-    await shop.start();
-    await shop.pass(HEARD_MS);
-    await shop.expectCompleted(id);
+  it("does not affect processes with other settings", async () => {
+    await harness.start({ submissions: "paused" });
+    await harness.pass(HEARD_MS);
+    const id = await harness.acceptOne();
+    await harness.start();
+    await harness.pass(HEARD_MS);
+    await harness.expectCompleted(id);
   });
 });

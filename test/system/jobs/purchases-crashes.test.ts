@@ -6,67 +6,67 @@ import { LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
 const CANCELS = { capabilities: { cancel: true } };
 
-describe("A purchase on which workers are lost again and again", () => {
-  let shop: WorkerHarness;
+describe("A purchase on which workers are lost repeatedly", () => {
+  let harness: WorkerHarness;
   let vendor: MemoryVendor;
   let id: JobId;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
-    vendor = new MemoryVendor(shop.provider);
-    id = await shop.acceptOne();
-    const worker = await shop.start(CANCELS);
-    await shop.pass(1_000);
+    harness = await WorkerHarness.open();
+    vendor = new MemoryVendor(harness.provider);
+    id = await harness.acceptOne();
+    const worker = await harness.start(CANCELS);
+    await harness.pass(1_000);
     await worker.stop();
-    shop.clock.set(shop.clock.now() + 5_000);
+    harness.clock.set(harness.clock.now() + 5_000);
     for (let lost = 0; lost < 4; lost++) await claimAndVanish();
-    expect(await shop.job(id)).to.include({ phase: "rendering", crashes: 3 });
+    expect(await harness.job(id)).to.include({ phase: "rendering", crashes: 3 });
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** A process that claims what the provider renders, and is never heard of again. */
+  /** A process that claims the rendering jobs, and is then lost. */
   async function claimAndVanish(): Promise<void> {
-    const now = shop.clock.now();
+    const now = harness.clock.now();
     const phases = ["rendering" as const];
     const by = { owner: anId("prc"), leaseUntil: now + LEASE_MS };
-    const claimed = await shop.storage.jobs.claimJobs({ providerId: "scripted", phases, limit: 1, now, ...by });
+    const claimed = await harness.storage.jobs.claimJobs({ providerId: "scripted", phases, limit: 1, now, ...by });
     expect(claimed).to.have.length(1);
-    shop.clock.set(now + LEASE_MS);
+    harness.clock.set(now + LEASE_MS);
   }
 
   const stateOf = async (): Promise<(readonly unknown[])[]> =>
-    (await shop.storage.jobs.listAttempts(id)).map(({ state, loss }) => [state, loss] as const);
+    (await harness.storage.jobs.listAttempts(id)).map(({ state, loss }) => [state, loss] as const);
 
   it("is polled once more, and delivered when the provider has finished it", async () => {
     vendor.hasFinished = true;
-    await shop.start(CANCELS);
-    await shop.pass(1_000);
-    expect(await shop.expectCompleted(id)).to.include({ crashes: 4, attempt: 1 });
+    await harness.start(CANCELS);
+    await harness.pass(1_000);
+    expect(await harness.expectCompleted(id)).to.include({ crashes: 4, attempt: 1 });
     expect(await stateOf()).to.deep.equal([["settled", null]]);
-    expect([vendor.purchases.length, vendor.cancelled.length, shop.provider.polls.length]).to.deep.equal([1, 0, 1]);
+    expect([vendor.purchases.length, vendor.cancelled.length, harness.provider.polls.length]).to.deep.equal([1, 0, 1]);
   });
 
-  it("goes on, and the count is forgotten, when the provider is still at it", async () => {
-    const worker = await shop.start(CANCELS);
-    await shop.pass(1_000);
-    expect(await shop.job(id)).to.include({ phase: "rendering", crashes: 0, leaseOwner: null });
+  it("continues with a reset crash count when the provider still renders it", async () => {
+    const worker = await harness.start(CANCELS);
+    await harness.pass(1_000);
+    expect(await harness.job(id)).to.include({ phase: "rendering", crashes: 0, leaseOwner: null });
     await worker.stop();
-    shop.clock.set(shop.clock.now() + 5_000);
+    harness.clock.set(harness.clock.now() + 5_000);
     for (let lost = 0; lost < 3; lost++) await claimAndVanish();
     vendor.hasFinished = true;
-    await shop.start(CANCELS);
-    await shop.pass(1_000);
-    await shop.expectCompleted(id);
+    await harness.start(CANCELS);
+    await harness.pass(1_000);
+    await harness.expectCompleted(id);
     expect([vendor.purchases.length, vendor.cancelled.length]).to.deep.equal([1, 0]);
   });
 
   it("is abandoned, cancelled upstream and refunded when even that poll loses its worker", async () => {
     await claimAndVanish();
     vendor.hasFinished = true;
-    await shop.start(CANCELS);
-    await shop.pass(5_000);
-    await shop.expectFailed(id, "generation_failed");
+    await harness.start(CANCELS);
+    await harness.pass(5_000);
+    await harness.expectFailed(id, "generation_failed");
     expect(await stateOf()).to.deep.equal([["abandoned", "crashed"]]);
     expect(vendor.cancelled).to.deep.equal(vendor.purchases);
-    expect([vendor.purchases.length, shop.provider.polls.length]).to.deep.equal([1, 0]);
+    expect([vendor.purchases.length, harness.provider.polls.length]).to.deep.equal([1, 0]);
   });
 });

@@ -2,115 +2,115 @@ import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { Job } from "../../../core/jobs/job.js";
 import { anId } from "../../support/builders.js";
-import { cutOffStores } from "../../support/doubles/faulty-storage.js";
+import { unavailableStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { CALL_LIMIT_MS, LEASE_MS, type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
-describe("Purchases while the storage is away for longer than a lease", () => {
-  let shop: WorkerHarness;
+describe("Purchases while the storage is unavailable for longer than a lease", () => {
+  let harness: WorkerHarness;
   let vendor: MemoryVendor;
   let isAway: boolean;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
-    vendor = new MemoryVendor(shop.provider);
+    harness = await WorkerHarness.open();
+    vendor = new MemoryVendor(harness.provider);
     isAway = false;
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   function startCutOff(options: WorkerOptions = {}): Promise<Worker> {
-    return shop.start({ ...options, stores: cutOffStores(shop.storage, () => isAway) });
+    return harness.start({ ...options, stores: unavailableStores(harness.storage, () => isAway) });
   }
 
   const leasesOf = (jobs: readonly Job[]) =>
     Promise.all(
       jobs.map(async ({ id }) => {
-        const { fence, leaseOwner, crashes } = await shop.job(id);
+        const { fence, leaseOwner, crashes } = await harness.job(id);
         return { fence, leaseOwner, crashes };
       }),
     );
 
   for (const phase of ["the provider is called", "the reply is held"] as const) {
-    it(`stay with their workers, of which there are two, when it is back (while ${phase})`, async () => {
+    it(`stay with their two workers when it is back (while ${phase})`, async () => {
       const held = gate();
       if (phase === "the provider is called") vendor.upload = held.wait;
       else vendor.reply = held.wait;
-      const jobs = await shop.accept(8);
+      const jobs = await harness.accept(8);
       const workers = [await startCutOff({ concurrency: 4 }), await startCutOff({ concurrency: 4 })];
-      await shop.provider.submitted(8);
-      await shop.quiet();
+      await harness.provider.submitted(8);
+      await harness.quiet();
       expect(workers.map(({ leases }) => leases.count)).to.deep.equal([4, 4]);
       const before = await leasesOf(jobs);
 
       isAway = true;
-      await shop.pass(LEASE_MS + 5_000);
-      for (const { id } of jobs) expect((await shop.job(id)).dueAt).to.be.below(shop.clock.now());
+      await harness.pass(LEASE_MS + 5_000);
+      for (const { id } of jobs) expect((await harness.job(id)).dueAt).to.be.below(harness.clock.now());
       isAway = false;
-      await shop.pass(5_000);
+      await harness.pass(5_000);
       expect(await leasesOf(jobs), "each lease is its owner's").to.deep.equal(before);
 
       held.release();
       vendor.hasFinished = true;
-      await shop.pass(10_000);
-      for (const { id } of jobs) expect(await shop.expectCompleted(id)).to.include({ attempt: 1, crashes: 0 });
+      await harness.pass(10_000);
+      for (const { id } of jobs) expect(await harness.expectCompleted(id)).to.include({ attempt: 1, crashes: 0 });
       expect(vendor.purchases).to.have.length(8);
     });
   }
 
   it("are taken over one lease after it is back when their own worker is gone", async () => {
     vendor.hasFinished = true;
-    const id = await shop.acceptOne();
-    const now = shop.clock.now();
+    const id = await harness.acceptOne();
+    const now = harness.clock.now();
     const owner = anId("prc");
     const by = { owner, leaseUntil: now + LEASE_MS };
-    await shop.storage.jobs.claimJobs({ providerId: "scripted", phases: ["waiting"], limit: 1, now, ...by });
+    await harness.storage.jobs.claimJobs({ providerId: "scripted", phases: ["waiting"], limit: 1, now, ...by });
     await startCutOff();
     isAway = true;
-    await shop.pass(LEASE_MS + 5_000);
+    await harness.pass(LEASE_MS + 5_000);
     isAway = false;
-    await shop.pass(LEASE_MS - 1_000);
-    expect(await shop.job(id)).to.include({ leaseOwner: owner, crashes: 0 });
+    await harness.pass(LEASE_MS - 1_000);
+    expect(await harness.job(id)).to.include({ leaseOwner: owner, crashes: 0 });
     expect(vendor.purchases).to.deep.equal([]);
-    await shop.pass(10_000);
-    expect(await shop.expectCompleted(id)).to.include({ attempt: 1 });
+    await harness.pass(10_000);
+    expect(await harness.expectCompleted(id)).to.include({ attempt: 1 });
     expect(vendor.purchases).to.have.length(1);
   });
 
-  it("are delivered when one of two workers alone was cut off, although the other took their jobs", async () => {
+  it("are delivered when one of two workers was disconnected, although the other claimed their jobs", async () => {
     const held = gate();
     vendor.reply = held.wait;
-    const jobs = await shop.accept(4);
+    const jobs = await harness.accept(4);
     await startCutOff();
-    await shop.provider.submitted(4);
-    await shop.start();
+    await harness.provider.submitted(4);
+    await harness.start();
     isAway = true;
-    await shop.pass(LEASE_MS + 5_000);
-    for (const { id } of jobs) expect(await shop.job(id)).to.include({ phase: "submitting", crashes: 1 });
+    await harness.pass(LEASE_MS + 5_000);
+    for (const { id } of jobs) expect(await harness.job(id)).to.include({ phase: "submitting", crashes: 1 });
     held.release();
-    await shop.pass(2_000);
+    await harness.pass(2_000);
     isAway = false;
     vendor.hasFinished = true;
-    await shop.pass(CALL_LIMIT_MS);
-    for (const { id } of jobs) await shop.expectCompleted(id);
+    await harness.pass(CALL_LIMIT_MS);
+    for (const { id } of jobs) await harness.expectCompleted(id);
     expect(vendor.purchases).to.have.length(4);
   });
 
-  it("are polled on when the storage fails again and again for a moment, and no worker is blamed for it", async () => {
-    const { callbacks } = shop.storage;
+  it("are still polled when the storage fails repeatedly for a moment, without counting a crash", async () => {
     let failures = 0;
-    const unread: typeof callbacks.unread = (...given) => {
-      if (failures === 0) return callbacks.unread(...given);
+    const callbacks = new FaultyPort(harness.storage.callbacks).on("unread", (read, ...given) => {
+      if (failures === 0) return read(...given);
       failures--;
-      return Promise.reject(new ServiceUnavailableError("The storage is away."));
-    };
-    const stores = { callbacks: Object.assign(Object.create(callbacks) as typeof callbacks, { unread }) };
-    const id = await shop.acceptOne();
-    await shop.start({ stores, capabilities: { callbacks: "signed", cancel: true } });
-    await shop.pass(1_000);
+      return Promise.reject(new ServiceUnavailableError("The storage is unavailable."));
+    });
+    const stores = { callbacks };
+    const id = await harness.acceptOne();
+    await harness.start({ stores, capabilities: { callbacks: "signed", cancel: true } });
+    await harness.pass(1_000);
     failures = 10;
     vendor.hasFinished = true;
-    await shop.pass(60_000);
+    await harness.pass(60_000);
     expect(failures).to.equal(0);
-    expect(await shop.expectCompleted(id)).to.include({ crashes: 0, attempt: 1 });
+    expect(await harness.expectCompleted(id)).to.include({ crashes: 0, attempt: 1 });
     expect([vendor.purchases.length, vendor.cancelled.length]).to.deep.equal([1, 0]);
   });
 });

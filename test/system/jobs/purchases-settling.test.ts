@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import type { Stores } from "../../../adapters/storage/sql/index.js";
 import type { JobId, TrackId } from "../../../core/ids.js";
-import { LosesReplies } from "../../support/doubles/faulty-storage.js";
+import { LostReplies } from "../../support/doubles/faulty-storage.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
 import { type Behaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const LYRICS = { text: "Rain\non tin", words: [{ text: "Rain", startSeconds: 1.25, endSeconds: 1.5 }] };
@@ -11,153 +12,153 @@ const LYRICS = { text: "Rain\non tin", words: [{ text: "Rain", startSeconds: 1.2
 const sings: Behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, lyrics: LYRICS }] });
 
 describe("A purchase whose job is being settled", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   let vendor: MemoryVendor;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
-    vendor = new MemoryVendor(shop.provider);
+    harness = await WorkerHarness.open();
+    vendor = new MemoryVendor(harness.provider);
     vendor.hasFinished = true;
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   for (const how of ["rejects", "reruns"] as const) {
     const what = how === "rejects" ? "and the caller learns nothing of it" : "and the work runs again";
 
-    it(`is charged, announced once and keeps its files when the commit's reply is lost, ${what}`, async () => {
-      const lossy = new LosesReplies(shop.storage, how);
-      const id = await shop.acceptOne();
-      await shop.start({ stores: lossy.stores });
-      await shop.pass(10_000);
-      await shop.expectCompleted(id);
+    it(`is charged and notified once and keeps its files when the commit's reply is lost, ${what}`, async () => {
+      const lossy = new LostReplies(harness.storage, how);
+      const id = await harness.acceptOne();
+      await harness.start({ stores: lossy.stores });
+      await harness.pass(10_000);
+      await harness.expectCompleted(id);
       expect([lossy.lost, vendor.purchases.length]).to.deep.equal([1, 1]);
     });
 
-    it(`is charged, announced once and keeps its files when the process stops meanwhile, ${what}`, async () => {
+    it(`is charged and notified once and keeps its files when the process stops meanwhile, ${what}`, async () => {
       let stopping: Promise<unknown> = Promise.resolve();
-      const lossy = new LosesReplies(shop.storage, how, 1, () => {
+      const lossy = new LostReplies(harness.storage, how, 1, () => {
         worker.leases.abandonAll();
         stopping = worker.stop(0);
       });
-      const id = await shop.acceptOne();
-      const worker: Worker = await shop.start({ stores: lossy.stores });
-      await shop.quiet();
-      await shop.clock.advance(5_000);
+      const id = await harness.acceptOne();
+      const worker: Worker = await harness.start({ stores: lossy.stores });
+      await harness.quiet();
+      await harness.clock.advance(5_000);
       await until("the reply is lost", () => lossy.lost === 1);
       await stopping;
-      await shop.expectCompleted(id);
+      await harness.expectCompleted(id);
       expect(vendor.purchases).to.have.length(1);
-      // Another worker finds nothing left to do.
-      await shop.start();
-      await shop.pass(60_000);
-      await shop.expectCompleted(id);
+      // Another worker finds nothing to do.
+      await harness.start();
+      await harness.pass(60_000);
+      await harness.expectCompleted(id);
       expect(vendor.purchases).to.have.length(1);
     });
   }
 
-  /** A library that refuses tracks for as long as it is broken, with an error that is not the storage's. */
+  /** A library that refuses tracks while it is broken, with an error that is not the storage's. */
   function brokenLibrary(isBroken: () => boolean): Pick<Stores, "library"> {
-    const { library } = shop.storage;
-    const insertTracks: Stores["library"]["insertTracks"] = (...given) => {
-      if (!isBroken() || given[1].length === 0) return library.insertTracks(...given);
-      return Promise.reject(new Error("UNIQUE constraint failed: tracks.id"));
-    };
-    return { library: Object.assign(Object.create(library) as Stores["library"], { insertTracks }) };
+    const library = new FaultyPort(harness.storage.library).on("insertTracks", (insert, ...given) =>
+      isBroken() && given[1].length > 0
+        ? Promise.reject(new Error("UNIQUE constraint failed: tracks.id"))
+        : insert(...given),
+    );
+    return { library };
   }
 
   async function expectStored(id: JobId): Promise<void> {
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", leaseOwner: null });
-    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    expect(await harness.job(id)).to.include({ status: "processing", phase: "rendering", leaseOwner: null });
+    const [attempt] = await harness.storage.jobs.listAttempts(id);
     expect(attempt?.state).to.equal("stored");
     const keys = attempt?.files?.tracks.flatMap(({ assets }) => assets.map(({ audioKey }) => audioKey)) ?? [];
     expect(keys).to.have.length(4);
-    expect(await shop.files()).to.deep.equal([...keys].sort());
+    expect(await harness.files()).to.deep.equal([...keys].sort());
   }
 
   for (const kind of ["behind its handle", "in the worker's memory"] as const) {
     it(`keeps its files when settling fails otherwise, and is settled without another call (${kind})`, async () => {
-      if (kind === "in the worker's memory") shop.provider.behaviour = sings;
+      if (kind === "in the worker's memory") harness.provider.behaviour = sings;
       let isBroken = true;
-      const id = await shop.acceptOne();
-      const worker = await shop.start({ stores: brokenLibrary(() => isBroken) });
-      await shop.pass(6_000);
+      const id = await harness.acceptOne();
+      const worker = await harness.start({ stores: brokenLibrary(() => isBroken) });
+      await harness.pass(6_000);
       await expectStored(id);
-      const [submissions, polls] = [shop.provider.submissions.length, shop.provider.polls.length];
+      const [submissions, polls] = [harness.provider.submissions.length, harness.provider.polls.length];
       expect([submissions, polls]).to.deep.equal([1, kind === "behind its handle" ? 1 : 0]);
       // Another process settles it.
       await worker.stop();
       isBroken = false;
-      await shop.start();
-      await shop.pass(60_000);
-      await shop.expectCompleted(id);
-      expect([shop.provider.submissions.length, shop.provider.polls.length]).to.deep.equal([submissions, polls]);
-      const [track] = (await shop.storage.library.tracksOfJobs([id])).get(id) ?? [];
-      const lyrics = await shop.storage.library.findLyrics(track?.id as TrackId);
+      await harness.start();
+      await harness.pass(60_000);
+      await harness.expectCompleted(id);
+      expect([harness.provider.submissions.length, harness.provider.polls.length]).to.deep.equal([submissions, polls]);
+      const [track] = (await harness.storage.library.tracksOfJobs([id])).get(id) ?? [];
+      const lyrics = await harness.storage.library.findLyrics(track?.id as TrackId);
       const expected = { text: LYRICS.text, words: LYRICS.words };
       expect(lyrics).to.deep.equal(kind === "in the worker's memory" ? expected : null);
     });
   }
 
-  it("is refunded when settling never works until the deadline, and leaves no files", async () => {
-    const id = await shop.acceptOne();
-    await shop.start({ stores: brokenLibrary(() => true), renderDeadlineMs: 5 * 60_000 });
-    await shop.pass(4 * 60_000);
+  it("is refunded when settling fails until the deadline, and leaves no files", async () => {
+    const id = await harness.acceptOne();
+    await harness.start({ stores: brokenLibrary(() => true), renderDeadlineMs: 5 * 60_000 });
+    await harness.pass(4 * 60_000);
     await expectStored(id);
-    await shop.pass(4 * 60_000);
-    await shop.expectFailed(id, "provider_timeout");
-    expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ state: "abandoned", loss: "crashed" });
+    await harness.pass(4 * 60_000);
+    await harness.expectFailed(id, "provider_timeout");
+    expect((await harness.storage.jobs.listAttempts(id))[0]).to.include({ state: "abandoned", loss: "crashed" });
     expect(vendor.purchases).to.have.length(1);
   });
 });
 
 describe("A job that ends without a purchase while the commit's reply is lost", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   let vendor: MemoryVendor;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
-    vendor = new MemoryVendor(shop.provider);
+    harness = await WorkerHarness.open();
+    vendor = new MemoryVendor(harness.provider);
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   for (const how of ["rejects", "reruns"] as const) {
-    it(`is refunded and announced once when its provider refused it (the call ${how})`, async () => {
-      shop.provider.behaviour = () => Promise.reject(new Error("unreadable"));
-      const lossy = new LosesReplies(shop.storage, how);
-      const id = await shop.acceptOne();
-      await shop.start({ stores: lossy.stores, capabilities: { idempotentSubmit: true } });
-      await shop.pass(60_000);
-      await shop.expectFailed(id, "provider_timeout");
+    it(`is refunded and notified once when its provider refused it (the call ${how})`, async () => {
+      harness.provider.behaviour = () => Promise.reject(new Error("unreadable"));
+      const lossy = new LostReplies(harness.storage, how);
+      const id = await harness.acceptOne();
+      await harness.start({ stores: lossy.stores, capabilities: { idempotentSubmit: true } });
+      await harness.pass(60_000);
+      await harness.expectFailed(id, "provider_timeout");
       expect(lossy.lost).to.equal(1);
     });
 
-    it(`is refunded and announced once when its time in the queue is over (the call ${how})`, async () => {
-      const lossy = new LosesReplies(shop.storage, how);
-      const id = await shop.acceptOne();
-      await shop.start({ stores: lossy.stores, submissions: "paused", deadlineMs: 10_000 });
-      await shop.pass(20_000);
-      await shop.expectFailed(id, "provider_unavailable");
+    it(`is refunded and notified once at its queue deadline (the call ${how})`, async () => {
+      const lossy = new LostReplies(harness.storage, how);
+      const id = await harness.acceptOne();
+      await harness.start({ stores: lossy.stores, submissions: "paused", deadlineMs: 10_000 });
+      await harness.pass(20_000);
+      await harness.expectFailed(id, "provider_unavailable");
       expect(lossy.lost).to.equal(1);
     });
 
-    it(`is shown, ended, to the operator who cancelled it (the call ${how})`, async () => {
-      const lossy = new LosesReplies(shop.storage, how);
-      const id = await shop.acceptOne();
-      const worker = await shop.start({ stores: lossy.stores, capabilities: { cancel: true } });
-      await shop.quiet();
+    it(`is returned as ended to the operator who cancelled it (the call ${how})`, async () => {
+      const lossy = new LostReplies(harness.storage, how);
+      const id = await harness.acceptOne();
+      const worker = await harness.start({ stores: lossy.stores, capabilities: { cancel: true } });
+      await harness.quiet();
       const cancelling = worker.operate.cancel(id);
-      await shop.pass(5_000);
+      await harness.pass(5_000);
       const ended = await cancelling;
-      expect(await shop.expectFailed(id, "generation_failed")).to.deep.equal(ended);
+      expect(await harness.expectFailed(id, "generation_failed")).to.deep.equal(ended);
       expect(ended.error?.details).to.deep.equal({ reason: "cancelled" });
       expect([lossy.lost, vendor.cancelled.length]).to.deep.equal([1, 1]);
     });
   }
 
   it("is refused to a second operator", async () => {
-    const id = await shop.acceptOne();
-    const { operate } = shop.prepare({ stores: new LosesReplies(shop.storage, "reruns").stores });
+    const id = await harness.acceptOne();
+    const { operate } = harness.prepare({ stores: new LostReplies(harness.storage, "reruns").stores });
     await operate.cancel(id);
     const refused = await operate.cancel(id).catch((error: unknown) => error);
     expect((refused as Error).message).to.equal(`The job ${id} has already ended.`);
-    await shop.expectFailed(id, "generation_failed");
+    await harness.expectFailed(id, "generation_failed");
   });
 });

@@ -13,87 +13,87 @@ const COVER: SourceUse = { mode: "cover", ...BARE };
 const EXTEND: SourceUse = { mode: "extend", ...BARE };
 const usd = (amount: number): { amount: number; unit: string } => ({ amount, unit: "USD" });
 
-describe("What a generation from a track costs", () => {
-  let shop: WorkerHarness;
+describe("The cost of a generation from a track", () => {
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** A cover costs more than what the model makes otherwise; to extend is not priced by itself. */
+  /** A cover costs more than an ordinary generation; extending has no price of its own. */
   const changeModel = (model: ProviderModel): ProviderModel => ({
     ...model,
     upstreamCost: usd(0.1),
     references: { cover: { sources: "any", upstreamCost: usd(0.4) }, extend: { sources: "any" } },
   });
-  const start = (options: WorkerOptions = {}): Promise<Worker> => shop.start({ changeModel, ...options });
+  const start = (options: WorkerOptions = {}): Promise<Worker> => harness.start({ changeModel, ...options });
 
   async function accept(...uses: readonly (SourceUse | null)[]): Promise<void> {
     const asset = anAsset({ audioKey: `${anId("trk")}/mix.mp3`, sizeBytes: 1_000 });
-    const track = aTrack({ accountId: shop.accountId, assets: [asset] });
-    await shop.audio.put(asset.audioKey, SCRIPTED_AUDIO, 10_000);
-    await shop.storage.inTransaction((tx) => shop.storage.library.insertTracks(tx, [track]));
+    const track = aTrack({ accountId: harness.accountId, assets: [asset] });
+    await harness.audio.put(asset.audioKey, SCRIPTED_AUDIO, 10_000);
+    await harness.storage.inTransaction((tx) => harness.storage.library.insertTracks(tx, [track]));
     for (const sourceUse of uses) {
       const sourceTrackId = sourceUse === null ? null : track.id;
-      await shop.acceptOne("scripted/song", { sourceTrackId, sourceUse });
+      await harness.acceptOne("scripted/song", { sourceTrackId, sourceUse });
     }
   }
 
   async function costs(): Promise<object | undefined> {
     const range = { from: 0, to: Number.MAX_SAFE_INTEGER, refundedLimit: 10 };
-    const [sums] = (await new ReportMargin(shop.storage).report(range)).providers;
+    const [sums] = (await new ReportMargin(harness.storage).report(range)).providers;
     if (sums === undefined) return undefined;
     const { completed, failed, creditsCharged, billed, possiblyBilled, refunded } = sums;
     return { completed, failed, creditsCharged, billed, possiblyBilled, refunded };
   }
 
-  it("is what its mode costs there, else what the model does", async () => {
+  it("is the cost of the mode, else of the model", async () => {
     await accept(COVER, EXTEND, null);
     await start();
-    await shop.pass(0);
+    await harness.pass(0);
     expect(await costs()).to.deep.include({ completed: 3, creditsCharged: 3 * COST, billed: { USD: 0.6 } });
   });
 
-  it("is what the provider reports, whatever the mode is expected to cost", async () => {
+  it("is the cost that the provider reports, whatever the expected cost of the mode", async () => {
     const cost = usd(0.25);
-    shop.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK], cost });
+    harness.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK], cost });
     await accept(COVER);
     await start();
-    await shop.pass(0);
+    await harness.pass(0);
     expect(await costs()).to.deep.include({ completed: 1, billed: { USD: 0.25 } });
   });
 
-  it("is known to another worker, which never read the request, when a lost reply is given up", async () => {
-    shop.provider.behaviour = fails("outcome_unknown");
+  it("is known to another worker, which never read the request, when it abandons a lost reply", async () => {
+    harness.provider.behaviour = fails("outcome_unknown");
     await accept(COVER);
     const worker = await start();
-    await shop.pass(0);
+    await harness.pass(0);
     await worker.stop();
     await start();
-    await shop.pass(GRACE_MS + 10_000);
+    await harness.pass(GRACE_MS + 10_000);
     expect(await costs()).to.deep.include({ failed: 1, creditsCharged: 0, possiblyBilled: { USD: 0.4 } });
   });
 
-  it("is kept of work that another worker polls to its end", async () => {
-    shop.provider.behaviour = accepts(1_000);
+  it("is recorded for work that another worker polls to its end", async () => {
+    harness.provider.behaviour = accepts(1_000);
     await accept(COVER);
     const worker = await start();
-    await shop.pass(0);
+    await harness.pass(0);
     await worker.stop();
-    shop.provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+    harness.provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     await start();
-    await shop.pass(2_000);
+    await harness.pass(2_000);
     expect(await costs()).to.deep.include({ completed: 1, billed: { USD: 0.4 } });
   });
 
-  it("is known to the maintenance, which gives up what a lost worker left in submission", async () => {
-    shop.provider.behaviour = holds().behaviour;
+  it("is known to the maintenance when it abandons a lost worker's submission", async () => {
+    harness.provider.behaviour = holds().behaviour;
     await accept(COVER);
-    await start({ clock: new ManualClock(shop.clock.now()) });
-    await shop.quiet();
-    const { maintenance } = shop.prepare({ changeModel });
+    await start({ clock: new ManualClock(harness.clock.now()) });
+    await harness.quiet();
+    const { maintenance } = harness.prepare({ changeModel });
     for (const waitMs of [7 * 86_400_000, 2 * LAST_POLL_WINDOW_MS]) {
-      await shop.clock.advance(waitMs);
+      await harness.clock.advance(waitMs);
       await maintenance.runOnce();
     }
     expect(await costs()).to.deep.include({ failed: 1, possiblyBilled: { USD: 0.4 } });

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { FermataError } from "../../../core/errors.js";
-import type { JobId, TrackId } from "../../../core/ids.js";
+import type { JobId } from "../../../core/ids.js";
 import type { SplitRequest as StartRequest } from "../../../core/generations/start-split.js";
 import type { Track } from "../../../core/library/track.js";
-import type { LibraryStore } from "../../../core/ports/library-store.js";
 import type { Completed, ProviderAsset, SplitRequest } from "../../../core/ports/music-provider.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
 import { accepts, fails, SCRIPTED_AUDIO, scriptedBytes } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { COST, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 const ANY = { sources: "any" } as const;
@@ -32,52 +32,52 @@ const removal = (accountId: string | null, trackId: string): StartRequest => ({
 const parted = (...labels: string[]): Completed => ({ state: "completed", tracks: [], stems: labels.map(stem) });
 
 describe("A split", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
-    shop.provider.behaviour = () => Promise.resolve(parted("vocals", "instrumental"));
+    harness = await WorkerHarness.open();
+    harness.provider.behaviour = () => Promise.resolve(parted("vocals", "instrumental"));
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   async function addTrack(overrides: Partial<Track> = {}): Promise<Track> {
     const track = aTrack({
-      accountId: shop.accountId,
+      accountId: harness.accountId,
       assets: [anAsset({ audioKey: `${anId("trk")}/mix.mp3`, sizeBytes: 1_000 })],
       ...overrides,
     });
-    for (const { audioKey } of track.assets) await shop.audio.put(audioKey, SCRIPTED_AUDIO, 10_000);
-    await shop.storage.inTransaction((tx) => shop.storage.library.insertTracks(tx, [track]));
+    for (const { audioKey } of track.assets) await harness.audio.put(audioKey, SCRIPTED_AUDIO, 10_000);
+    await harness.storage.inTransaction((tx) => harness.storage.library.insertTracks(tx, [track]));
     return track;
   }
 
   const start = (options: WorkerOptions = {}): ReturnType<WorkerHarness["start"]> =>
-    shop.start({ capabilities: SPLITS, ...options });
-  const outputsOf = async (id: JobId) => (await shop.storage.jobs.outputsOf([id])).get(id) ?? [];
+    harness.start({ capabilities: SPLITS, ...options });
+  const outputsOf = async (id: JobId) => (await harness.storage.jobs.outputsOf([id])).get(id) ?? [];
   const codeOf = (outcome: Promise<unknown>): Promise<string> =>
     outcome.then(
       () => "started",
       (error: unknown) => (FermataError.is(error) ? error.code : String(error)),
     );
 
-  it("reserves its cost, takes the track apart, is charged, and leaves its files", async () => {
+  it("reserves its cost, splits the track, is charged, and stores its files", async () => {
     const track = await addTrack();
     const { operate, splits } = await start();
     const job = await splits.start({ ...removal(null, track.id), client: "studio", metadata: { take: 3 } });
     expect(job).to.include({
       kind: "vocal_removal",
       operation: "vocal_removal",
-      accountId: shop.accountId,
+      accountId: harness.accountId,
       creditsCharged: COST,
       status: "queued",
     });
-    await shop.quiet();
-    await shop.pass(0);
-    expect(await shop.job(job.id)).to.deep.include({
+    await harness.quiet();
+    await harness.pass(0);
+    expect(await harness.job(job.id)).to.deep.include({
       status: "completed",
       creditsCharged: COST,
       providerId: "scripted",
     });
-    expect(await shop.entries(job.id)).to.deep.equal(["reserve", "charge"]);
+    expect(await harness.entries(job.id)).to.deep.equal(["reserve", "charge"]);
     const outputs = await outputsOf(job.id);
     expect(
       outputs.map(({ label, contentType, sizeBytes, durationSeconds }) => [
@@ -90,19 +90,19 @@ describe("A split", () => {
       ["vocals", "audio/wav", 1_000, 2],
       ["instrumental", "audio/wav", 1_000, 2],
     ]);
-    expect((await shop.files()).filter((file) => file.startsWith(job.id))).to.have.members(
+    expect((await harness.files()).filter((file) => file.startsWith(job.id))).to.have.members(
       outputs.map(({ audioKey }) => audioKey),
     );
     expect((await operate.show(job.id)).outputs).to.deep.equal(outputs);
-    expect(shop.ended[0]?.outputs).to.deep.equal(outputs);
-    const request = shop.provider.submissions[0] as SplitRequest;
+    expect(harness.ended[0]?.outputs).to.deep.equal(outputs);
+    const request = harness.provider.submissions[0] as SplitRequest;
     expect(request).to.deep.include({ operation: "vocal_removal", jobId: job.id });
     const heard: Buffer[] = [];
     for await (const chunk of request.source.open()) heard.push(Buffer.from(chunk));
     expect(Buffer.concat(heard)).to.deep.equal(Buffer.from(SCRIPTED_AUDIO));
   });
 
-  it("gives the provider the lossless copy, a link, and what it knew its own piece by", async () => {
+  it("gives the provider the lossless copy, a link, and the handle of its own track", async () => {
     const master = anAsset({ role: "master", contentType: "audio/wav", audioKey: "a/master.wav" });
     const track = await addTrack({
       assets: [anAsset({ audioKey: "a/mix.mp3" }), master],
@@ -110,13 +110,13 @@ describe("A split", () => {
     });
     const { splits } = await start();
     await splits.start(stems(null, track.id));
-    await shop.pass(0);
-    const { source } = shop.provider.submissions[0] as SplitRequest;
+    await harness.pass(0);
+    const { source } = harness.provider.submissions[0] as SplitRequest;
     expect(source).to.deep.include({ title: track.title, contentType: "audio/wav", reference: { clip: "c1" } });
     expect(source.url).to.match(/^https:\/\/fermata\.test\/audio\/a\/master\.wav\?expires=/);
   });
 
-  it("is refunded when the provider finds nothing to take apart, names two parts alike, or fails", async () => {
+  it("is refunded when the provider finds nothing to split, gives two parts the same label, or fails", async () => {
     const track = await addTrack();
     const { splits } = await start();
     const responses = [
@@ -125,32 +125,32 @@ describe("A split", () => {
       fails("failed"),
     ];
     for (const response of responses) {
-      shop.provider.behaviour = response;
+      harness.provider.behaviour = response;
       const { id } = await splits.start(stems(null, track.id));
-      await shop.pass(0);
-      await shop.expectFailed(id, "generation_failed");
+      await harness.pass(0);
+      await harness.expectFailed(id, "generation_failed");
       expect(await outputsOf(id)).to.deep.equal([]);
     }
   });
 
-  it("goes to the next provider that can while one takes none", async () => {
-    shop.provider.behaviour = fails("unavailable");
-    shop.fallback.behaviour = () => Promise.resolve(parted("drums", "other"));
+  it("goes to the next capable provider while one refuses", async () => {
+    harness.provider.behaviour = fails("unavailable");
+    harness.fallback.behaviour = () => Promise.resolve(parted("drums", "other"));
     const track = await addTrack();
     const { splits } = await start({ withFallback: true, maxAttempts: 1 });
     const { id } = await splits.start(stems(null, track.id));
-    await shop.pass(0);
-    await shop.pass(0);
-    expect(await shop.job(id)).to.include({
+    await harness.pass(0);
+    await harness.pass(0);
+    expect(await harness.job(id)).to.include({
       status: "completed",
-      providerId: "stand-in",
+      providerId: "fallback",
       operation: "stem_split",
       servedModelId: null,
     });
     expect((await outputsOf(id)).map(({ label }) => label)).to.deep.equal(["drums", "other"]);
   });
 
-  it("is routed past providers that only take their own pieces, other files, or shorter ones", async () => {
+  it("skips providers that accept only their own tracks, other formats, or shorter files", async () => {
     const track = await addTrack();
     for (const stemSplit of [
       { sources: "own" },
@@ -162,59 +162,59 @@ describe("A split", () => {
       expect(await codeOf(splits.start(stems(null, track.id))), JSON.stringify(stemSplit)).to.equal("invalid_request");
       await stop();
     }
-    expect(shop.provider.submissions).to.have.length(0);
+    expect(harness.provider.submissions).to.have.length(0);
   });
 
   it("survives a lost worker: polled by the handle, like any job", async () => {
-    shop.provider.behaviour = accepts(1_000);
-    shop.provider.pollBehaviour = () => Promise.resolve(parted("vocals"));
+    harness.provider.behaviour = accepts(1_000);
+    harness.provider.pollBehaviour = () => Promise.resolve(parted("vocals"));
     const track = await addTrack();
     const first = await start();
     const { id } = await first.splits.start(stems(null, track.id));
-    await shop.pass(250);
+    await harness.pass(250);
     await first.stop(0);
     await start();
-    await shop.pass(1_500);
-    expect((await shop.job(id)).status).to.equal("completed");
-    expect(shop.provider.submissions).to.have.length(1);
+    await harness.pass(1_500);
+    expect((await harness.job(id)).status).to.equal("completed");
+    expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("fails, refunded, when its track is gone meanwhile", async () => {
+  it("fails, refunded, when its track was deleted meanwhile", async () => {
     const track = await addTrack();
-    const { splits } = shop.prepare({ capabilities: SPLITS });
+    const { splits } = harness.prepare({ capabilities: SPLITS });
     const { id } = await splits.start(stems(null, track.id));
-    const emptied = Object.assign(Object.create(shop.storage.library) as LibraryStore, {
-      findTracks: () => Promise.resolve(new Map<TrackId, Track>()),
-    });
+    const emptied = new FaultyPort(harness.storage.library).on("findTracks", () =>
+      Promise.resolve(new Map<never, never>()),
+    );
     await start({ stores: { library: emptied } });
-    await shop.pass(0);
-    await shop.expectFailed(id, "generation_failed");
-    expect(shop.provider.submissions).to.have.length(0);
+    await harness.pass(0);
+    await harness.expectFailed(id, "generation_failed");
+    expect(harness.provider.submissions).to.have.length(0);
   });
 
   describe("is refused, and reserves nothing,", () => {
     it("for a track that is unknown, private to another account, or has no audio", async () => {
-      const other = (await shop.storage.addAccount({})).id;
+      const other = (await harness.storage.addAccount({})).id;
       const { splits } = await start();
       const [foreign, silent] = [await addTrack({ accountId: other }), await addTrack({ assets: [] })];
       for (const id of [anId("trk"), "x", foreign.id, silent.id]) {
-        expect(await codeOf(splits.start(stems(shop.accountId, id))), id).to.equal("track_not_found");
+        expect(await codeOf(splits.start(stems(harness.accountId, id))), id).to.equal("track_not_found");
       }
       expect(
         await codeOf(splits.start(stems(null, (await addTrack({ accountId: other, visibility: "public" })).id))),
       ).to.equal("insufficient_credits");
-      expect(await shop.storage.jobs.listJobs({ limit: 10 })).to.deep.equal([]);
+      expect(await harness.storage.jobs.listJobs({ limit: 10 })).to.deep.equal([]);
     });
 
-    it("without an account for a track of nobody; with one it is paid by it", async () => {
+    it("without an account for a track without an owner; a given account pays for it", async () => {
       const track = await addTrack({ accountId: null, visibility: "public" });
       const { splits } = await start();
       expect(await codeOf(splits.start(stems(null, track.id)))).to.equal("invalid_request");
       expect(await codeOf(splits.start(stems(anId("acct"), track.id)))).to.equal("invalid_request");
-      expect((await splits.start(stems(shop.accountId, track.id))).accountId).to.equal(shop.accountId);
+      expect((await splits.start(stems(harness.accountId, track.id))).accountId).to.equal(harness.accountId);
     });
 
-    it("for a label or metadata beyond the bounds", async () => {
+    it("for a client label or metadata over the limits", async () => {
       const track = await addTrack();
       const { splits } = await start();
       expect(await codeOf(splits.start({ ...stems(null, track.id), client: "" }))).to.equal("invalid_request");
@@ -223,7 +223,7 @@ describe("A split", () => {
       );
     });
 
-    it("while every provider that can is known to be down", async () => {
+    it("while every capable provider is known to be down", async () => {
       const track = await addTrack();
       const { splits, availability } = await start();
       await availability.recordBroken("scripted");

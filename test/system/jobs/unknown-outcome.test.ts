@@ -6,15 +6,15 @@ import { GRACE_MS, WorkerHarness } from "./worker-harness.js";
 const LOST = fails("outcome_unknown");
 
 describe("A submission whose outcome is unknown", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
-  /** Loses the first submission, and does the rest as told. */
+  /** Loses the first submission, and follows the script for the rest. */
   function loseFirst(then: Behaviour): void {
-    shop.provider.behaviour = (request, context) =>
+    harness.provider.behaviour = (request, context) =>
       request.attempt === 1 ? LOST(request, context) : then(request, context);
   }
 
@@ -23,44 +23,44 @@ describe("A submission whose outcome is unknown", () => {
 
     it("is submitted again under the same job id", async () => {
       loseFirst(completes);
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities });
-      await shop.quiet();
-      expect(await shop.job(id)).to.include({
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities });
+      await harness.quiet();
+      expect(await harness.job(id)).to.include({
         status: "processing",
         phase: "submitting",
         leaseOwner: null,
-        dueAt: shop.clock.now() + 750,
+        dueAt: harness.clock.now() + 750,
       });
-      await shop.pass(750);
-      await shop.expectCompleted(id);
-      expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
-      expect(new Set(shop.provider.submissions.map(({ attemptId }) => attemptId)).size).to.equal(2);
-      expect(await shop.attempts(id)).to.deep.equal([
+      await harness.pass(750);
+      await harness.expectCompleted(id);
+      expect(harness.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
+      expect(new Set(harness.provider.submissions.map(({ attemptId }) => attemptId)).size).to.equal(2);
+      expect(await harness.attempts(id)).to.deep.equal([
         [1, "outcome_unknown"],
         [2, "completed"],
       ]);
     });
 
-    it("is given up and refunded after three more", async () => {
-      shop.provider.behaviour = LOST;
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities });
-      await shop.pass(60_000);
-      await shop.expectFailed(id, "provider_timeout");
-      expect(await shop.attempts(id)).to.deep.equal([1, 2, 3, 4].map((number) => [number, "outcome_unknown"]));
+    it("is abandoned and refunded after three more attempts", async () => {
+      harness.provider.behaviour = LOST;
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities });
+      await harness.pass(60_000);
+      await harness.expectFailed(id, "provider_timeout");
+      expect(await harness.attempts(id)).to.deep.equal([1, 2, 3, 4].map((number) => [number, "outcome_unknown"]));
     });
 
-    it("may be refused for now when it is repeated, and is repeated again: nobody else gets it, since the first may have been accepted", async () => {
+    it("is repeated after a temporary refusal, without a fallback: the first may have been accepted", async () => {
       loseFirst(fails("unavailable"));
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities, withFallback: true });
-      await shop.pass(750);
-      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", refusals: 1 });
-      await shop.pass(60_000);
-      await shop.expectFailed(id, "provider_unavailable");
-      expect(shop.fallback.submissions).to.have.length(0);
-      expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal([
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities, withFallback: true });
+      await harness.pass(750);
+      expect(await harness.job(id)).to.include({ status: "processing", phase: "submitting", refusals: 1 });
+      await harness.pass(60_000);
+      await harness.expectFailed(id, "provider_unavailable");
+      expect(harness.fallback.submissions).to.have.length(0);
+      expect((await harness.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal([
         "outcome_unknown",
         "unavailable",
         "unavailable",
@@ -68,134 +68,138 @@ describe("A submission whose outcome is unknown", () => {
       ]);
     });
 
-    it("stays with its provider while that asks for fewer requests, or its breaker opens meanwhile", async () => {
+    it("stays with its provider while that limits requests, or its breaker is open", async () => {
       loseFirst(fails("rate_limited"));
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities, withFallback: true, breakerFailures: 1 });
-      await shop.pass(120_000);
-      shop.provider.behaviour = completes;
-      await shop.pass(120_000);
-      await shop.expectCompleted(id);
-      expect([(await shop.job(id)).providerId, shop.fallback.submissions.length]).to.deep.equal(["scripted", 0]);
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities, withFallback: true, breakerFailures: 1 });
+      await harness.pass(120_000);
+      harness.provider.behaviour = completes;
+      await harness.pass(120_000);
+      await harness.expectCompleted(id);
+      expect([(await harness.job(id)).providerId, harness.fallback.submissions.length]).to.deep.equal(["scripted", 0]);
     });
   });
 
-  describe("at a provider that can be searched", () => {
+  describe("at a provider with lookup", () => {
     const capabilities = { lookup: true };
 
-    it("is adopted when the provider renders it", async () => {
-      shop.provider.behaviour = LOST;
+    it("is adopted when the provider is rendering it", async () => {
+      harness.provider.behaviour = LOST;
       const handle = { version: 1, data: { task: "found" } };
-      shop.provider.lookupBehaviour = async () => ({ state: "accepted", handle, nextPollMs: 5_000 });
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities });
-      await shop.pass(750);
-      expect(shop.provider.lookups).to.deep.equal([shop.provider.submissions[0]?.attemptId]);
-      expect(await shop.job(id)).to.include({ phase: "rendering", leaseOwner: null, dueAt: shop.clock.now() + 5_000 });
-      expect((await shop.storage.jobs.listAttempts(id))[0]?.handle).to.deep.equal(handle);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "accepted"]]);
-      await shop.pass(5_000);
-      await shop.expectCompleted(id);
-      expect([shop.provider.submissions.length, shop.provider.polls]).to.deep.equal([1, [handle]]);
+      harness.provider.lookupBehaviour = async () => ({ state: "accepted", handle, nextPollMs: 5_000 });
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities });
+      await harness.pass(750);
+      expect(harness.provider.lookups).to.deep.equal([harness.provider.submissions[0]?.attemptId]);
+      expect(await harness.job(id)).to.include({
+        phase: "rendering",
+        leaseOwner: null,
+        dueAt: harness.clock.now() + 5_000,
+      });
+      expect((await harness.storage.jobs.listAttempts(id))[0]?.handle).to.deep.equal(handle);
+      expect(await harness.attempts(id)).to.deep.equal([[1, "accepted"]]);
+      await harness.pass(5_000);
+      await harness.expectCompleted(id);
+      expect([harness.provider.submissions.length, harness.provider.polls]).to.deep.equal([1, [handle]]);
     });
 
     it("is adopted when the provider has finished it", async () => {
-      shop.provider.behaviour = LOST;
-      shop.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [SCRIPTED_TRACK] });
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities });
-      await shop.pass(750);
-      await shop.expectCompleted(id);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
-      expect(shop.provider.submissions).to.have.length(1);
+      harness.provider.behaviour = LOST;
+      harness.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [SCRIPTED_TRACK] });
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities });
+      await harness.pass(750);
+      await harness.expectCompleted(id);
+      expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
+      expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("is submitted again when the provider is sure it never came", async () => {
+    it("is submitted again when the provider reports that it never arrived", async () => {
       loseFirst(completes);
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities });
-      await shop.pass(1_000);
-      await shop.expectCompleted(id);
-      expect(await shop.attempts(id)).to.deep.equal([
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities });
+      await harness.pass(1_000);
+      await harness.expectCompleted(id);
+      expect(await harness.attempts(id)).to.deep.equal([
         [1, "unavailable"],
         [2, "completed"],
       ]);
-      expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ cost: null, billable: "no" });
+      expect((await harness.storage.jobs.listAttempts(id))[0]).to.include({ cost: null, billable: "no" });
     });
 
-    it("is submitted again only once the provider's search has had its time to see it", async () => {
+    it("is submitted again only after the provider's lookup delay", async () => {
       loseFirst(completes);
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities: { ...capabilities, lookupSettlesMs: 60_000 } });
-      await shop.pass(59_750);
-      expect(await shop.job(id)).to.include({ phase: "submitting", attempt: 1 });
-      expect(shop.provider.submissions).to.have.length(1);
-      await shop.pass(250);
-      await shop.expectCompleted(id);
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities: { ...capabilities, lookupSettlesMs: 60_000 } });
+      await harness.pass(59_750);
+      expect(await harness.job(id)).to.include({ phase: "submitting", attempt: 1 });
+      expect(harness.provider.submissions).to.have.length(1);
+      await harness.pass(250);
+      await harness.expectCompleted(id);
     });
 
-    it("is searched again while the search fails, and adopted in the end", async () => {
-      shop.provider.behaviour = LOST;
-      shop.provider.lookupBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "down"));
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities });
-      await shop.pass(10_000);
-      expect(shop.provider.lookups.length).to.be.above(3);
-      expect(await shop.job(id)).to.include({ phase: "submitting", leaseOwner: null, crashes: 1 });
-      shop.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [SCRIPTED_TRACK] });
-      await shop.pass(1_500);
-      await shop.expectCompleted(id);
+    it("is looked up again while the lookup fails, and adopted in the end", async () => {
+      harness.provider.behaviour = LOST;
+      harness.provider.lookupBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "down"));
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities });
+      await harness.pass(10_000);
+      expect(harness.provider.lookups.length).to.be.above(3);
+      expect(await harness.job(id)).to.include({ phase: "submitting", leaseOwner: null, crashes: 1 });
+      harness.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [SCRIPTED_TRACK] });
+      await harness.pass(1_500);
+      await harness.expectCompleted(id);
     });
 
-    it("is refunded when the search fails until the grace time is over, and never submitted twice", async () => {
-      shop.provider.behaviour = LOST;
-      shop.provider.lookupBehaviour = () => Promise.reject(new Error("unreadable"));
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities });
-      await shop.pass(GRACE_MS - 250);
-      expect((await shop.job(id)).status).to.equal("processing");
-      await shop.pass(250);
-      await shop.expectFailed(id, "provider_timeout");
-      expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
-      expect(shop.provider.submissions).to.have.length(1);
+    it("is refunded when the lookup fails until the grace time ends, and never submitted twice", async () => {
+      harness.provider.behaviour = LOST;
+      harness.provider.lookupBehaviour = () => Promise.reject(new Error("unreadable"));
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities });
+      await harness.pass(GRACE_MS - 250);
+      expect((await harness.job(id)).status).to.equal("processing");
+      await harness.pass(250);
+      await harness.expectFailed(id, "provider_timeout");
+      expect(await harness.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
+      expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("that turns out finished is not lost to a fault in our own files, even after the grace time", async () => {
-      shop.provider.behaviour = LOST;
-      shop.provider.lookupBehaviour = () => Promise.reject(new Error("unreadable"));
-      const id = await shop.acceptOne();
-      await shop.start({ capabilities });
-      await shop.quiet();
-      const put = shop.audio.put.bind(shop.audio);
-      shop.audio.put = () => Promise.reject(new Error("disk full"));
-      shop.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [SCRIPTED_TRACK] });
-      shop.clock.set(shop.clock.now() + GRACE_MS);
-      await shop.pass(3_000);
-      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting" });
-      shop.audio.put = put;
-      await shop.pass(30_000);
-      await shop.expectCompleted(id);
+    it("that turns out finished is not lost to a fault of our own storage, even after the grace time", async () => {
+      harness.provider.behaviour = LOST;
+      harness.provider.lookupBehaviour = () => Promise.reject(new Error("unreadable"));
+      const id = await harness.acceptOne();
+      await harness.start({ capabilities });
+      await harness.quiet();
+      const put = harness.audio.put.bind(harness.audio);
+      harness.audio.put = () => Promise.reject(new Error("disk full"));
+      harness.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [SCRIPTED_TRACK] });
+      harness.clock.set(harness.clock.now() + GRACE_MS);
+      await harness.pass(3_000);
+      expect(await harness.job(id)).to.include({ status: "processing", phase: "submitting" });
+      harness.audio.put = put;
+      await harness.pass(30_000);
+      await harness.expectCompleted(id);
     });
   });
 
-  describe("at a provider without either power", () => {
+  describe("at a provider with neither capability", () => {
     it("waits for the grace time, then is refunded; it is never submitted twice", async () => {
-      shop.provider.behaviour = LOST;
-      const id = await shop.acceptOne();
-      await shop.start();
-      await shop.quiet();
-      expect(await shop.job(id)).to.include({
+      harness.provider.behaviour = LOST;
+      const id = await harness.acceptOne();
+      await harness.start();
+      await harness.quiet();
+      expect(await harness.job(id)).to.include({
         status: "processing",
         phase: "submitting",
         crashes: 0,
-        dueAt: shop.clock.now() + GRACE_MS,
+        dueAt: harness.clock.now() + GRACE_MS,
       });
-      await shop.pass(GRACE_MS - 250);
-      expect((await shop.job(id)).status).to.equal("processing");
-      await shop.pass(250);
-      await shop.expectFailed(id, "provider_timeout");
-      expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
-      expect(shop.provider.submissions).to.have.length(1);
+      await harness.pass(GRACE_MS - 250);
+      expect((await harness.job(id)).status).to.equal("processing");
+      await harness.pass(250);
+      await harness.expectFailed(id, "provider_timeout");
+      expect(await harness.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
+      expect(harness.provider.submissions).to.have.length(1);
     });
 
     for (const [what, error] of [
@@ -203,36 +207,36 @@ describe("A submission whose outcome is unknown", () => {
       ["no error at all", undefined as unknown as Error],
     ] as const) {
       it(`is assumed when the plugin throws ${what}`, async () => {
-        shop.provider.behaviour = () => Promise.reject(error);
-        const id = await shop.acceptOne();
-        await shop.start();
-        await shop.quiet();
-        expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
-        expect((await shop.job(id)).phase).to.equal("submitting");
+        harness.provider.behaviour = () => Promise.reject(error);
+        const id = await harness.acceptOne();
+        await harness.start();
+        await harness.quiet();
+        expect(await harness.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
+        expect((await harness.job(id)).phase).to.equal("submitting");
       });
     }
 
     it("is assumed when the work is accepted under a handle of more than 16 KiB; it is never submitted twice", async () => {
       const handle = { version: 1, data: { id: "x".repeat(16_384) } };
-      shop.provider.behaviour = () => Promise.resolve({ state: "accepted", handle, nextPollMs: 1_000 });
-      const id = await shop.acceptOne();
-      await shop.start();
-      await shop.quiet();
-      await shop.pass(GRACE_MS);
-      await shop.expectFailed(id, "provider_timeout");
-      expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
-      expect(shop.provider.submissions).to.have.length(1);
+      harness.provider.behaviour = () => Promise.resolve({ state: "accepted", handle, nextPollMs: 1_000 });
+      const id = await harness.acceptOne();
+      await harness.start();
+      await harness.quiet();
+      await harness.pass(GRACE_MS);
+      await harness.expectFailed(id, "provider_timeout");
+      expect(await harness.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
+      expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("holds no worker while it waits", async () => {
-      shop.provider.behaviour = LOST;
-      await shop.accept(3);
-      const { leases } = await shop.start({ concurrency: 1 });
-      await shop.quiet();
-      shop.provider.behaviour = accepts();
-      const id = await shop.acceptOne();
-      await shop.pass(1_000);
-      await shop.expectCompleted(id);
+    it("occupies no worker while it waits", async () => {
+      harness.provider.behaviour = LOST;
+      await harness.accept(3);
+      const { leases } = await harness.start({ concurrency: 1 });
+      await harness.quiet();
+      harness.provider.behaviour = accepts();
+      const id = await harness.acceptOne();
+      await harness.pass(1_000);
+      await harness.expectCompleted(id);
       expect(leases.count).to.equal(0);
     });
   });

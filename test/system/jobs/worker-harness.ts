@@ -52,9 +52,9 @@ import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { FixedKeyring } from "../../support/doubles/fixed-keyring.js";
 
-/** Real time that anything may take before a test gives up. */
+/** The limit in real time of every wait of a test. */
 const TIMEOUT_MS = 8_000;
-/** The steps in which time passes: short enough that nobody sleeps through a moment that matters. */
+/** The steps in which time advances: so short that no sleeper misses a relevant moment. */
 const STEP_MS = 250;
 
 export const LEASE_MS = 30_000;
@@ -63,14 +63,14 @@ export const CALL_LIMIT_MS = 90_000;
 export const COST = 10;
 /** Of webhooks, which no worker here delivers. */
 const SCHEDULE_MS = [60_000];
-/** Monthly credits for half a job, and packs for all the rest: the first job draws on both. */
+/** Monthly credits for half a job, and packs for all the rest: the first job uses both. */
 const CREDITS = { monthly: 5, pack: 10_000 };
 
 export const NO_CAPABILITIES: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
 
 const ROUTES: RoutePreferences = {
-  fallbacks: { "scripted/song": ["stand-in/song"] },
-  splits: { stem_split: ["scripted", "stand-in"], vocal_removal: ["scripted", "stand-in"] },
+  fallbacks: { "scripted/song": ["fallback/song"] },
+  splits: { stem_split: ["scripted", "fallback"], vocal_removal: ["scripted", "fallback"] },
 };
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
 const RATES = { read: PLENTY, generation: PLENTY, write: PLENTY };
@@ -88,24 +88,24 @@ export interface WorkerOptions {
   /** Of the queue, and of renders unless they have their own. */
   readonly deadlineMs?: number;
   readonly renderDeadlineMs?: number;
-  /** That each model has of its own. */
+  /** The model's own render deadline. */
   readonly modelRenderDeadlineMinutes?: number;
   /** The hard limit of a call. */
   readonly callLimitMs?: number;
   readonly breakerFailures?: number;
   readonly maxBytes?: number;
   readonly provider?: MusicProvider;
-  /** Works for the stand-in as well, with the same powers: models of `scripted` go to it, and so do splits. */
+  /** Starts the fallback as well, with the same capabilities: models of `scripted` use it, and so do splits. */
   readonly withFallback?: boolean;
-  /** Models as an operator changed them. */
+  /** Changes models as an operator may configure them. */
   readonly changeModel?: (model: ProviderModel) => ProviderModel;
-  /** What gets at the files of a provider; without it nothing behind a URL. */
+  /** Opens the files of a provider; without it no URL can be opened. */
   readonly opener?: AssetOpener;
-  /** What each piece of work is expected to cost. */
+  /** The expected cost of each submission. */
   readonly expectedCost?: ProviderCost;
-  /** The worker's own time; the workshop's by default. One that nobody moves is a process that hangs. */
+  /** The worker's own clock; the harness's by default. A clock that no test moves stands for a process that hangs. */
   readonly clock?: ManualClock;
-  /** What the worker uses in place of the workshop's stores. */
+  /** What the worker uses in place of the harness's stores. */
   readonly stores?: Partial<Stores>;
 }
 
@@ -120,23 +120,21 @@ export interface Worker {
   readonly splits: StartSplit;
   readonly submissions: SubmissionSwitch;
   readonly maintenance: Maintenance;
-  /** Calls of providers that have not come back. */
+  /** Provider calls that have not returned. */
   calls(): number;
-  /**
-   * Sleepers while it is idle: a loop for each provider and each task of the maintenance, without the lease renewal.
-   */
+  /** Sleepers while it is idle: a loop for each provider and each maintenance task, without the lease renewal. */
   readonly loops: number;
-  /** Stops, moving time on until it has. */
+  /** Stops, advancing time until it has. */
   stop(graceMs?: number, options?: StopOptions): Promise<StoppedWork>;
 }
 
-/** Real storage, real files, and time and a provider that do what a test says. */
+/** Real storage and files, a manual clock and a scripted provider. */
 export class WorkerHarness {
   readonly clock = new ManualClock();
   readonly random = new ManualRandom();
   readonly logger = new RecordingLogger();
   readonly provider = new ScriptedProvider();
-  readonly fallback = new ScriptedProvider("stand-in");
+  readonly fallback = new ScriptedProvider("fallback");
   readonly callbackUrls = new CallbackUrls({
     digest: new NodeDigest(),
     keyring: new FixedKeyring(),
@@ -153,7 +151,7 @@ export class WorkerHarness {
   readonly queue = new MemoryJobQueue(this.logger);
   readonly metrics = new PrometheusMetrics(this.logger, { processMetrics: false });
   readonly ended: JobEnded[] = [];
-  /** What is derived from a track: nothing, unless a test says otherwise. */
+  /** The assets derived from a track: none by default. */
   derive: DeriveAssets["deriveFor"] = (track) => Promise.resolve(track);
   private readonly workers: Worker[] = [];
 
@@ -171,13 +169,13 @@ export class WorkerHarness {
     return new WorkerHarness(storage, await LocalAudioStore.open(folder), folder, account.id);
   }
 
-  /** Checks that the ledger adds up, stops what still works and clears away. */
+  /** Checks that the ledger is exact, stops running workers and deletes files. */
   async close(): Promise<void> {
     for (const worker of [...this.workers]) await worker.stop(0);
     const audit = await this.storage.ledger.audit();
     await this.queue.close();
     await this.storage.close();
-    // Work that was broken off may be closing its file yet.
+    // Aborted work may still be closing its file.
     await rm(this.folder, { recursive: true, maxRetries: 5 });
     expect(audit.violations).to.deep.equal([]);
   }
@@ -196,7 +194,7 @@ export class WorkerHarness {
       }),
     );
     return results.map((result) => {
-      if (result.kind !== "accepted") throw new Error("The workshop's jobs are accepted.");
+      if (result.kind !== "accepted") throw new Error("The jobs of the harness are accepted.");
       return result.job;
     });
   }
@@ -206,7 +204,7 @@ export class WorkerHarness {
     return (job as Job).id;
   }
 
-  /** A worker that has not begun. */
+  /** A worker that has not started. */
   prepare(options: WorkerOptions = {}): Worker {
     const { logger, random, queue, metrics, audio } = this;
     const clock = options.clock ?? this.clock;
@@ -266,8 +264,8 @@ export class WorkerHarness {
     };
   }
 
-  private scripted({ withFallback: withStandIn }: WorkerOptions): readonly ScriptedProvider[] {
-    return [this.provider, ...(withStandIn === true ? [this.fallback] : [])];
+  private scripted({ withFallback }: WorkerOptions): readonly ScriptedProvider[] {
+    return [this.provider, ...(withFallback === true ? [this.fallback] : [])];
   }
 
   private catalogue(options: WorkerOptions, capabilities: ProviderCapabilities): CatalogueProvider[] {
@@ -307,7 +305,7 @@ export class WorkerHarness {
     return { working, calls: () => counts.reduce((sum, calls) => sum + calls(), 0) };
   }
 
-  /** A worker at work. */
+  /** A running worker. */
   async start(options: WorkerOptions = {}): Promise<Worker> {
     const worker = this.prepare(options);
     await worker.jobs.start();
@@ -324,12 +322,12 @@ export class WorkerHarness {
         const heartbeats = leases.kept.length > 0 ? 1 : 0;
         clocks.set(clock, { loops: sum.loops + loops + heartbeats, held: sum.held + leases.count });
       }
-      // A job in work sleeps, or waits for its provider, whose call has a limit; anything else is on its way.
+      // A running job sleeps, or waits for its provider, whose call has a limit; anything else is in progress.
       return [...clocks].every(([clock, { loops, held }]) => clock.sleeping - loops >= held);
     });
   }
 
-  /** Lets time pass for everybody who goes by this clock. */
+  /** Advances time for every user of this clock. */
   async pass(ms: number, clock = this.clock): Promise<void> {
     await this.quiet();
     for (let left = ms; left > 0; left -= STEP_MS) {
@@ -354,7 +352,7 @@ export class WorkerHarness {
     return job;
   }
 
-  /** A job's tries, as `[number, outcome]`. */
+  /** A job's attempts, as `[number, outcome]`. */
   async attempts(id: JobId): Promise<(readonly [number: number, outcome: JobAttempt["outcome"]])[]> {
     return (await this.storage.jobs.listAttempts(id)).map(({ number, outcome }) => [number, outcome] as const);
   }
@@ -372,7 +370,7 @@ export class WorkerHarness {
       .sort();
   }
 
-  /** Asserts that the job was charged once, ended in success and left its tracks. */
+  /** Asserts that the job was charged once, completed and left its tracks. */
   async expectCompleted(id: JobId): Promise<Job> {
     const job = await this.job(id);
     expect(job).to.include({
@@ -421,7 +419,7 @@ function executionOptions(options: WorkerOptions, queueDeadlineMs: number): Exec
 /** Turns the event loop until `condition` holds. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = Date.now() + TIMEOUT_MS;
-  // Whatever was set in motion just now gets its first turn before the first look.
+  // Pending callbacks get their first turn before the first check.
   await nextTurn();
   while (!(await condition())) {
     if (Date.now() > giveUpAt) throw new Error(`Waited in vain until ${what}.`);
@@ -429,9 +427,9 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   }
 }
 
-/** What is scripted is delivered as bytes. */
+/** Scripted files are delivered as bytes. */
 const noConnection: AssetOpenerDeps["connect"] = (_options, callback) =>
-  callback(new Error("Nothing is fetched in the workshop."), null);
+  callback(new Error("The harness fetches nothing."), null);
 
 function countCalls(provider: MusicProvider): { readonly provider: MusicProvider; calls(): number } {
   let calls = 0;

@@ -15,12 +15,12 @@ import {
 import { holdAt, lockWait } from "../../support/stepping.js";
 import { type Deed, DEEDS, Interrupted, OtherCaller } from "./interrupted.js";
 
-/** What a server without rights to ignore --read-only gives. */
+/** The error of a --read-only server for a user without the right to ignore it. */
 const USER = "fermata";
-/** After that a connection of the pool is asked whether it is alive before it is used. */
+/** After that the pool checks whether a connection is alive before it is used. */
 const IDLE_MS = 700;
 
-describe("A transaction on MySQL that breaks runs again as a whole, with the same ids", function () {
+describe("A failed MySQL transaction runs again as a whole, with the same ids", function () {
   this.timeout(90_000);
 
   let server: PrivateMysql;
@@ -62,7 +62,7 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
         await Promise.all(opened.splice(0).map((one) => one.close()));
       });
 
-      it("after the network forgot connections that were idle, without waiting for each", async () => {
+      it("after the network dropped idle connections, without waiting for each", async () => {
         const far = await open(relay.through(url));
         const { database } = far;
         const use = (): Promise<object[]> => database.reading((session) => session.all("SELECT SLEEP(0.1)"));
@@ -79,7 +79,7 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
         await otherAccount.run(deed.locks.later);
         const done = deed.begin(process);
         await lockWait(url);
-        // The first try is the one that the server gives up.
+        // The first run is the one that the server aborts.
         await otherAccount.run(deed.locks.first);
         await otherAccount.end();
         await done;
@@ -87,7 +87,7 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
         await deed.expectDoneOnce();
       });
 
-      it("after a lock wait that ran out: rolled back first, so that nobody waits for it in turn", async () => {
+      it("after a lock wait timeout: it is rolled back first, so that it blocks no other", async () => {
         const impatient = await open(url, 1_000);
         const otherAccount = await OtherCaller.begin(url);
         await otherAccount.run(deed.locks.later);
@@ -144,7 +144,7 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
         });
       }
 
-      describe("on a server that only reads", () => {
+      describe("on a read-only server", () => {
         let user: Interrupted;
         beforeEach(async () => {
           user = await open(url.replace("root", USER));
@@ -174,7 +174,7 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
   }
 });
 
-/** Those of the processes that a test began. */
+/** Connections of the processes that a test started. */
 function connectionsOf(url: string): Promise<{ readonly id: number }[]> {
   return query<{ id: number }>(
     url,

@@ -11,11 +11,11 @@ import { SILENT, TEST_PORTS, underTest } from "../../support/databases.js";
 import { aCompletion, reportsOn } from "../../support/reports.js";
 import { aGivenKey, anAcceptCommand } from "../../unit/core/jobs/commands.js";
 
-/** A process whose transactions break, and what it says of them. */
+/** A process whose transactions fail, and its log of them. */
 export class Interrupted {
-  /** What the driver said of each try that failed. */
+  /** The driver's error of each failed run. */
   readonly failures: { readonly errno?: number; readonly code?: string; readonly name?: string }[] = [];
-  /** What happens before a try is repeated. */
+  /** Runs before each retry. */
   betweenTries: () => Promise<void> = () => Promise.resolve();
 
   private constructor(
@@ -44,14 +44,14 @@ export class Interrupted {
   }
 }
 
-/** Something that a caller or a worker does, and what must be there afterwards: once, whatever came between. */
+/** An action of a caller or a worker, and the rows expected afterwards: once, whatever happened meanwhile. */
 export interface Deed {
-  /** Locks that somebody else may take: those it takes first, and those it takes later. */
+  /** Locks that another transaction may take: the first ones of the action, and later ones. */
   readonly locks: {
     readonly first: readonly [sql: string, ...values: string[]];
     readonly later: readonly [sql: string, ...values: string[]];
   };
-  /** @returns what it answers */
+  /** @returns its result */
   begin(by: Interrupted): Promise<unknown>;
   expectDoneOnce(): Promise<void>;
   expectNotDone(): Promise<void>;
@@ -113,7 +113,7 @@ async function settlement(url: string): Promise<Deed> {
     const result = await accept(stores, anAcceptCommand(account.id));
     if (result.kind !== "accepted") throw new Error("The job is accepted.");
     const { providerId, id } = result.job;
-    // Those of tests before are due as well.
+    // Deliveries of earlier tests are due as well.
     const claims = await stores.jobs.claimJobs({
       providerId,
       phases: ["waiting"],
@@ -166,7 +166,7 @@ function anAccountWithCredits(stores: Stores): Promise<Account> {
   return underTest(stores).addAccount({ id: anId("acct") }, { monthly: 100 });
 }
 
-/** Looks at the rows from outside, and at the books each time. */
+/** Reads the rows from outside, and checks the ledger each time. */
 async function onStores<T>(url: string, work: (stores: Stores) => Promise<T>): Promise<T> {
   const database = await openDatabase({ url, logger: SILENT });
   try {
@@ -179,7 +179,7 @@ async function onStores<T>(url: string, work: (stores: Stores) => Promise<T>): P
   }
 }
 
-/** Somebody else on the same database, in an open transaction. */
+/** Another client of the same database, in an open transaction. */
 export class OtherCaller {
   private constructor(private readonly connection: Connection) {}
 
@@ -193,7 +193,7 @@ export class OtherCaller {
     await this.connection.query(sql, values);
   }
 
-  /** Writes so much that the engine would rather undo any other transaction. */
+  /** Writes so much that the engine would rather roll back any other transaction. */
   async becomeHeavy(): Promise<void> {
     const rows = Array.from({ length: 500 }, () => [anId("key"), ""]);
     await this.connection.query("INSERT INTO installation (name, value) VALUES ?", [rows]);

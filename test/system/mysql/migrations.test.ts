@@ -29,7 +29,7 @@ describe("Processes on one MySQL database", function () {
   const applied = async (): Promise<string[]> =>
     (await query<{ name: string }>(url, "SELECT name FROM knex_migrations ORDER BY id")).map(({ name }) => name);
 
-  it("migrate it once when ten are started together", async () => {
+  it("migrate it once when ten start together", async () => {
     const apart = { ...env, FERMATA_PLUGINS__SYNTH__ENABLED: "false" };
     const migrating = Array.from({ length: 8 }, () => sandbox.spawn(["migrate"], "/nonexistent", apart));
     const starting = [await sandbox.dataDir(), await sandbox.dataDir()].map((dataDir) =>
@@ -45,7 +45,7 @@ describe("Processes on one MySQL database", function () {
     expect(await Promise.all(starting.map((started) => started.stop()))).to.deep.equal([0, 0]);
   });
 
-  it("refuse to start on a schema that a newer version made, say so, and leave it alone", async () => {
+  it("refuse to start on a schema of a newer version, log it, and do not change it", async () => {
     expect((await sandbox.command(["migrate"], "/nonexistent", env)).code).to.equal(0);
     await query(url, "INSERT INTO knex_migrations (name, batch) VALUES ('9999-from-the-future', 2)");
     for (const command of ["start", "serve", "work", "migrate"]) {
@@ -56,7 +56,7 @@ describe("Processes on one MySQL database", function () {
     expect(await applied()).to.deep.equal([...NAMES, "9999-from-the-future"]);
   });
 
-  it("refuse to serve or work on an older schema, and name what would fix it", async () => {
+  it("refuse to serve or work on an older schema, and name the command that fixes it", async () => {
     for (const command of ["serve", "work"]) {
       const { code, stderr } = await sandbox.command([command], await sandbox.dataDir(), env);
       expect(code, command).to.equal(1);

@@ -6,7 +6,7 @@ import { startTestApp, type TestAccount, type TestApp } from "../../support/test
 
 const BODY = { model_id: "scripted/beat", prompt: "a beat" };
 
-describe("A MySQL server that goes away", function () {
+describe("An outage of the MySQL server", function () {
   this.timeout(60_000);
 
   let server: PrivateMysql;
@@ -25,7 +25,7 @@ describe("A MySQL server that goes away", function () {
     await server.close();
   });
 
-  it("is answered with 503 and Retry-After, loses nothing, and needs no restart", async () => {
+  it("returns 503 with Retry-After, loses nothing, and needs no restart", async () => {
     const accepted = await caller.api.generate(BODY, { "Idempotency-Key": "before" });
     expect(accepted.status).to.equal(202);
 

@@ -12,10 +12,10 @@ import {
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
 const BODY = { model_id: "scripted/song", prompt: "a beat" };
-/** Longer than a connection of the pool is taken to be alive without being asked. */
+/** The time for which a pooled connection counts as alive without a check. */
 const IDLE_MS = 700;
 
-describe("The first request after a MySQL server is back", function () {
+describe("The first request after a MySQL outage", function () {
   this.timeout(60_000);
 
   let server: PrivateMysql;
@@ -38,7 +38,7 @@ describe("The first request after a MySQL server is back", function () {
     await server.close();
   });
 
-  /** Has as many connections in the pool as it takes, all used a moment ago. */
+  /** Fills the pool with connections that were all just used. */
   async function fillPool(): Promise<void> {
     await Promise.all(Array.from({ length: 3 * POOL_MAX }, () => caller.api.get("/api/v1/generations")));
   }

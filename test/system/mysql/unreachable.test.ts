@@ -18,7 +18,7 @@ import { OtherCaller } from "./interrupted.js";
 
 const BODY = { model_id: "scripted/song", prompt: "a beat" };
 
-describe("A MySQL server out of reach", function () {
+describe("An unavailable MySQL server", function () {
   this.timeout(60_000);
 
   let server: PrivateMysql;
@@ -48,7 +48,7 @@ describe("A MySQL server out of reach", function () {
     }
   }
 
-  /** Each way in: a read, a write, the check of a balancer. */
+  /** Each kind of access: a read, a write, a load balancer's health check. */
   const askAll = (key: string): Promise<ApiResponse[]> =>
     Promise.all([
       caller.api.get("/api/v1/credits"),
@@ -89,7 +89,7 @@ describe("A MySQL server out of reach", function () {
         await eventually("the app is ready", async () => (await test.anonymous.get("/readyz")).status === 200);
       });
 
-      it("is answered with 503 and Retry-After, to those who come later too, and needs no restart", async () => {
+      it("causes 503 with Retry-After, for later requests too, and needs no restart", async () => {
         await askAll(`before ${what}`);
         await begin();
         expectRefused(await askAll(`while ${what}`));
@@ -101,7 +101,7 @@ describe("A MySQL server out of reach", function () {
     });
   }
 
-  it("in the middle of a statement holds nobody up for ever", async () => {
+  it("in the middle of a statement blocks no request for ever", async () => {
     await caller.api.get("/api/v1/credits");
     const otherAccount = await OtherCaller.begin(url);
     await otherAccount.run(["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", caller.account.id]);
@@ -114,7 +114,7 @@ describe("A MySQL server out of reach", function () {
     await expectRecovery("stuck");
   });
 
-  it("answers a commit whose reply is lost once, with one job", async () => {
+  it("with a lost commit reply causes one response and one job", async () => {
     const before = await query(url, "SELECT id FROM jobs");
     const lost = relay.loseNext("COMMIT", "reply");
     const response = await caller.api.generate(BODY, { "Idempotency-Key": "a lost reply" });
@@ -125,7 +125,7 @@ describe("A MySQL server out of reach", function () {
     expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
   });
 
-  it("whose connections are all taken is answered with 503 and Retry-After, and needs no restart", async () => {
+  it("with no free connections causes 503 with Retry-After, and needs no restart", async () => {
     const random = new SystemRandom();
     const otherAccounts = Array.from(
       { length: POOL_MAX + 4 },
@@ -144,7 +144,7 @@ describe("A MySQL server out of reach", function () {
     expect((await (otherAccounts[0] as ApiClient).get("/api/v1/credits")).status).to.equal(401);
   });
 
-  it("that hangs does not keep the app from stopping", async () => {
+  it("that hangs does not prevent the app from stopping", async () => {
     const { url: another } = await createMysqlDatabase(server.server);
     const stopping = await startTestApp({ settings: { storage: { url: relay.through(another) } } });
     relay.tcp.freeze();

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
-import { CallRecording } from "../../support/plugins/logbook/logbook.js";
+import { CallRecording } from "../../support/plugins/recording/call-recording.js";
 import { recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
 
 const AN_HOUR_MS = 3_600_000;
-/** What the contract promises between a signal and the exit while nothing is under way that cannot be repeated. */
+/** The promised time between a signal and the exit without calls that cannot be repeated. */
 const STOP_MAX_MS = 10_000;
 
 interface JobReport {
@@ -25,9 +25,9 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     dataDir = await sandbox.dataDir();
   });
 
-  /** A server with these many renders under way. */
-  async function rendering(count: number, lateMs: number, env: Environment, model = "logbook/late"): Promise<void> {
-    const provider = recordingProviderSettings(join(dataDir, "logbook"), lateMs);
+  /** A server with this many running renders. */
+  async function rendering(count: number, lateMs: number, env: Environment, model = "recording/late"): Promise<void> {
+    const provider = recordingProviderSettings(join(dataDir, "recording"), lateMs);
     fermata = sandbox.spawn(["start"], dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.3", ...provider, ...env });
     const api = new ApiClient(await fermata.listening(), await fermata.demoKey());
     ids = [];
@@ -38,11 +38,11 @@ describe("A stop by a signal during renders that cannot be repeated", function (
   }
 
   function submissions(): number {
-    return new CallRecording(join(dataDir, "logbook")).read().length;
+    return new CallRecording(join(dataDir, "recording")).read().length;
   }
 
   async function reports(): Promise<JobReport[]> {
-    const settings = recordingProviderSettings(join(dataDir, "logbook"));
+    const settings = recordingProviderSettings(join(dataDir, "recording"));
     const found: JobReport[] = [];
     for (const id of ids) found.push(await sandbox.json<JobReport>(["jobs", "show", id], dataDir, settings));
     return found;
@@ -64,32 +64,32 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     return performance.now() - from;
   }
 
-  it("delivers all of them, long after the grace, and exits with 0", async () => {
+  it("delivers all of them, long after the grace time, and exits with 0", async () => {
     await rendering(4, 3_000, {});
     fermata.signal("SIGTERM");
     await exits(0);
     await expectDelivered(4);
-    expect(fermata.stderr).to.include("4 submissions to logbook");
+    expect(fermata.stderr).to.include("4 submissions to recording");
   });
 
-  it("is not ended by force after 9.5 s when it may drain for 30 s", async () => {
+  it("is not forced after 9.5 s when it may drain for 30 s", async () => {
     await rendering(1, 12_000, { FERMATA_JOBS__DRAIN_SECONDS: "30" });
     fermata.signal("SIGTERM");
     expect(await exits(0)).to.be.greaterThan(STOP_MAX_MS);
     await expectDelivered(1);
   });
 
-  it("ends when the drain is over, says what that gave up, and exits with 1", async () => {
+  it("ends when the drain time is over, names the abandoned calls, and exits with 1", async () => {
     await rendering(2, AN_HOUR_MS, { FERMATA_JOBS__DRAIN_SECONDS: "1" });
     fermata.signal("SIGTERM");
     expect(await exits(1)).to.be.within(900, STOP_MAX_MS);
-    expect(fermata.stderr).to.match(/gave up calls that cannot be repeated.*2 submissions to logbook/);
+    expect(fermata.stderr).to.match(/gave up calls that cannot be repeated.*2 submissions to recording/);
     for (const { status, attempts } of await reports()) {
       expect([status, attempts.map(({ outcome }) => outcome)]).to.deep.equal(["processing", ["outcome_unknown"]]);
     }
   });
 
-  it("stops at once when it is asked again, says what that costs, and exits with 1", async () => {
+  it("stops at once on a second signal, names the abandoned calls, and exits with 1", async () => {
     await rendering(2, AN_HOUR_MS, {});
     fermata.signal("SIGINT");
     await eventually("it waits", () => fermata.stderr.includes("The stop waits for calls"));
@@ -97,19 +97,19 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     const impatient = setInterval(() => fermata.signal("SIGINT"), 100);
     const tookMs = await exits(1).finally(() => clearInterval(impatient));
     expect(tookMs).to.be.below(4_000);
-    expect(fermata.stderr).to.match(/gave up calls that cannot be repeated.*2 submissions to logbook/);
+    expect(fermata.stderr).to.match(/gave up calls that cannot be repeated.*2 submissions to recording/);
   });
 
-  it("is over within 10 s, with 0, when all of it can be repeated, whatever the drain and the grace", async () => {
-    await rendering(2, AN_HOUR_MS, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "60" }, "logbook-idempotent/late");
+  it("exits with 0 within 10 s when all calls can be repeated, whatever the drain and grace times", async () => {
+    await rendering(2, AN_HOUR_MS, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "60" }, "recording-idempotent/late");
     fermata.signal("SIGTERM");
     expect(await exits(0)).to.be.below(STOP_MAX_MS);
     expect((await reports()).map(({ status }) => status)).to.deep.equal(["processing", "processing"]);
     expect(fermata.stderr).not.to.include("cannot be repeated");
   });
 
-  it("ends with 1 when a plugin does not react to its signal: its jobs are left to their leases", async () => {
-    await rendering(1, AN_HOUR_MS, {}, "logbook-idempotent/deaf");
+  it("exits with 1 when a plugin ignores its signal: its jobs wait for their leases to end", async () => {
+    await rendering(1, AN_HOUR_MS, {}, "recording-idempotent/deaf");
     fermata.signal("SIGTERM");
     expect(await exits(1)).to.be.below(STOP_MAX_MS);
   });

@@ -17,7 +17,8 @@ import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { filesUnder } from "../../support/process.js";
-import { LibraryFixture, SILENCE_WAV, UNHEARD } from "../../support/shelf.js";
+import { LibraryFixture, SILENCE_WAV, UNHEARD } from "../../support/library-fixture.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
 
 const RAIN = { ref: "rain", visibility: "public", title: "Rain", artist_label: "Nightingale" };
@@ -52,7 +53,7 @@ describe("The library of an embedding app", () => {
     expect(shareUrls.urlOf(await library.manage.unshare(rain))).to.equal(null);
   });
 
-  it("lets nobody but the owner change or share anything on a user's behalf, and says the same of what there is not", async () => {
+  it("lets only the owner's account change or share; others get the error of unknown ids", async () => {
     const { manage } = test.app.library;
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
     const { open = "", list = "" } = await fixture.add(
@@ -91,7 +92,7 @@ describe("The library of an embedding app", () => {
     expect(await outcomes(alice.id, open, list)).to.deep.equal(refused.map(() => "done"));
   });
 
-  it("keeps in a playlist what it held, though its owner may not add it", async () => {
+  it("keeps tracks in a playlist that its owner could no longer add", async () => {
     const { manage } = test.app.library;
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
     const { own = "", list = "" } = await fixture.add(alice.id, { own: {} }, { list: { tracks: ["own"] } });
@@ -112,7 +113,7 @@ describe("The library of an embedding app", () => {
     expect(playlist).to.deep.include({ title: "list", trackIds: [own] });
   });
 
-  it("edits a playlist one change after the other when they come at once", async () => {
+  it("serializes concurrent edits of a playlist", async () => {
     const { manage } = test.app.library;
     const { account } = await test.account();
     const names = Array.from({ length: 10 }, (_, index) => `t${index}`);
@@ -122,7 +123,7 @@ describe("The library of an embedding app", () => {
     expect((await manage.playlist(list)).playlist.trackIds).to.have.members(Object.values(tracks));
   });
 
-  it("imports no file when it is given no folder", async () => {
+  it("imports no file without a folder", async () => {
     const document = { tracks: [{ ...RAIN, audio_file: "rain.wav" }] };
     const error: unknown = await test.app.library.import(document).then(
       () => null,
@@ -174,17 +175,18 @@ describe("An import that fails after its files were checked", () => {
 
   it("leaves nothing behind when a file cannot be stored", async () => {
     let puts = 0;
-    const broken = Object.assign(Object.create(audio) as LocalAudioStore, {
-      put: (...args: Parameters<LocalAudioStore["put"]>) =>
-        ++puts === 2 ? Promise.reject(new Error("disk is full")) : audio.put(...args),
-    });
+    const broken = new FaultyPort(audio).failOn(
+      "put",
+      () => new Error("disk is full"),
+      () => ++puts === 2,
+    );
     expect(await run({ audio: broken }))
       .to.be.instanceOf(Error)
       .with.property("message", "disk is full");
     expect([puts, await stored(), await found()]).to.deep.equal([2, [], 0]);
   });
 
-  it("leaves nothing behind when a file has become another since it was checked", async () => {
+  it("leaves nothing behind when a file has changed since it was checked", async () => {
     let opened = 0;
     const hello = Buffer.from("hello");
     const other = { sizeBytes: 5, head: hello, read: () => once(hello) };
@@ -201,7 +203,7 @@ describe("An import that fails after its files were checked", () => {
     expect([await stored(), await found()]).to.deep.equal([[], 0]);
   });
 
-  it("has succeeded when only the reply to its commit was lost", async () => {
+  it("succeeds when only the reply to its commit was lost", async () => {
     const unitOfWork: UnitOfWork = {
       concurrentWriters: 1,
       async inTransaction(work) {
@@ -214,18 +216,16 @@ describe("An import that fails after its files were checked", () => {
     expect([await stored(), await found()]).to.deep.equal([["trk/mix.wav", "trk/mix.wav"], 2]);
   });
 
-  it("keeps the files when nobody can tell whether the rows are there", async () => {
+  it("keeps the files when it is unknown whether the rows were stored", async () => {
     const unitOfWork = { concurrentWriters: 1, inTransaction: () => Promise.reject(new Error("connection lost")) };
-    const library = Object.assign(Object.create(storage.library) as typeof storage.library, {
-      findTracks: () => Promise.reject(new Error("out of reach")),
-    });
+    const library = new FaultyPort(storage.library).failOn("findTracks", () => new Error("unavailable"));
     expect(await run({ unitOfWork, library }))
       .to.be.instanceOf(Error)
       .with.property("message", "connection lost");
     expect(await stored()).to.have.length(2);
   });
 
-  it("writes its rows once, although the transaction ran twice", async () => {
+  it("stores its rows once, although the transaction ran twice", async () => {
     const unitOfWork: UnitOfWork = {
       concurrentWriters: 1,
       async inTransaction(work) {

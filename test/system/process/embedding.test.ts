@@ -11,7 +11,7 @@ describe("Two apps in one process", () => {
   const apps: TestApp[] = [];
   afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
 
-  it("share neither accounts nor jobs nor events, and one goes on when the other stops", async () => {
+  it("share neither accounts nor jobs nor events, and one keeps running when the other stops", async () => {
     const [left, right] = await Promise.all([startTestApp({ work: true }), startTestApp({ work: true })]);
     apps.push(left, right);
     const ended: string[] = [];
@@ -32,7 +32,7 @@ describe("Two apps in one process", () => {
   });
 });
 
-describe("The router in a foreign Express app", () => {
+describe("The router mounted in another Express app", () => {
   let server: Server;
   let test: TestApp;
   let url: string;
@@ -51,7 +51,7 @@ describe("The router in a foreign Express app", () => {
     server.closeAllConnections();
   });
 
-  it("answers under the prefix, makes music, and its links lead back to it", async () => {
+  it("serves the API under the prefix, generates music, and returns links under the prefix", async () => {
     const api = new ApiClient(`${url}/music`, (await test.account()).key);
     expect(dataOf(await api.get("/api/v1/me"))).to.include({ account_tier: "pro" });
     const created = dataOf<{ id: string; status: string; status_url: string }>(
@@ -70,12 +70,12 @@ describe("The router in a foreign Express app", () => {
     ]);
   });
 
-  it("leaves every other address to the app around it", async () => {
+  it("leaves every other path to the host app", async () => {
     expect(await (await fetch(`${url}/`)).text()).to.equal("Nightingale Radio");
     expect((await fetch(`${url}/api/v1/me`)).status).to.equal(404);
   });
 
-  it("answers 503 once the app was stopped, while the app around it goes on", async () => {
+  it("returns 503 after the app has stopped, while the host app keeps running", async () => {
     const api = new ApiClient(`${url}/music`, (await test.account()).key);
     await test.app.stop();
     expect(refusalOf(await api.get("/api/v1/me"))).to.equal("503 service_unavailable");

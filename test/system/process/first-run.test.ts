@@ -23,7 +23,7 @@ describe("The first start on an empty data directory", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  it("prints a curl line that makes playable music as it stands; the second start keeps all and makes no key", async () => {
+  it("prints a curl command that generates playable music; the second start creates no key", async () => {
     const dataDir = await sandbox.dataDir();
     const first = sandbox.spawn(["start"], dataDir);
     const [, curl = ""] = await first.line(/^ {2}(curl .+)$/m);
@@ -57,7 +57,7 @@ describe("The first start on an empty data directory", function () {
     expect((await readFile(keyFile, "utf8")).trim()).to.equal(token);
   });
 
-  it("shows the key on a terminal, and writes it nowhere", async () => {
+  it("shows the key on a terminal, and stores it nowhere", async () => {
     const dataDir = await sandbox.dataDir();
     const started = sandbox.call(["start"], dataDir, {}, { isTerminal: true });
     const url = await started.listening();
@@ -68,7 +68,7 @@ describe("The first start on an empty data directory", function () {
     expect(await filesUnder(dataDir)).to.not.include("demo.key");
   });
 
-  it("makes no account when demo.enabled is false, and lets the operator make the first", async () => {
+  it("creates no account when demo.enabled is false; the operator creates the first", async () => {
     const dataDir = await sandbox.dataDir();
     const started = sandbox.call(["start"], dataDir, { FERMATA_DEMO__ENABLED: "false" });
     const url = await started.listening();
@@ -82,7 +82,7 @@ describe("The first start on an empty data directory", function () {
     expect(started.stdout).to.equal(`listening on ${url}\n`);
   });
 
-  it("says with --json where it listens and where the demo key is, in one document", async () => {
+  it("prints with --json one document with its URL and the location of the demo key", async () => {
     const started = sandbox.call(["start", "--json"], await sandbox.dataDir());
     const { url, demo } = await ready(started);
     expect(Object.keys(demo ?? {})).to.deep.equal(["id", "key_file"]);
@@ -91,7 +91,7 @@ describe("The first start on an empty data directory", function () {
     expect(await started.stop()).to.equal(0);
   });
 
-  it("has the demo key in the document that --json shows on a terminal", async () => {
+  it("includes the demo key in the document that --json prints on a terminal", async () => {
     const started = sandbox.call(["start", "--json"], await sandbox.dataDir(), {}, { isTerminal: true });
     const { url, demo } = await ready(started);
     expect(Object.keys(demo ?? {})).to.deep.equal(["id", "key"]);

@@ -27,7 +27,7 @@ describe("A server that is killed together with its decoder", function () {
     await server.kill();
   }
 
-  it("begins the same file twice and no more: the third start delivers the audio without a waveform", async () => {
+  it("analyses the same file at most twice: the third start delivers the audio without a waveform", async () => {
     const dataDir = await sandbox.dataDir();
     const first = sandbox.spawn(["start"], dataDir, ENV);
     const url = await first.listening();
@@ -51,7 +51,7 @@ describe("A server that is killed together with its decoder", function () {
     expect(dataOf(await api.get("/api/v1/credits"))).to.include({ total_spent: 10 });
     expect(waveformsIn(dataDir)).to.deep.equal([null]);
 
-    // The next job's file is listened to as ever.
+    // The next job's file is analysed as usual.
     const next = dataOf<{ id: string }>(await api.generate({ ...body, duration: 5 })).id;
     await eventually("completed", async () => dataOf(await api.get(`/api/v1/jobs/${next}`)).status === "completed");
     expect(waveformsIn(dataDir).filter((waveform) => waveform === null)).to.have.length(1);

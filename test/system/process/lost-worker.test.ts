@@ -4,13 +4,13 @@ import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { eventually, filesUnder, useSandbox } from "../../support/process.js";
-import { readRows } from "../../support/storm/rows.js";
+import { readRows } from "../../support/chaos/rows.js";
 
 describe("A process that dies while it renders", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  it("loses its job to the next process, which finishes it once and leaves no file that nothing names", async () => {
+  it("loses its job to the next process, which finishes it once and leaves no orphaned file", async () => {
     const dataDir = await sandbox.dataDir();
     const env = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };
     const first = sandbox.spawn(["start"], dataDir, env);
@@ -18,7 +18,7 @@ describe("A process that dies while it renders", function () {
     const key = await first.demoKey();
     const body = { model_id: "synth/instrumental", prompt: "rain [[delay:1]]", duration: 5 };
     const { id } = dataOf<{ id: string }>(await new ApiClient(firstUrl, key).generate(body));
-    const owner = await eventually("an announced attempt", () => {
+    const owner = await eventually("an intended attempt", () => {
       const [job] = readRows(dataDir).jobs;
       return job?.phase === "submitting" ? job.lease_owner : null;
     });
@@ -53,7 +53,7 @@ describe("A process that dies while it renders", function () {
     expect(await sandbox.json(["ledger", "verify"], dataDir)).to.include({ ok: true });
   });
 
-  it("leaves nothing of what it had stored when it dies before its job is settled", async () => {
+  it("leaves no stored files when it dies before its job is settled", async () => {
     const dataDir = await sandbox.dataDir();
     const audio = join(dataDir, "audio");
     const env = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };
@@ -66,7 +66,7 @@ describe("A process that dies while it renders", function () {
       id = dataOf<{ id: string }>(await new ApiClient(url, key).generate(body)).id;
       await eventually("a first file", async () => (await filesUnder(audio)).some((file) => file.startsWith(id)));
       await server.kill();
-      // Now and then the kill comes too late, and the next piece is for it.
+      // Sometimes the kill comes too late, and the next track is used.
       if (readRows(dataDir).jobs.find((job) => job.id === id)?.phase !== "ended") break;
       server = sandbox.spawn(["start"], dataDir, env);
       url = await server.listening();

@@ -10,7 +10,7 @@ import { repositoryPath } from "../../support/repository.js";
 
 const run = promisify(execFile);
 
-/** Packed as `npm pack` does from what was built, beside nothing but the packages that its manifest asks for. */
+/** Packed as `npm pack` does from the build, with only the dependencies of its manifest. */
 describe("The package, installed by another app", function () {
   this.timeout(120_000);
   let folder: string;
@@ -40,7 +40,7 @@ describe("The package, installed by another app", function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("shows the description of the API, without the package it was made with or the telemetry of that", async () => {
+  it("serves the API description without the package that generated it or its telemetry", async () => {
     expect(dependencies).to.not.include("swagger-ui-dist");
     const env = { FERMATA_DATA_DIR: join(folder, "data"), FERMATA_HTTP__PORT: "0" };
     running = new FermataProcess(["start"], env, folder, join(installed, "dist", "config", "main.js"));
@@ -51,7 +51,7 @@ describe("The package, installed by another app", function () {
     for (const file of files) expect((await api.get(`/${file}`)).status, file).to.equal(200);
   });
 
-  it("comes with the licences of all that it holds", async () => {
+  it("contains the licences of everything in it", async () => {
     for (const file of ["LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"]) {
       const copied = await readFile(join(installed, "dist/adapters/http/generated/swagger-ui", file), "utf8");
       expect(copied, file).to.equal(await readFile(repositoryPath("node_modules", "swagger-ui-dist", file), "utf8"));

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { FermataProcess } from "../../support/process.js";
-import { SILENCE_WAV } from "../../support/shelf.js";
+import { SILENCE_WAV } from "../../support/library-fixture.js";
 
 const PACKAGE = "fermata-nightingale";
 
-/** As its author publishes it: plain JavaScript that brings nothing of Fermata along. */
+/** As its author publishes it: plain JavaScript without any part of Fermata. */
 const PLUGIN = `
 const model = { id: "nightingale/v1", name: "Nightingale", creditCost: 4, supportsLyrics: false, supportsInstrumental: true, duration: null };
 const tags = { mood: ["calm"], activity: [], genre: [], other: [] };
@@ -40,7 +40,7 @@ describe("A plugin in a package of its own", function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("loads by its name from where the operator installed it, with models as config changes them, and makes music", async () => {
+  it("is loaded by its name, with models changed by settings, and generates music", async () => {
     const env = {
       FERMATA_DATA_DIR: join(folder, "data"),
       FERMATA_HTTP__PORT: "0",

@@ -5,14 +5,16 @@ import type { CheckResult } from "../../../core/ports/self-check.js";
 import { tinyMp3 } from "../../support/provider-kit/sounds.js";
 import { useSandbox } from "../../support/process.js";
 
-describe("What an installation stores, with umask 022", function () {
+describe("The files of an installation, with umask 022", function () {
   this.timeout(60_000);
   const sandbox = useSandbox();
   let umask: number;
   before(() => (umask = process.umask(0o022)));
   after(() => process.umask(umask));
 
-  /** What is in the data directory, itself included, that anybody but its owner may use: path and rights. */
+  /**
+   * The files in the data directory, itself included, that users other than its owner may access: path and permissions.
+   */
   async function openToOthers(dataDir: string): Promise<string[]> {
     const names = await readdir(dataDir, { recursive: true });
     const found: string[] = [];
@@ -31,7 +33,7 @@ describe("What an installation stores, with umask 022", function () {
     await sandbox.json(["library", "import", join(folder, "library.json")], dataDir);
   }
 
-  it("is readable for the user that it runs as, and for nobody else: directories, database, keys and audio", async () => {
+  it("are readable only for the user that it runs as: directories, database, keys and audio", async () => {
     const dataDir = join(await sandbox.dataDir(), "fermata", "data");
     const started = sandbox.spawn(["start"], dataDir);
     await started.demoKey();
@@ -57,14 +59,14 @@ describe("What an installation stores, with umask 022", function () {
     expect(await started.stop()).to.equal(0);
   });
 
-  it("is created so by `migrate` too", async () => {
+  it("have the same permissions when `migrate` creates them", async () => {
     const dataDir = join(await sandbox.dataDir(), "data");
     await sandbox.json(["migrate"], dataDir);
     expect(await readdir(dataDir)).to.include("fermata.sqlite");
     expect(await openToOthers(dataDir)).to.deep.equal([]);
   });
 
-  it("is found open by the doctor where an earlier version left it so, and closed by the next start", async () => {
+  it("are reported by the doctor when an earlier version left them open, and fixed by the next start", async () => {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
     await sandbox.json(["models", "list"], dataDir);
@@ -87,7 +89,7 @@ describe("What an installation stores, with umask 022", function () {
     expect(await started.stop()).to.equal(0);
   });
 
-  it("leaves the rights of a directory alone that holds other things", async () => {
+  it("do not include a directory with other files, whose permissions stay", async () => {
     const dataDir = join(await sandbox.dataDir(), "shared");
     await mkdir(dataDir, { mode: 0o755 });
     await writeFile(join(dataDir, "notes.txt"), "ours", { mode: 0o644 });

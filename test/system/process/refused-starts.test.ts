@@ -4,11 +4,11 @@ import { expect } from "chai";
 import { PROVIDER_PORT_VERSION } from "../../../core/ports/music-provider.js";
 import { type CommandResult, type Environment, useSandbox } from "../../support/process.js";
 
-describe("A start that cannot be", function () {
+describe("A refused start", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  /** Runs `start` to its end, which comes by itself. */
+  /** Runs `start` until it exits by itself. */
   async function refused(dataDir: string, env: Environment = {}): Promise<CommandResult> {
     const result = await sandbox.command(["start"], dataDir, env);
     expect(result.stdout).to.equal("");
@@ -38,7 +38,7 @@ describe("A start that cannot be", function () {
     expect(started.stdout).to.equal("");
   });
 
-  it("names the address that is taken, exits with 1, and leaves the first process running", async () => {
+  it("names the address in use, exits with 1, and leaves the first process running", async () => {
     const dataDir = await sandbox.dataDir();
     const first = sandbox.call(["start"], dataDir);
     const url = await first.listening();
@@ -50,7 +50,7 @@ describe("A start that cannot be", function () {
     expect(await first.stop()).to.equal(0);
   });
 
-  it("names the metrics port that is taken; two processes with their defaults do not want the same", async () => {
+  it("names the metrics port in use; two processes with defaults choose different ones", async () => {
     const first = sandbox.call(["start"], await sandbox.dataDir());
     const { port } = new URL(await first.listening());
     const { code, stderr } = await refused(await sandbox.dataDir(), { FERMATA_METRICS__PORT: port });
@@ -61,7 +61,7 @@ describe("A start that cannot be", function () {
     expect([await first.stop(), await second.stop()]).to.deep.equal([0, 0]);
   });
 
-  it("keeps the demo key for the next start when it could not listen", async () => {
+  it("keeps the demo key for the next start when the address is in use", async () => {
     const first = sandbox.call(["start"], await sandbox.dataDir());
     const { port } = new URL(await first.listening());
     const dataDir = await sandbox.dataDir();
@@ -84,7 +84,7 @@ describe("A start that cannot be", function () {
     expect((await sandbox.command(["models", "list"], dataDir, { FERMATA_SECRETS__KEY: key })).code).to.equal(0);
   });
 
-  it("refuses a damaged secret.key instead of making another", async () => {
+  it("refuses a damaged secret.key instead of creating another", async () => {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
     await writeFile(join(dataDir, "secret.key"), "cut o");
@@ -93,7 +93,7 @@ describe("A start that cannot be", function () {
     expect(stderr).to.include(`The secret key ${join(dataDir, "secret.key")} cannot be used`);
   });
 
-  it("names the file that is no database", async () => {
+  it("names a file that is not a database", async () => {
     const dataDir = await sandbox.dataDir();
     await appendFile(join(dataDir, "fermata.sqlite"), "This is a shopping list, not a database. ".repeat(100));
     const { code, stderr } = await refused(dataDir);
@@ -103,7 +103,7 @@ describe("A start that cannot be", function () {
     );
   });
 
-  it("names the database that cannot be opened", async () => {
+  it("names a database that cannot be opened", async () => {
     const dataDir = await sandbox.dataDir();
     await mkdir(join(dataDir, "fermata.sqlite"));
     const { code, stderr } = await refused(dataDir);
@@ -111,7 +111,7 @@ describe("A start that cannot be", function () {
     expect(stderr).to.include(`The SQLite file ${join(dataDir, "fermata.sqlite")} cannot be opened`);
   });
 
-  it("makes a missing database anew only with start: serve and work ask for a migration", async () => {
+  it("creates a missing database only with start: serve and work require a migration", async () => {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
     await rm(join(dataDir, "fermata.sqlite"));
@@ -122,7 +122,7 @@ describe("A start that cannot be", function () {
     }
   });
 
-  it("names the data directory that cannot be written", async () => {
+  it("names a data directory that is not writable", async () => {
     const file = join(await sandbox.dataDir(), "file");
     await writeFile(file, "");
     const { code, stderr } = await refused(join(file, "data"));
@@ -130,7 +130,7 @@ describe("A start that cannot be", function () {
     expect(stderr).to.include(`The data directory ${join(file, "data")} (dataDir) cannot be written: ENOTDIR`);
   });
 
-  it("says why a plugin does not load: its port version and ours", async () => {
+  it("says why a plugin does not load: its port version and the supported one", async () => {
     const dataDir = await sandbox.dataDir();
     const plugin = join(dataDir, "old-plugin.mjs");
     await writeFile(
@@ -147,14 +147,14 @@ describe("A start that cannot be", function () {
     );
   });
 
-  it("says which plugin package is missing", async () => {
+  it("names a missing plugin package", async () => {
     const { code, stderr } = await refused(await sandbox.dataDir(), {
       FERMATA_PLUGINS__NIGHTINGALE__ENABLED: "true",
-      FERMATA_PLUGINS__NIGHTINGALE__USE: "fermata-nightingale-that-nobody-installed",
+      FERMATA_PLUGINS__NIGHTINGALE__USE: "fermata-nightingale-missing",
     });
     expect(code).to.equal(2);
     expect(stderr).to.match(
-      /^A setting is wrong: plugins\.nightingale \(fermata-nightingale-that-nobody-installed\): fermata-nightingale-that-nobody-installed cannot be loaded: Cannot find module/m,
+      /^A setting is wrong: plugins\.nightingale \(fermata-nightingale-missing\): fermata-nightingale-missing cannot be loaded: Cannot find module/m,
     );
   });
 });

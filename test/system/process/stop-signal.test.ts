@@ -3,7 +3,7 @@ import { expect } from "chai";
 import sinon from "sinon";
 import { nextStopSignal, type SignalledProcess, stopMaxMs } from "../../../config/stop-signal.js";
 
-describe("The signal to stop", () => {
+describe("The stop signal", () => {
   let clock: sinon.SinonFakeTimers;
   let signals: EventEmitter;
   let exits: unknown[];
@@ -22,7 +22,7 @@ describe("The signal to stop", () => {
 
   const listeners = (): number => signals.listenerCount("SIGINT") + signals.listenerCount("SIGTERM");
 
-  it("counts once when the same Ctrl-C arrives twice", async () => {
+  it("counts once when one Ctrl-C arrives twice", async () => {
     const signal = nextStopSignal(process, 300_000, () => undefined);
     signals.emit("SIGINT", "SIGINT");
     await clock.tickAsync(900);
@@ -31,7 +31,7 @@ describe("The signal to stop", () => {
     expect([signal.again.aborted, listeners()]).to.deep.equal([false, 2]);
   });
 
-  it("asks again when it comes after that, also as another signal; a third is left to Node", async () => {
+  it("counts as a second one after that, also as another signal; a third is left to Node", async () => {
     const signal = nextStopSignal(process, 300_000, () => undefined);
     signals.emit("SIGTERM", "SIGTERM");
     await clock.tickAsync(1_000);
@@ -42,7 +42,7 @@ describe("The signal to stop", () => {
     expect(listeners()).to.equal(0);
   });
 
-  it("ends the process by force within 10 s and with 1, also one that hangs while it starts", async () => {
+  it("forces the process to exit with 1 within 10 s, also while it hangs in its start", async () => {
     const late = sinon.spy();
     nextStopSignal(process, 300_000, late);
     signals.emit("SIGTERM", "SIGTERM");
@@ -50,7 +50,7 @@ describe("The signal to stop", () => {
     expect([late.callCount, exits]).to.deep.equal([1, [1]]);
   });
 
-  it("leaves the process as long as it drains, and 9.5 s for the rest", async () => {
+  it("gives the process its drain time, and 9.5 s for the rest", async () => {
     const signal = nextStopSignal(process, 300_000, () => undefined);
     signals.emit("SIGTERM", "SIGTERM");
     signal.limit(30_000);
@@ -63,7 +63,7 @@ describe("The signal to stop", () => {
     expect([exits, stopMaxMs(30_000)]).to.deep.equal([[1], 39_500]);
   });
 
-  it("leaves it in all no longer than the whole drain and 9.5 s", async () => {
+  it("gives the process at most the whole drain time and 9.5 s", async () => {
     const signal = nextStopSignal(process, 0, () => undefined);
     signals.emit("SIGTERM", "SIGTERM");
     await clock.tickAsync(5_000);
@@ -74,7 +74,7 @@ describe("The signal to stop", () => {
     expect(exits).to.deep.equal([1]);
   });
 
-  it("leaves it 2.5 s when it comes a second time, whatever it drains", async () => {
+  it("gives the process 2.5 s when it arrives a second time, whatever the drain time", async () => {
     const signal = nextStopSignal(process, 300_000, () => undefined);
     signals.emit("SIGTERM", "SIGTERM");
     signal.limit(300_000);
@@ -87,7 +87,7 @@ describe("The signal to stop", () => {
     expect(exits).to.deep.equal([1]);
   });
 
-  it("forces nothing on a process that stopped in time", async () => {
+  it("does not force a process that stopped in time", async () => {
     const signal = nextStopSignal(process, 300_000, () => undefined);
     signals.emit("SIGTERM", "SIGTERM");
     signal.forget();

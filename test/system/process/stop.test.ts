@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { eventually, type Environment, type FermataProcess, useSandbox } from "../../support/process.js";
 
-/** What the contract promises between a signal and the exit. */
+/** The promised time between a signal and the exit. */
 const STOP_MAX_MS = 10_000;
 
 interface JobReport {
@@ -39,9 +39,9 @@ describe("A stop by a signal", function () {
     expect(performance.now() - from).to.be.below(STOP_MAX_MS);
   }
 
-  it("exits with 0 although clients keep idle, half-open and half-written connections", async () => {
+  it("exits with 0 although clients keep idle, half-open and half-written connections open", async () => {
     const { fermata, url, api } = await started(await sandbox.dataDir(), { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "1" });
-    await api.get("/api/v1/me"); // leaves a connection that is kept alive
+    await api.get("/api/v1/me"); // leaves a keep-alive connection
     const { hostname, port } = new URL(url);
     const idle = connect(Number(port), hostname);
     const halfWritten = connect(Number(port), hostname);
@@ -51,7 +51,7 @@ describe("A stop by a signal", function () {
     await exitWithin(fermata, "SIGTERM");
   });
 
-  it("answers requests that wait, hands their jobs back, and the next start finishes them", async () => {
+  it("responds to waiting requests, releases their jobs, and the next start finishes them", async () => {
     const dataDir = await sandbox.dataDir();
     const { fermata, api } = await started(dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.3" });
     const body = { model_id: "synth/instrumental", prompt: "tides [[delay:2]]", duration: 5 };
@@ -63,9 +63,9 @@ describe("A stop by a signal", function () {
     await exitWithin(fermata, "SIGINT");
     const response = await waiting;
     expect([response.status, dataOf(response).status]).to.deep.equal([202, "processing"]);
-    const handedBack = await sandbox.json<JobReport>(["jobs", "show", id], dataDir);
-    expect(handedBack.status).to.equal("processing");
-    expect(handedBack.attempts.map(({ outcome }) => outcome)).to.deep.equal(["outcome_unknown"]);
+    const released = await sandbox.json<JobReport>(["jobs", "show", id], dataDir);
+    expect(released.status).to.equal("processing");
+    expect(released.attempts.map(({ outcome }) => outcome)).to.deep.equal(["outcome_unknown"]);
 
     const next = sandbox.spawn(["start"], dataDir);
     const again = new ApiClient(await next.listening(), api.key);
@@ -76,7 +76,7 @@ describe("A stop by a signal", function () {
     await next.stop();
   });
 
-  it("lets what runs finish within its grace, also when Ctrl-C is heard twice, from the terminal and from npm", async () => {
+  it("lets running jobs finish within the grace time, also when npm doubles a Ctrl-C", async () => {
     const dataDir = await sandbox.dataDir();
     const { fermata, api } = await started(dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "8" });
     const id = await accepted(api, "a train [[delay:0.7]]");
@@ -86,7 +86,7 @@ describe("A stop by a signal", function () {
     expect((await sandbox.json<JobReport>(["jobs", "show", id], dataDir)).status).to.equal("completed");
   });
 
-  it("ends at once when asked again, and with 0: all that was at work was released", async () => {
+  it("exits with 0 at once on a second signal: all running jobs were released", async () => {
     const dataDir = await sandbox.dataDir();
     const { fermata, api } = await started(dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "9" });
     const id = await accepted(api, "an hour [[delay:60]]");

@@ -19,7 +19,7 @@ describe("The receiver in the README", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  it("runs as it stands, takes a signed event once, and refuses a forged one", async () => {
+  it("runs as printed, accepts a signed event once, and refuses a forged one", async () => {
     const readme = await readFile(repositoryPath("README.md"), "utf8");
     const [, code = ""] = /```js\n([\s\S]*?standardwebhooks[\s\S]*?)```/.exec(readme) ?? [];
     expect(code.trim().split("\n").length).to.be.at.most(15);

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { FaultReceiver, type ReceivedRequest } from "../../support/fault-receiver/receiver.js";
-import { CallRecording } from "../../support/plugins/logbook/logbook.js";
+import { CallRecording } from "../../support/plugins/recording/call-recording.js";
 import { recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, useSandbox } from "../../support/process.js";
 
@@ -78,7 +78,7 @@ describe("Webhooks of a running Fermata", function () {
   const verified = (secret: string, request: ReceivedRequest | undefined): Event =>
     new Webhook(secret).verify(request?.body ?? "", request?.headers as Record<string, string>) as Event;
 
-  /** A command in a process of its own: what it trusts is fixed at its start. */
+  /** A command in a separate process: its trusted certificates are fixed at its start. */
   const command = async (
     ...args: readonly string[]
   ): Promise<{ readonly code: number | null; readonly json: Record<string, unknown> }> => {
@@ -90,7 +90,7 @@ describe("Webhooks of a running Fermata", function () {
   const deliveriesOf = async (endpoint: string): Promise<Deliveries["deliveries"]> =>
     (await sandbox.json<Deliveries>(["webhooks", "deliveries", endpoint], dataDir, env)).deliveries;
 
-  it("tell of a failed and of a completed job, signed so that the public library accepts them", async () => {
+  it("report a failed and a completed job, with signatures that the public library accepts", async () => {
     const server = sandbox.spawn(["start"], dataDir, env);
     const url = await server.listening();
     const api = new ApiClient(url, account.key);
@@ -122,7 +122,7 @@ describe("Webhooks of a running Fermata", function () {
     expect((await sandbox.json<{ ok: boolean }>(["ledger", "verify"], dataDir, env)).ok).to.equal(true);
   });
 
-  it("are sent again under the same id when the sender dies between the POST and the mark", async () => {
+  it("are sent again under the same id when the sender dies between the POST and recording its result", async () => {
     const first = sandbox.spawn(["start"], dataDir, env);
     const url = await first.listening();
     const endpoint = await register(url, "/hang");
@@ -140,17 +140,17 @@ describe("Webhooks of a running Fermata", function () {
 
   it("are sent while a stop waits for a render that cannot be repeated", async () => {
     const renders = {
-      ...recordingProviderSettings(join(dataDir, "logbook"), 1_500),
-      FERMATA_PLUGINS__LOGBOOK_LOOKUP__LATE_MS: "3600000",
+      ...recordingProviderSettings(join(dataDir, "recording"), 1_500),
+      FERMATA_PLUGINS__RECORDING_LOOKUP__LATE_MS: "3600000",
       FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
     };
     const server = sandbox.spawn(["start"], dataDir, { ...env, ...renders });
     const url = await server.listening();
     const api = new ApiClient(url, account.key);
     const endpoint = await register(url, "/ok");
-    await api.generate({ model_id: "logbook-lookup/late", prompt: "an hour" });
-    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "logbook/late", prompt: "a moment" }));
-    await eventually("both are under way", () => new CallRecording(join(dataDir, "logbook")).read().length === 2);
+    await api.generate({ model_id: "recording-lookup/late", prompt: "an hour" });
+    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "recording/late", prompt: "a moment" }));
+    await eventually("both are under way", () => new CallRecording(join(dataDir, "recording")).read().length === 2);
     server.signal("SIGTERM");
     await eventually("it waits for both", () => /1 submission to \S+ and 1 submission to \S+/.test(server.stderr));
     const [request] = await receiver.received(1);
@@ -159,7 +159,7 @@ describe("Webhooks of a running Fermata", function () {
     expect(server.hasExited).to.equal(false);
   });
 
-  it("that failed are shown with every try, and sent again by hand", async () => {
+  it("that failed are listed with every delivery attempt, and can be resent by the operator", async () => {
     const server = sandbox.spawn(["start"], dataDir, env);
     const url = await server.listening();
     const endpoint = await register(url, "/status/503");

@@ -7,7 +7,7 @@ import { createMysqlDatabase } from "../../support/mysql.js";
 import { gateFile, gateRecordingProvider } from "../../support/plugins/gate/index.js";
 import { type Environment, eventually, type FermataProcess, filesUnder, useSandbox } from "../../support/process.js";
 import { openQueueSpace } from "../../support/rabbitmq.js";
-import { type JobRow, readMysqlRows, readRows, type Rows } from "../../support/storm/rows.js";
+import { type JobRow, readMysqlRows, readRows, type Rows } from "../../support/chaos/rows.js";
 
 const LEASE_MS = 2_000;
 
@@ -89,7 +89,7 @@ for (const { name, open } of STACKS) {
 
     const isCompleted = async (): Promise<boolean> => (await theJob()).status === "completed";
 
-    /** The job was made once, is paid for once, and its tracks name all the files there are. */
+    /** The job was rendered once, is paid for once, and its tracks name all the files that exist. */
     async function checkEnd(rows: Rows, outcomes: readonly (string | null)[]): Promise<void> {
       expect(rows.jobs).to.have.length(1);
       expect(rows.jobs[0]).to.include({
@@ -130,7 +130,7 @@ for (const { name, open } of STACKS) {
       expect(submissions()).to.equal(1);
     });
 
-    it("a worker that is killed loses its job to the one that looks for work meanwhile", async () => {
+    it("a killed worker loses its job to the one that polls meanwhile", async () => {
       const killed = await startWorker();
       await submitted("gate/waiting");
       await startWorker();
@@ -146,7 +146,7 @@ for (const { name, open } of STACKS) {
       ["waiting", "while it waits for its provider"],
       ["streaming", "while it stores what it was given"],
     ] as const) {
-      it(`a worker that is stopped ${when} and goes on after its lease writes nothing, and leaves nothing behind`, async () => {
+      it(`a worker stopped ${when} and resumed after its lease writes nothing, and leaves nothing`, async () => {
         const stopped = await startWorker();
         const { id } = await submitted(`gate/${model}`);
         const audio = join(dataDir, "audio");
@@ -154,7 +154,7 @@ for (const { name, open } of STACKS) {
           await eventually("a file that grows", async () =>
             (await filesUnder(audio)).some((file) => file.startsWith(".incoming/")),
           );
-        // Right after a renewal: a process that is stopped inside of SQLite's lock would keep everybody out for as long.
+        // Right after a renewal: a process that is suspended inside of SQLite's lock would block all others.
         const { due_at } = await theJob();
         await eventually("a renewal", async () => (await theJob()).due_at !== due_at);
         stopped.signal("SIGSTOP");
@@ -167,10 +167,10 @@ for (const { name, open } of STACKS) {
         const rows = withoutLeaseEnds(await stack.rows());
         expect(rows.jobs[0]).to.include({ fence: 2, crashes: 1, phase: "submitting" });
         stopped.signal("SIGCONT");
-        // Before it does, it may still deliver what arrived meanwhile: that is what was bought.
+        // Before it does, it may still deliver the result that arrived meanwhile: it was bought.
         await eventually("it has noticed", () => /The lease on a job is lost/.test(stopped.stdout + stopped.stderr));
         await openGate(1);
-        // It finishes what it runs before it ends.
+        // It finishes its running jobs before it ends.
         expect(await stopped.stop()).to.equal(0);
         expect(withoutLeaseEnds(await stack.rows())).to.deep.equal(rows);
         expect(await filesUnder(join(audio, id, "1")).catch(() => [])).to.deep.equal([]);
@@ -184,7 +184,7 @@ for (const { name, open } of STACKS) {
   });
 }
 
-/** Renewals go on all the while. */
+/** Renewals continue meanwhile. */
 function withoutLeaseEnds(rows: Rows): Rows {
   return { ...rows, jobs: rows.jobs.map((job) => ({ ...job, due_at: null })) };
 }

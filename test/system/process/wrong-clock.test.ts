@@ -39,7 +39,7 @@ const STORAGES: readonly StorageKind[] = [
 ];
 
 for (const { name, open, offsets } of STORAGES) {
-  describe(`A process whose machine's clock is wrong, on ${name}`, function () {
+  describe(`A process with a wrong system clock, on ${name}`, function () {
     this.timeout(90_000);
 
     let place: Place;
@@ -100,7 +100,7 @@ for (const { name, open, offsets } of STORAGES) {
       });
 
     for (const offMs of offsets) {
-      it(`by ${offMs / MINUTE} minutes ends, takes and deletes only what is over by the storage's clock`, async () => {
+      it(`off by ${offMs / MINUTE} minutes ends, claims and deletes only what is due by the storage's clock`, async () => {
         const began = Date.now();
         const right = new ApiClient(await sandbox.call(["serve"], dataDir, settings).listening(), key);
         const body = { model_id: "gate/waiting", prompt: "rain" };
@@ -153,7 +153,7 @@ for (const { name, open, offsets } of STORAGES) {
       });
     }
 
-    it("by 61 minutes is found by the doctor", async () => {
+    it("off by 61 minutes is found by the doctor", async () => {
       const doctor = sandbox.spawn(["doctor", "--json"], dataDir, { ...settings, ...wallClockOffBy(61 * MINUTE) });
       expect(await doctor.exited).to.deep.equal({ code: 0, signal: null });
       const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly CheckResult[] };

@@ -21,7 +21,7 @@ import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { RecordingSender } from "../../support/doubles/recording-sender.js";
 import { StubGuard } from "../../support/doubles/stub-guard.js";
 
-/** What one process of an installation has. */
+/** The parts of one process of an installation. */
 export interface InstallationProcess {
   readonly states: KeyStates;
   readonly keyring: StoredKeyring;
@@ -33,7 +33,7 @@ export interface InstallationProcess {
   readonly sendDelivery: SendDelivery;
 }
 
-/** One storage and one data directory, on which processes are opened. None notices anything by itself. */
+/** One storage and one data directory, on which processes are opened. None notices changes by itself. */
 export class Installation {
   readonly clock = new ManualClock();
   readonly logger = new RecordingLogger();

@@ -20,7 +20,7 @@ const refusalOf = (work: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-/** As versions without key ids sealed. */
+/** Sealed as by versions without key ids. */
 function oldSeal(secretKey: string, text: string, context: string): string {
   const key = new Uint8Array(hkdfSync("sha256", secretKey, "", "fermata secret box v1", 32));
   const nonce = randomBytes(12);
@@ -31,99 +31,104 @@ function oldSeal(secretKey: string, text: string, context: string): string {
 
 for (const kind of [sqliteStorage, mysqlStorage]) {
   describe(`Rotating the secret key on ${kind.name}`, () => {
-    let room: Installation;
+    let installation: Installation;
     let here: InstallationProcess;
     let there: InstallationProcess;
     beforeEach(async () => {
-      room = await Installation.open(kind);
-      [here, there] = [await room.process(), await room.process()];
+      installation = await Installation.open(kind);
+      [here, there] = [await installation.process(), await installation.process()];
     });
-    afterEach(() => room.close());
+    afterEach(() => installation.close());
 
     const addEndpoint = (process: InstallationProcess, name: string): Promise<{ readonly secret: string }> =>
-      process.endpoints.create(room.accountId, `https://${name}.example.com/`);
+      process.endpoints.create(installation.accountId, `https://${name}.example.com/`);
 
     /** The key ids of everything that is sealed, of the oldest endpoint first. */
     async function sealedWith(): Promise<string[]> {
-      const endpoints = await room.storage.webhooks.listEndpoints(room.accountId);
+      const endpoints = await installation.storage.webhooks.listEndpoints(installation.accountId);
       return endpoints
         .reverse()
         .flatMap(({ sealedSecret, retiredSecrets }) => [sealedSecret, ...retiredSecrets.map(({ sealed }) => sealed)])
         .map((sealed) => here.secretBox.keyIdOf(sealed));
     }
 
-    /** What a process signs a delivery to each endpoint with. */
+    /** The secrets with which a process signs a delivery to each endpoint. */
     async function signingSecrets(process: InstallationProcess): Promise<(readonly string[])[]> {
-      const endpoints = (await room.storage.webhooks.listEndpoints(room.accountId)).reverse();
-      room.sender.messages.length = 0;
+      const endpoints = (await installation.storage.webhooks.listEndpoints(installation.accountId)).reverse();
+      installation.sender.messages.length = 0;
       for (const { id } of endpoints) await process.operate.ping(id, signal);
-      return room.sender.messages.map(({ secrets }) => secrets);
+      return installation.sender.messages.map(({ secrets }) => secrets);
     }
 
     async function spoil(id: WebhookEndpointId): Promise<void> {
-      await room.storage.inTransaction(async (tx) => {
-        const endpoint = await room.storage.webhooks.lockEndpoint(tx, id);
+      await installation.storage.inTransaction(async (tx) => {
+        const endpoint = await installation.storage.webhooks.lockEndpoint(tx, id);
         if (endpoint === null) throw new Error("There is no such endpoint.");
         const sealedSecret = `${endpoint.sealedSecret.slice(0, -4)}AAAA`;
-        await room.storage.webhooks.saveEndpoint(tx, { ...endpoint, sealedSecret });
+        await installation.storage.webhooks.saveEndpoint(tx, { ...endpoint, sealedSecret });
       });
     }
 
-    it("brings a new key into force, keeps the old one accepted, and both in the file", async () => {
+    it("activates a new key, still accepts the old one, and stores both in the file", async () => {
       const before = here.keyring.current("audio-links").id;
       const state = await here.secrets.rotate();
       expect(state).to.deep.equal({
         current: state.current,
         previous: before,
         unnamed: null,
-        rotatedAt: room.clock.now(),
+        rotatedAt: installation.clock.now(),
       });
       expect(here.keyring.current("audio-links").id).to.equal(state.current).and.not.equal(before);
-      expect(await new SecretKeyFile(room.dataDir).load()).to.deep.equal([state.current, before]);
+      expect(await new SecretKeyFile(installation.dataDir).load()).to.deep.equal([state.current, before]);
       expect((await here.keyring.find("audio-links", before))?.id).to.equal(before);
     });
 
-    it("refuses a second rotation before the old key is retired, and leaves the file alone", async () => {
+    it("refuses a second rotation before the old key is retired, and does not change the file", async () => {
       await here.secrets.rotate();
-      const file = await readFile(join(room.dataDir, "secret.key"), "utf8");
+      const file = await readFile(join(installation.dataDir, "secret.key"), "utf8");
       expect(await refusalOf(there.secrets.rotate())).to.include("Two keys are in force already");
-      expect(await readFile(join(room.dataDir, "secret.key"), "utf8")).to.equal(file);
+      expect(await readFile(join(installation.dataDir, "secret.key"), "utf8")).to.equal(file);
     });
 
-    it("rotates once, however many ask for it at once", async () => {
+    it("rotates once, however many requests arrive at once", async () => {
       const results = await Promise.all([here, there, here, there].map(({ secrets }) => refusalOf(secrets.rotate())));
       expect(results.filter((result) => result === "DONE")).to.have.length(1);
       const { current } = (await here.states.find()) ?? { current: "none" };
-      expect((await new SecretKeyFile(room.dataDir).load())[0]).to.equal(current);
+      expect((await new SecretKeyFile(installation.dataDir).load())[0]).to.equal(current);
     });
 
-    it("seals everything with the new key again and changes no secret of an endpoint", async () => {
+    it("reseals everything with the new key and changes no secret of an endpoint", async () => {
       const secrets = [(await addEndpoint(here, "a")).secret, (await addEndpoint(there, "b")).secret];
-      const { endpoint, secret: third } = await here.endpoints.create(room.accountId, "https://c.example.com/");
+      const { endpoint, secret: third } = await here.endpoints.create(installation.accountId, "https://c.example.com/");
       const { secret: newThird } = await here.operate.rotateSecret(endpoint.id, 3_600_000);
       const signedBefore = await signingSecrets(here);
       expect(signedBefore).to.deep.equal([[secrets[0]], [secrets[1]], [newThird, third]]);
       const { current, previous } = await here.secrets.rotate();
       expect(new Set(await sealedWith())).to.deep.equal(new Set([previous]));
-      const task = resealTask({ states: here.states, reseal: here.reseal, clock: room.clock, logger: room.logger });
+      const task = resealTask({
+        states: here.states,
+        reseal: here.reseal,
+        clock: installation.clock,
+        logger: installation.logger,
+      });
       await task.run(signal);
       expect(await sealedWith()).to.deep.equal([current, current, current, current]);
       expect(await signingSecrets(here)).to.deep.equal(signedBefore);
     });
 
-    it("lets a process that has noticed nothing yet open what is sealed with the new key", async () => {
+    it("lets a process that has not yet noticed the rotation open what is sealed with the new key", async () => {
       const { secret } = await addEndpoint(here, "a");
       await here.secrets.rotate();
       await here.reseal.execute(here.keyring.current("webhook-secrets").id, signal);
-      await room.clock.advance(1_000);
+      await installation.clock.advance(1_000);
       expect(await signingSecrets(there)).to.deep.equal([[secret]]);
     });
 
-    it("goes on where a pass was broken off", async () => {
+    it("continues where a pass was interrupted", async () => {
       for (const name of ["a", "b", "c"]) await addEndpoint(here, name);
       const { current, previous } = await here.secrets.rotate();
       const stopping = new AbortController();
-      const { webhooks } = room.storage;
+      const { webhooks } = installation.storage;
       const saved = webhooks.saveEndpoint.bind(webhooks);
       webhooks.saveEndpoint = async (...args) => {
         stopping.abort();
@@ -147,26 +152,26 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       ]);
     });
 
-    it("retires the old key once nothing needs it, in the file too", async () => {
+    it("retires the old key when nothing needs it, in the file too", async () => {
       const { secret } = await addEndpoint(here, "a");
       const { current, previous } = await here.secrets.rotate();
       const retired = await here.secrets.retire(GENTLE, signal);
       expect(retired).to.deep.include({ retired: [previous], lost: [] });
-      expect(await new SecretKeyFile(room.dataDir).load()).to.deep.equal([current]);
+      expect(await new SecretKeyFile(installation.dataDir).load()).to.deep.equal([current]);
       expect(await here.keyring.find("audio-links", previous ?? "")).to.equal(null);
       expect(await signingSecrets(here)).to.deep.equal([[secret]]);
       expect(await refusalOf(here.secrets.retire(GENTLE, signal))).to.include("There is nothing to retire");
     });
 
-    it("refuses to retire a key while something cannot be sealed again, unless forced, and names what is lost", async () => {
-      const { endpoint } = await here.endpoints.create(room.accountId, "https://a.example.com/");
+    it("refuses to retire a key while rows cannot be resealed, unless forced, and names those rows", async () => {
+      const { endpoint } = await here.endpoints.create(installation.accountId, "https://a.example.com/");
       const { secret } = await addEndpoint(here, "b");
       await spoil(endpoint.id);
       const { current, previous } = await here.secrets.rotate();
       const refusal = await refusalOf(here.secrets.retire(GENTLE, signal));
       expect(refusal).to.include("still sealed with the old key").and.include(`(1): ${endpoint.id}.`);
       expect((await here.keyring.find("audio-links", previous ?? ""))?.id).to.equal(previous);
-      expect((await new SecretKeyFile(room.dataDir).load()).length).to.equal(2);
+      expect((await new SecretKeyFile(installation.dataDir).load()).length).to.equal(2);
       expect(await here.secrets.retire({ force: true }, signal)).to.deep.include({
         retired: [previous],
         lost: [endpoint.id],
@@ -177,7 +182,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(new Set(await sealedWith())).to.deep.equal(new Set([current]));
     });
 
-    it("writes nothing under a key that was retired meanwhile, whatever a process still believes", async () => {
+    it("writes nothing under a key that was retired meanwhile, even from a process that has not noticed", async () => {
       await here.secrets.rotate();
       await here.secrets.retire(GENTLE, signal);
       // `there` has noticed neither, and would seal with the first key.
@@ -189,7 +194,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(await sealedWith()).to.deep.equal([here.keyring.current("webhook-secrets").id]);
     });
 
-    it("rotates by the settings: the first process that names a new key first next to the old one", async () => {
+    it("rotates by settings: when the first process lists a new key before the old one", async () => {
       const [first, second] = [newSecretKey(), newSecretKey()];
       const other = await Installation.open(kind);
       try {
@@ -214,7 +219,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("takes over what a version without key ids has sealed, and seals it again", async () => {
+    it("opens and reseals what a version without key ids has sealed", async () => {
       const old = newSecretKey();
       const before = await Installation.open(kind);
       try {

@@ -21,7 +21,7 @@ describe("Rotating the secret key while processes run", function () {
   });
   afterEach(() => receiver.close());
 
-  it("keeps old links and every endpoint's signature, and ends old links when the old key is retired", async () => {
+  it("keeps old links and signatures valid, and revokes old links when the old key is retired", async () => {
     const dataDir = await sandbox.dataDir();
     const ca = join(dataDir, "ca.pem");
     await writeFile(ca, receiver.ca);
@@ -96,7 +96,7 @@ describe("Rotating the secret key while processes run", function () {
     await generate();
   });
 
-  it("refuses a process that has the old key alone", async () => {
+  it("refuses to start a process with only the old key", async () => {
     const dataDir = await sandbox.dataDir();
     const [old, fresh] = ["the first key, thirty-two characters", "the second key, thirty-two characters"];
     await sandbox.json(["migrate"], dataDir);

@@ -7,7 +7,7 @@ import { expectAllDelivered, inInstallation, prompts, type Scenario } from "./sc
 
 const LEASE_MS = 1_500;
 const CALLS = 8;
-/** Of each of the two workers: one has free slots for what the other has under way. */
+/** Of each of the two workers: one has free slots for the running jobs of the other. */
 const CONCURRENCY = 2 * CALLS;
 
 export const databaseOutage: Scenario = {
@@ -36,7 +36,7 @@ export const databaseOutage: Scenario = {
         jobs.push(...(await installation.request(HTTP_MODEL, prompts(CALLS / 2, "more"))));
         await vendor.bought(CALLS);
 
-        // The second worker is connected again while the leases of the first, which has calls under way, are over.
+        // The second worker reconnects when the leases of the first, which has running calls, have ended.
         const awayMs = timing.between(2.2, 1.2, 5) * LEASE_MS;
         const laterMs = timing.between(0.3, 0, 0.4) * LEASE_MS;
         await Promise.all([first.awayFor(awayMs + laterMs), second.awayFor(awayMs)]);
@@ -51,7 +51,7 @@ export const databaseOutage: Scenario = {
   },
 };
 
-/** Settings of a worker that reaches the database by way of this relay. */
+/** Settings of a worker that reaches the database through this relay. */
 function behind(relay: MysqlRelay, { databaseUrl }: Installation): Readonly<Record<string, string>> {
   return { FERMATA_STORAGE__URL: relay.through(databaseUrl), FERMATA_JOBS__LEASE_SECONDS: String(LEASE_MS / 1_000) };
 }

@@ -5,29 +5,29 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApiClient, dataOf, refusalOf } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
 import { type Environment, eventually, type FermataProcess, type Sandbox } from "../../support/process.js";
-import { checkLedger } from "../../support/storm/checks.js";
-import { CHAOS_SETTINGS } from "../../support/storm/storm.js";
+import { checkLedger } from "../../support/chaos/checks.js";
+import { CHAOS_SETTINGS } from "../../support/chaos/chaos.js";
 import { Vendor, type RenderOptions } from "../../support/vendor/index.js";
 import { type CountedJob, countWaste, type WasteCount } from "../../support/waste.js";
 
 export interface InstallationOptions {
   readonly renders: RenderOptions;
-  /** `plugins` for a vendor at this address. */
+  /** `plugins` for a vendor at this URL. */
   plugins(vendorUrl: string): Readonly<Record<string, object>>;
   /** Settings of `jobs`. */
   readonly jobs?: object;
   readonly storage?: "sqlite" | "mysql";
 }
 
-/** What the account has. */
+/** The credits of the account. */
 const CREDITS = 10_000;
 
 const ENDED: readonly string[] = ["completed", "failed"];
 
-/** The longest that all jobs may take to end. */
+/** The longest time that all jobs may take to end. */
 const END_MAX_MS = 60_000;
 
-/** Fermata in processes of its own in front of a vendor that counts purchases, with one account. */
+/** Separate Fermata processes with a vendor that counts purchases, and one account. */
 export class Installation {
   private clientUrl = "";
 
@@ -49,7 +49,7 @@ export class Installation {
     try {
       const file = join(dataDir, "fermata.json");
       const document = {
-        // Providers report to https only; the vendor knows which server stands behind it.
+        // Providers send callbacks to https only; the vendor knows the server behind it.
         http: { publicUrl: "https://fermata.test" },
         webhooks: { allowNetworks: ["127.0.0.0/8"], allowHttp: true },
         jobs,
@@ -72,7 +72,7 @@ export class Installation {
     }
   }
 
-  /** The database, where it is not a file. */
+  /** The URL of the database, if it is not a file. */
   get databaseUrl(): string {
     return this.settings["FERMATA_STORAGE__URL"] as string;
   }
@@ -81,7 +81,7 @@ export class Installation {
     return new ApiClient(this.clientUrl, this.key);
   }
 
-  /** Starts a process that listens. Clients speak to it from now on, and the vendor reports to it. */
+  /** Starts a process that listens. Clients and the vendor's callbacks use it from now on. */
   async serve(mode: "start" | "serve", env: Environment = {}): Promise<FermataProcess> {
     const started = this.sandbox.spawn([mode], this.dataDir, { ...this.settings, ...env });
     this.clientUrl = await started.listening();
@@ -95,12 +95,12 @@ export class Installation {
     return worker;
   }
 
-  /** Asks for jobs, each under one key until it is accepted. */
+  /** Creates jobs, each requested under one key until it is accepted. */
   request(modelId: string, prompts: readonly string[]): Promise<CountedJob[]> {
     return Promise.all(prompts.map(async (prompt) => ({ id: await this.accepted(modelId, prompt), prompt })));
   }
 
-  /** Asks once. @returns null when the service says that it cannot begin it in time */
+  /** Sends one request. @returns null when the service returns that it cannot start the job in time */
   async offer(modelId: string, prompt: string): Promise<CountedJob | null> {
     const response = await this.api.generate({ model_id: modelId, prompt });
     if (response.status === 202) return { id: dataOf<{ id: string }>(response).id, prompt };
@@ -122,7 +122,7 @@ export class Installation {
     return countWaste(this.vendor.purchases, this.api, jobs);
   }
 
-  /** What the account has paid in all. */
+  /** The sum that the account has paid. */
   async spent(): Promise<number> {
     return dataOf<{ total_spent: number }>(await this.api.get("/api/v1/credits")).total_spent;
   }

@@ -10,7 +10,7 @@ const SLOTS = 8;
 
 /** A transaction that completes a job writes its tracks. */
 const COMPLETES = /INSERT INTO tracks /;
-/** One that tries again to end a job locks the balance, as the first did. */
+/** A retry of an ending locks the balance, as the first run did. */
 const ENDS = /FROM balances WHERE .* FOR UPDATE/;
 
 export const lostCommits: Scenario = {
@@ -29,7 +29,7 @@ export const lostCommits: Scenario = {
       try {
         await installation.serve("start", {
           FERMATA_STORAGE__URL: relay.through(installation.databaseUrl),
-          // Renewed three times a second: a renewal finds a job ended before its worker knows.
+          // Renewed three times a second: a renewal notices the end of a job before its worker does.
           FERMATA_JOBS__LEASE_SECONDS: "1",
         });
         const stop = relay.loseCommits(lossesOf(timing));
@@ -44,7 +44,10 @@ export const lostCommits: Scenario = {
   },
 };
 
-/** Loses the replies of the first completion and of others, then for a while of all that ends jobs; and some more. */
+/**
+ * Loses the replies of the first completion and of others, then for a while of all transactions that end jobs; and some
+ * more.
+ */
 function lossesOf(timing: Timing): (transaction: string) => boolean {
   const ofCompletions = timing.between(0.4, 0.1, 0.6);
   const ofOthers = timing.between(0.02, 0, 0.1);

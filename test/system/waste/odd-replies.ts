@@ -8,7 +8,7 @@ import {
 } from "../../support/vendor/index.js";
 import { expectAllDelivered, inInstallation, type Scenario } from "./scenario.js";
 
-/** What is replied instead of the usual to a job's calls, by its prompt. */
+/** The unexpected replies to a job's calls, by its prompt. */
 const ODD_REPLIES: Readonly<Record<string, (call: VendorCall) => FakeResponse | null>> = {
   "a 404 to the first poll": ({ kind, purchase }) =>
     kind === "poll" && purchase.calls.poll === 1 ? json({ error: { message: "not yet" } }, { status: 404 }) : null,
@@ -36,7 +36,7 @@ export const oddReplies: Scenario = {
     await inInstallation(sandbox, options, async (installation) => {
       installation.vendor.script = (call) => ODD_REPLIES[call.purchase.prompt]?.(call) ?? null;
       await installation.serve("start");
-      // A callback would bring a link as well; here the links of polls are at stake.
+      // A callback would contain a link as well; this scenario is about the links of polls.
       installation.vendor.callbacks.target = null;
       const jobs = [
         ...(await installation.request(HTTP_MODEL, names)),

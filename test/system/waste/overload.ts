@@ -7,10 +7,10 @@ import type { Installation } from "./installation.js";
 import { counted, inInstallation, prompts, type Scenario } from "./scenario.js";
 import type { Timing } from "./timing.js";
 
-/** The slot is to be as busy as this, however much is asked for. */
+/** The share of time that the slot must be busy, whatever the load. */
 const BUSY_MIN = 0.95;
 
-/** Jobs by which it is measured how long one takes, from one purchase to the next. */
+/** Jobs that measure how long one takes, from one purchase to the next. */
 const MEASURED = 5;
 
 /** Renders that fit into the queue deadline. */
@@ -42,7 +42,7 @@ export const overload = (demand: number): Scenario => ({
       const { wasted, delivered, undelivered } = await counted(this.name, installation, jobs);
       const bought = installation.vendor.purchases.slice(MEASURED);
       const begun = bought.filter(({ boughtAt }) => boughtAt <= beginsAt + lastsMs);
-      // The machine may have other things to do than before, though not so much that one takes half as long again.
+      // The machine may be busier than before, but not so much that a job takes half as long again.
       const oneTakesMs = Math.min(Math.max(intervalMs, medianInterval(begun)), 1.5 * intervalMs);
       const capacity = lastsMs / oneTakesMs;
       process.stdout.write(
@@ -63,7 +63,7 @@ interface Measured {
   readonly intervalMs: number;
 }
 
-/** Asks for each job when the one before has been bought: one waits for the slot at any time, and never two. */
+/** Requests each job when the one before has been bought: one waits for the slot at any time, and never two. */
 async function measure(installation: Installation): Promise<Measured> {
   const jobs: CountedJob[] = [];
   for (const prompt of prompts(MEASURED, "measured")) {
@@ -85,11 +85,11 @@ function medianInterval(purchases: readonly Purchase[]): number {
 interface Demand {
   readonly intervalMs: number;
   readonly lastsMs: number;
-  /** Asked for at once, in the beginning. */
+  /** Requested at once, at the start. */
   readonly backlog: number;
 }
 
-/** Asks at a steady pace, whatever becomes of it. @returns the jobs; null for each that was put off */
+/** Sends requests at a steady rate, whatever their results. @returns the jobs; null for each refused one */
 async function ask(installation: Installation, demand: Demand): Promise<(CountedJob | null)[]> {
   const { intervalMs, lastsMs, backlog } = demand;
   const beginsAt = performance.now();

@@ -7,14 +7,14 @@ import type { Timing } from "./timing.js";
 
 /** A situation in which bought work was thrown away; it is run on real processes. */
 export interface Scenario {
-  /** In the issue's words: `overload 1.25`. */
+  /** A short name: `overload 1.25`. */
   readonly name: string;
   /** The name of its test. */
   readonly promise: string;
   run(sandbox: Sandbox, timing: Timing): Promise<void>;
 }
 
-/** Runs `scene` in an installation of its own, which is gone afterwards. */
+/** Runs `scene` in a separate installation, which is deleted afterwards. */
 export async function inInstallation(
   sandbox: Sandbox,
   options: InstallationOptions,

@@ -1,6 +1,6 @@
 import { Sandbox } from "../../support/process.js";
-import { aSeed, SeededRandom } from "../../support/storm/dice.js";
-import { namingTheSeed } from "../../support/storm/storm.js";
+import { aSeed, SeededRandom } from "../../support/chaos/seeded-random.js";
+import { withSeedInError } from "../../support/chaos/chaos.js";
 import { databaseOutage } from "./database-outage.js";
 import { downtime } from "./downtime.js";
 import { drain } from "./drain.js";
@@ -22,7 +22,7 @@ const GROUPS: readonly (readonly Scenario[])[] = [
   [lostReply, oddReplies],
 ];
 
-/** Longer than the longest takes, on a machine that has much else to do. */
+/** Longer than the longest takes on a busy machine. */
 const TIMEOUT_MS = 180_000;
 
 interface Run {
@@ -56,8 +56,8 @@ function defineGroup(group: readonly Scenario[], timingOf: (random: SeededRandom
 
 function begin(scenario: Scenario, timingOf: (random: SeededRandom) => Timing): Run {
   const [sandbox, seed] = [new Sandbox(), aSeed()];
-  const ended = namingTheSeed(seed, () => scenario.run(sandbox, timingOf(new SeededRandom(seed))));
-  // Its test sees the failure, when its turn comes.
+  const ended = withSeedInError(seed, () => scenario.run(sandbox, timingOf(new SeededRandom(seed))));
+  // Its test gets the failure when its turn comes.
   ended.catch(() => undefined);
   return { sandbox, ended };
 }

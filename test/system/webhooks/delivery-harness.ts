@@ -21,6 +21,8 @@ import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { RecordingSender } from "../../support/doubles/recording-sender.js";
 import { StubGuard } from "../../support/doubles/stub-guard.js";
 import { until } from "../jobs/worker-harness.js";
+import type { WebhookStore } from "../../../core/ports/webhook-store.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { EVERY_KEY, FixedKeyring } from "../../support/doubles/fixed-keyring.js";
 
 export const SCHEDULE_MS = [
@@ -28,8 +30,8 @@ export const SCHEDULE_MS = [
 ] as const;
 const STEP_MS = 500;
 
-/** Real storage; time and receivers that do what a test says. */
-export class DeliveryRoom {
+/** Real storage; a manual clock and scripted receivers. */
+export class DeliveryHarness {
   readonly clock = new ManualClock();
   readonly random = new ManualRandom();
   readonly logger = new RecordingLogger();
@@ -39,6 +41,7 @@ export class DeliveryRoom {
   readonly metrics = new RecordingMetrics();
   readonly endpoints: ManageEndpoints;
   readonly operate: OperateWebhooks;
+  readonly webhookStore: FaultyPort<WebhookStore>;
   private readonly senders: DeliverWebhooks[] = [];
   private registered = 0;
 
@@ -46,17 +49,18 @@ export class DeliveryRoom {
     readonly storage: StorageUnderTest,
     readonly accountId: AccountId,
   ) {
+    this.webhookStore = new FaultyPort(storage.webhooks);
     const { endpoints, operate } = this.webhooks();
     this.endpoints = endpoints;
     this.operate = operate;
   }
 
-  static async open(): Promise<DeliveryRoom> {
+  static async open(): Promise<DeliveryHarness> {
     const storage = await sqliteStorage.open();
-    const room = new DeliveryRoom(storage, (await storage.addAccount()).id);
+    const harness = new DeliveryHarness(storage, (await storage.addAccount()).id);
     // In the middle: every wait is as long as planned.
-    room.random.nextFraction = 0.5;
-    return room;
+    harness.random.nextFraction = 0.5;
+    return harness;
   }
 
   async close(): Promise<void> {
@@ -90,7 +94,7 @@ export class DeliveryRoom {
     return deliveries;
   }
 
-  /** A sender at work. */
+  /** A running sender. */
   start(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): DeliverWebhooks {
     const sender = this.webhooks(sweepMs, scheduleMs).createDeliveries();
     sender.start();
@@ -117,11 +121,11 @@ export class DeliveryRoom {
     await done;
   }
 
-  /** Resolves when every sender sleeps, and its tries wait for their receivers. */
+  /** Resolves when every sender sleeps, and its attempts wait for their receivers. */
   async quiet(): Promise<void> {
     await until("the senders are quiet", () => {
-      const tries = this.senders.reduce((sum, sender) => sum + sender.tries, 0);
-      return this.clock.sleeping === this.senders.length && tries === this.sender.waiting;
+      const attempts = this.senders.reduce((sum, sender) => sum + sender.tries, 0);
+      return this.clock.sleeping === this.senders.length && attempts === this.sender.waiting;
     });
   }
 
@@ -140,7 +144,7 @@ export class DeliveryRoom {
     return found;
   }
 
-  async tries(id: WebhookDeliveryId): Promise<DeliveryAttempt[]> {
+  async attempts(id: WebhookDeliveryId): Promise<DeliveryAttempt[]> {
     return (await this.storage.webhooks.listDeliveryAttempts([id])).get(id) ?? [];
   }
 
@@ -152,8 +156,9 @@ export class DeliveryRoom {
 
   private webhooks(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): Webhooks {
     const { storage, clock, random, logger, sender: webhookSender, guard: addressGuard, metrics } = this;
+    const webhooks = this.webhookStore.port;
     return createWebhooks({
-      ports: corePorts(storage, { clock, random, logger, webhookSender, addressGuard, metrics }),
+      ports: corePorts(storage, { clock, random, logger, webhookSender, addressGuard, metrics, webhooks }),
       options: { allowHttp: false, timeoutMs: 15_000, scheduleMs, eventBody: ({ job }) => ({ job_id: job.id }) },
       audit: unrecorded(storage.unitOfWork),
       sealKeys: EVERY_KEY,

@@ -10,7 +10,7 @@ import {
   type SubmitRequest,
 } from "../../../../plugins/sdk/index.js";
 import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../doubles/scripted-provider.js";
-import { CallRecording } from "../logbook/logbook.js";
+import { CallRecording } from "../recording/call-recording.js";
 
 /** What a submission does until its gate is open: each attempt at a job has its own. */
 const FATES = {
@@ -29,7 +29,7 @@ export default defineProvider({
     folder: {
       type: "string",
       required: true,
-      description: "Folder of the logbook and the gate, which all processes share",
+      description: "Folder of the recorded calls and the gate, which all processes share",
     },
   },
   models: Object.keys(FATES).map((fate) => ({
@@ -46,7 +46,7 @@ export default defineProvider({
 
 /** Where the provider notes its submissions. */
 export function gateRecordingProvider(folder: string): CallRecording {
-  return new CallRecording(join(folder, "logbook"));
+  return new CallRecording(join(folder, "recording"));
 }
 
 /** The file that opens the gate of an attempt. */

@@ -27,11 +27,11 @@ interface SetUp {
 function setUp(now = NOON, publicUrl = (): string => "https://music.example"): SetUp {
   const clock = new ManualClock(now);
   const keyring = new FixedKeyring(SECRET);
-  const library = { linkGeneration: () => Promise.resolve(room.generation) };
+  const library = { linkGeneration: () => Promise.resolve(setup.generation) };
   const urls = new AudioUrls({ digest: new NodeDigest(), clock, keyring, library, publicUrl, ttlMs: DAY_MS });
   const sign = (options?: LinkOptions): Link => parse(urls.sign(KEY, options));
   const good = sign();
-  const room: SetUp = {
+  const setup: SetUp = {
     urls,
     clock,
     keyring,
@@ -42,7 +42,7 @@ function setUp(now = NOON, publicUrl = (): string => "https://music.example"): S
       return urls.check({ audioKey, parameters });
     },
   };
-  return room;
+  return setup;
 }
 
 function parse(url: string): Link {
@@ -94,48 +94,48 @@ describe("AudioUrls", () => {
 
   describe("with the generation of a track", () => {
     it("ends a link as soon as the track has another generation, or is gone", async () => {
-      const room = setUp();
-      const link = room.sign({ generation: 3 });
+      const setup = setUp();
+      const link = setup.sign({ generation: 3 });
       for (const [generation, state] of [
         [3, VALID],
         [4, REVOKED],
         [null, REVOKED],
         [3, VALID],
       ] as const) {
-        room.generation = generation;
-        expect(await room.check(link), String(generation)).to.deep.equal(state);
+        setup.generation = generation;
+        expect(await setup.check(link), String(generation)).to.deep.equal(state);
       }
     });
 
     it("says of an expired link that it is expired, whatever became of the track", async () => {
-      const room = setUp();
-      const link = room.sign({ generation: 3 });
-      room.generation = 4;
-      await room.clock.advance(DAY_MS);
-      expect(await room.check(link)).to.deep.equal(EXPIRED);
+      const setup = setUp();
+      const link = setup.sign({ generation: 3 });
+      setup.generation = 4;
+      await setup.clock.advance(DAY_MS);
+      expect(await setup.check(link)).to.deep.equal(EXPIRED);
     });
 
     it("takes a link without a generation for the first one", async () => {
-      const room = setUp();
-      const link = room.sign();
+      const setup = setUp();
+      const link = setup.sign();
       for (const [generation, state] of [
         [0, VALID],
         [1, REVOKED],
         [null, VALID],
       ] as const) {
-        room.generation = generation;
-        expect(await room.check(link), String(generation)).to.deep.equal(state);
+        setup.generation = generation;
+        expect(await setup.check(link), String(generation)).to.deep.equal(state);
       }
     });
 
     it("finds a link forged whose generation was changed, added or taken away", async () => {
-      const room = setUp();
-      room.generation = 4;
-      const link = room.sign({ generation: 3 });
+      const setup = setUp();
+      setup.generation = 4;
+      const link = setup.sign({ generation: 3 });
       for (const generation of ["4", "03", "3 ", "", "-1", "-", undefined, ["3", "4"]]) {
-        expect(await room.check({ ...link, generation }), String(generation)).to.deep.equal(FORGED);
+        expect(await setup.check({ ...link, generation }), String(generation)).to.deep.equal(FORGED);
       }
-      expect(await room.check({ ...room.sign(), generation: "4" })).to.deep.equal(FORGED);
+      expect(await setup.check({ ...setup.sign(), generation: "4" })).to.deep.equal(FORGED);
     });
   });
 
@@ -204,9 +204,9 @@ describe("AudioUrls", () => {
     });
 
     it("the signature of another secret, also under our key's id", async () => {
-      const room = setUp();
-      room.keyring.secretKey = "another secret of 32 characters .";
-      const other = room.sign();
+      const setup = setUp();
+      setup.keyring.secretKey = "another secret of 32 characters .";
+      const other = setup.sign();
       expect(await setUp().check(other)).to.deep.equal(FORGED);
       expect(await setUp().check({ ...other, key: fingerprint(SECRET) })).to.deep.equal(FORGED);
     });

@@ -5,22 +5,22 @@ import { InvalidApiKeyError } from "../../core/errors.js";
 import { A_GENERATION, type ApiResponse, dataOf } from "../support/api-client.js";
 import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
 
-describe("Reports of answered requests", () => {
+describe("The report of a finished request", () => {
   let fake: FakeHttp;
   const start = async (parts: Partial<HttpParts> = {}): Promise<void> => {
     fake = await startFakeHttp(parts);
   };
   afterEach(() => fake.close());
 
-  /** The report of the only request so far; it is made once the answer is out. */
+  /** The report of the only request so far; it is sent after the response. */
   const reported = async (): Promise<AnsweredRequest> => {
     await fake.http.close(1_000);
-    expect(fake.answered).to.have.length(1);
-    return fake.answered[0] as AnsweredRequest;
+    expect(fake.reports).to.have.length(1);
+    return fake.reports[0] as AnsweredRequest;
   };
   const requestIdOf = (response: ApiResponse): string | null => response.headers.get("x-request-id");
 
-  it("name who asked for what and how it was answered", async () => {
+  it("names the account, the route, the status and the client", async () => {
     await start();
     const response = await fake.api.get("/api/v1/credits?a=b", { "X-Client": "a player" });
     const report = await reported();
@@ -40,7 +40,7 @@ describe("Reports of answered requests", () => {
     });
   });
 
-  it("carry the job, the label and the bytes of a generation", async () => {
+  it("has the job, the client label and the byte counts of a generation", async () => {
     await start();
     const body = JSON.stringify({ ...A_GENERATION, client: "🎧".repeat(60) });
     const response = await fake.api.generate(body, { "X-Client": "not this one" });
@@ -53,7 +53,7 @@ describe("Reports of answered requests", () => {
     });
   });
 
-  it("carry the code of an error and the path's template", async () => {
+  it("has the error code and the route template", async () => {
     await start();
     await fake.api.get("/api/v1/generations/job_nothing");
     expect(await reported()).to.include({
@@ -64,7 +64,7 @@ describe("Reports of answered requests", () => {
     });
   });
 
-  it("carry the code of a recorded 502", async () => {
+  it("has the error code of a recorded 502", async () => {
     const record = { response: { status: 502, body: '{"error":{"code":"provider_timeout"}}' }, jobId: "job_x" };
     await start({ acceptGeneration: { execute: () => Promise.resolve({ kind: "replayed", record } as never) } });
     const result = await fake.api.generate();
@@ -72,13 +72,13 @@ describe("Reports of answered requests", () => {
     expect(await reported()).to.include({ status: 502, errorCode: "provider_timeout", jobId: "job_x" });
   });
 
-  it("count no body bytes of a HEAD", async () => {
+  it("counts no body bytes for HEAD", async () => {
     await start();
     await fake.api.send("HEAD", "/api/v1/credits");
     expect(await reported()).to.include({ method: "HEAD", responseBytes: 0 });
   });
 
-  it("note 499 when the client went away unanswered", async () => {
+  it("has status 499 when the client disconnects before the response", async () => {
     const gone = new AbortController();
     let noticed: Promise<unknown> = Promise.resolve();
     const wait: HttpParts["waitForJob"]["wait"] = async (_id, _ms, signal) => {
@@ -95,28 +95,28 @@ describe("Reports of answered requests", () => {
     expect(report.jobId).to.match(/^job_/);
   });
 
-  it("carry the label in the body of a generation that is refused, and none of its header", async () => {
+  it("has the client label of the body, not of the header, when a generation is refused", async () => {
     await start();
     await fake.api.generate({ client: "studio" }, { "X-Client": "a player" });
     expect(await reported()).to.include({ status: 400, client: "studio" });
   });
 
-  it("carry no label where there is none", async () => {
+  it("has no client label when the request has none", async () => {
     await start();
     await fake.api.generate({ ...A_GENERATION, client: 7 }, { "X-Client": "a player" });
     expect(await reported()).to.include({ status: 400, client: null });
   });
 
-  it("are not made of requests that nobody was authenticated for", async () => {
+  it("is not sent for requests without an authenticated account", async () => {
     await start({ authenticate: { identify: () => Promise.reject(new InvalidApiKeyError()) } });
     await fake.api.get("/api/v1/credits");
     await fake.api.get("/nothing");
     await fake.api.get("/healthz");
     await fake.http.close(1_000);
-    expect(fake.answered).to.deep.equal([]);
+    expect(fake.reports).to.deep.equal([]);
   });
 
-  it("hurt nobody when they fail", async () => {
+  it("does not affect the response when the reporter throws", async () => {
     await start({
       onCompleted: () => {
         throw new Error("the log is full");

@@ -3,54 +3,54 @@ import { expect } from "chai";
 import { ApiClient } from "../api-client.js";
 import { RECORDING_PROVIDERS } from "../plugins/settings.js";
 import { eventually, type Sandbox } from "../process.js";
-import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
-import { Clients, type Order } from "./clients.js";
-import { SeededRandom } from "./dice.js";
+import { checkAudio, checkCredits, checkJobs, checkLedger, createCallers } from "./checks.js";
+import { Clients, type GenerationBody } from "./clients.js";
+import { SeededRandom } from "./seeded-random.js";
 import { Fleet, type Member } from "./fleet.js";
-import { comeToRest, jobIdIn, namingTheSeed } from "./storm.js";
+import { awaitAllEnded, jobIdIn, withSeedInError } from "./chaos.js";
 import { checkSubmissions, type SubmissionCounts } from "./submissions.js";
 
 export interface FleetChaos {
-  /** Everything random comes from it; the moments at which the machine does things do not. */
+  /** The seed of everything random; the timing of the machine is not reproducible. */
   readonly seed: number;
-  /** What befalls a process or a service, one after the other; the repairs take their time meanwhile. */
-  readonly strikes: number;
-  /** Pieces wished for between two strikes. */
-  readonly demandsPerStrike: number;
+  /** The number of faults, of processes or services, one after the other; restarts take their time meanwhile. */
+  readonly faults: number;
+  /** Demands between two faults. */
+  readonly demandsPerFault: number;
   readonly accounts: number;
   /** Whether the database is killed too. */
   readonly withDatabase: boolean;
 }
 
-/** What a storm has done. */
-export interface Toll extends SubmissionCounts {
+/** The results of a chaos test. */
+export interface ChaosResult extends SubmissionCounts {
   readonly seed: number;
   readonly jobs: number;
-  /** By what was done to what: `kill work`. */
-  readonly strikes: { readonly [kind: string]: number };
-  /** Requests that were not answered, and those that were put off with a 503. */
+  /** By fault and target: `kill work`. */
+  readonly faults: { readonly [kind: string]: number };
+  /** Requests without a response, and those that got a 503. */
   readonly lost: number;
-  readonly putOff: number;
+  readonly refused: number;
 }
 
 type Target = Member | "broker" | "database";
 
-/** Clients that speak at once. */
+/** Concurrent clients. */
 const CLIENTS = 6;
 
-/** Longer than a lease: who wakes up again finds its jobs with another worker. */
+/** Longer than a lease: a process that wakes up finds its jobs claimed by another worker. */
 const FREEZE_MS = [1_800, 2_600] as const;
 
-/** A channel that ended again and again is opened after ever longer pauses, of up to 30 s. */
+/** A channel that is closed repeatedly is opened after longer and longer pauses, of up to 30 s. */
 const READY_MAX_MS = 60_000;
 
 /**
- * RabbitMQ 3.10 writes down where the log of a new quorum queue lies every half second. Killed before, it has the queue afterwards and never
- * answers for it again, nor on any channel that has published to it.
+ * Every half second RabbitMQ 3.10 stores the location of a new quorum queue's log. If it is killed before, the queue
+ * still exists afterwards but never responds again, nor does any channel that has published to it.
  */
 const BROKER_SPARED_MS = 2_000;
 
-/** More than once means more often. */
+/** More entries mean a higher probability. */
 const FATES = [
   "direct",
   "direct",
@@ -66,11 +66,12 @@ const FATES = [
 ] as const;
 
 /**
- * Kills, stops and freezes the processes of a fleet and kills its services while clients ask, and checks afterwards that every accepted job
- * ended once, that the books are right, and that no job reached a provider twice. A failure names the seed.
+ * Kills, stops and freezes the processes of a fleet and kills its services while clients send requests, and checks
+ * afterwards that every accepted job ended once, that the ledger is exact, and that no job reached a provider twice. A
+ * failure names the seed.
  */
-export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<Toll> {
-  return namingTheSeed(chaos.seed, async () => {
+export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<ChaosResult> {
+  return withSeedInError(chaos.seed, async () => {
     const fleet = await Fleet.open(sandbox);
     try {
       return await new FleetChaosRun(sandbox, fleet, chaos).run();
@@ -85,8 +86,8 @@ export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<
 
 class FleetChaosRun {
   private readonly random: SeededRandom;
-  private readonly strikes: Record<string, number> = {};
-  /** What is not to be struck for now. */
+  private readonly faults: Record<string, number> = {};
+  /** Targets that must not be hit for now. */
   private readonly troubled = new Set<Target>(["broker"]);
 
   constructor(
@@ -97,21 +98,21 @@ class FleetChaosRun {
     this.random = new SeededRandom(chaos.seed);
   }
 
-  async run(): Promise<Toll> {
+  async run(): Promise<ChaosResult> {
     const { sandbox, fleet, chaos: chaosTest, random: seeded } = this;
     const { dataDir, settings, members } = fleet;
-    const callers = await makeCallers(sandbox, dataDir, settings, chaosTest.accounts);
+    const callers = await createCallers(sandbox, dataDir, settings, chaosTest.accounts);
     await Promise.all(members.map((member) => fleet.start(member)));
     const clients = new Clients({
       random: seeded,
       callers,
       urls: () => fleet.urls,
-      order: () => this.anOrder(),
+      body: () => this.aBody(),
       findJobId: async (demand) => jobIdIn(await fleet.rows(), demand),
     });
     await this.rageWhile(clients);
 
-    await comeToRest(
+    await awaitAllEnded(
       clients,
       () => fleet.rows(),
       () => fleet.checkAlive(),
@@ -130,10 +131,10 @@ class FleetChaosRun {
     checkJobs(rows, clients.demands);
     await checkAudio(rows, dataDir);
     const submissions = checkSubmissions(rows, fleet.recording.read());
-    return { seed: chaosTest.seed, jobs: rows.jobs.length, strikes: this.strikes, ...submissions, ...clients.counts };
+    return { seed: chaosTest.seed, jobs: rows.jobs.length, faults: this.faults, ...submissions, ...clients.counts };
   }
 
-  private anOrder(): Order {
+  private aBody(): GenerationBody {
     const { random: seeded } = this;
     return {
       model_id: `${seeded.pick(RECORDING_PROVIDERS) as string}/${seeded.pick(FATES) as string}`,
@@ -141,33 +142,36 @@ class FleetChaosRun {
     };
   }
 
-  /** Strikes while the clients speak. When either fails, both end before it is told: nothing may be started any more. */
+  /**
+   * Injects faults while the clients send requests. When either fails, both end before the error is thrown: no process
+   * may start after that.
+   */
   private async rageWhile(clients: Clients): Promise<void> {
     const over = new AbortController();
     const sparing = sleep(BROKER_SPARED_MS).then(() => void this.troubled.delete("broker"));
-    const parts = [this.rage(clients, over), clients.speak(CLIENTS, over.signal)].map((part) =>
+    const parts = [this.injectFaults(clients, over), clients.run(CLIENTS, over.signal)].map((part) =>
       part.finally(() => over.abort()),
     );
     await allDone([...parts, sparing]);
   }
 
-  /** One strike after the other, until there were enough or it is `over`. Resolves when everything is repaired. */
-  private async rage(clients: Clients, over: AbortController): Promise<void> {
+  /** One fault after the other, until there were enough or it is `over`. Resolves when everything runs again. */
+  private async injectFaults(clients: Clients, over: AbortController): Promise<void> {
     const { random: seeded, chaos: chaosTest } = this;
     const repairs: Promise<void>[] = [];
-    while (repairs.length < chaosTest.strikes && !over.signal.aborted) {
+    while (repairs.length < chaosTest.faults && !over.signal.aborted) {
       await sleep(seeded.between(300, 1_300));
       const target = seeded.pick(this.targets());
       if (target === undefined) continue;
-      clients.allow(chaosTest.demandsPerStrike);
-      const repair = this.strike(target);
+      clients.allow(chaosTest.demandsPerFault);
+      const repair = this.inject(target);
       repair.catch(() => over.abort());
       repairs.push(repair);
     }
     await allDone(repairs);
   }
 
-  /** Whatever is well. The database not by itself: without it nobody is started again. */
+  /** Any running target. Not the database alone: without it no process can start again. */
   private targets(): readonly Target[] {
     const { fleet, troubled, chaos: chaosTest } = this;
     const well = [...fleet.members, "broker" as const].filter((target) => !troubled.has(target));
@@ -175,7 +179,7 @@ class FleetChaosRun {
     return mayFall ? [...well, "database"] : well;
   }
 
-  private async strike(target: Target): Promise<void> {
+  private async inject(target: Target): Promise<void> {
     this.fleet.checkAlive();
     this.troubled.add(target);
     try {
@@ -218,11 +222,11 @@ class FleetChaosRun {
   }
 
   private count(kind: string): void {
-    this.strikes[kind] = (this.strikes[kind] ?? 0) + 1;
+    this.faults[kind] = (this.faults[kind] ?? 0) + 1;
   }
 }
 
-/** Waits for all of them, also when one fails. @throws what the first one failed with */
+/** Waits for all of them, also when one fails. @throws the error of the first failure */
 async function allDone(parts: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(parts);
   await Promise.all(parts);

@@ -17,7 +17,7 @@ export function webhookTries(opened: () => StorageUnderTest): void {
   const add = (created: Omit<DeliveryAttempt, "number">): Promise<number> =>
     opened().inTransaction((tx) => opened().webhooks.insertDeliveryAttempt(tx, created));
 
-  it("keep every member, under numbers from 1", async () => {
+  it("store every member, with numbers from 1", async () => {
     const deliveryId = await addDelivery();
     const failed = aTry({
       deliveryId,
@@ -38,18 +38,18 @@ export function webhookTries(opened: () => StorageUnderTest): void {
     ]);
   });
 
-  it("keep a long excerpt", async () => {
+  it("store a long excerpt", async () => {
     const deliveryId = await addDelivery();
     await add(aTry({ deliveryId, excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) }));
     const [found] = (await opened().webhooks.listDeliveryAttempts([deliveryId])).get(deliveryId) ?? [];
     expect(found).to.include({ excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) });
   });
 
-  it("are listed by delivery, each with its own; one without any is left out", async () => {
+  it("are listed by delivery; one without attempts is omitted", async () => {
     const [one, two, untried] = [await addDelivery(), await addDelivery(), await addDelivery()];
     for (const deliveryId of [one, two, one, one]) await add(aTry({ deliveryId }));
     const found = await opened().webhooks.listDeliveryAttempts([two, untried, one, anId("dlv"), one]);
-    const numbers = [...found].map(([id, tries]) => [id, tries.map(({ number }) => number)]);
+    const numbers = [...found].map(([id, attempts]) => [id, attempts.map(({ number }) => number)]);
     expect(numbers).to.deep.equal([
       [two, [1]],
       [one, [1, 2, 3]],
@@ -57,13 +57,13 @@ export function webhookTries(opened: () => StorageUnderTest): void {
     expect(await opened().webhooks.listDeliveryAttempts([])).to.deep.equal(new Map());
   });
 
-  it("are numbered without gaps or doubles, however many are added at once", async () => {
+  it("are numbered without gaps or duplicates, however many are added at once", async () => {
     const deliveryId = await addDelivery();
     const numbers = await Promise.all(Array.from({ length: 15 }, () => add(aTry({ deliveryId }))));
     expect(numbers.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 15 }, (_, index) => index + 1));
   });
 
-  it("are not added to a delivery that is gone", async () => {
+  it("are not added to a deleted delivery", async () => {
     const deliveryId = anId("dlv");
     expect(await add(aTry({ deliveryId }))).to.equal(0);
     expect((await opened().webhooks.listDeliveryAttempts([deliveryId])).size).to.equal(0);

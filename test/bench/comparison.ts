@@ -7,18 +7,18 @@ export interface ComparisonOptions extends Omit<LoadOptions, "seconds"> {
   readonly seconds: number;
 }
 
-/** What one server did in every round. */
+/** The results of one server in every round. */
 export interface Standing {
   readonly rounds: readonly LoadResult[];
   readonly perSecond: number;
   readonly p99Ms: number;
-  /** Processor time of the server per request, in microseconds. */
+  /** CPU time of the server per request, in microseconds. */
   readonly cpuMicros: number;
 }
 
 /**
- * Loads several servers in turn, round after round, so that whatever else the machine does meanwhile meets all of them. The medians of the
- * rounds count.
+ * Loads several servers in turn, round after round, so that other load on the machine affects all of them. The medians
+ * of the rounds count.
  */
 export async function comparison(servers: readonly Server[], options: ComparisonOptions): Promise<readonly Standing[]> {
   for (const server of servers) await load(server.url, { ...options, seconds: Math.max(1, options.seconds / 2) });
@@ -38,7 +38,7 @@ export async function comparison(servers: readonly Server[], options: Comparison
   }));
 }
 
-/** The median over the rounds of how many times as many requests `one` answered as `other`. */
+/** The median over the rounds of the ratio of `one`'s requests to `other`'s. */
 export function ratioOf(one: Standing, other: Standing): number {
   return median(one.rounds.map((round, index) => round.perSecond / (other.rounds[index]?.perSecond ?? Number.NaN)));
 }

@@ -3,10 +3,12 @@ import { type Environment, eventually } from "../process.js";
 import type { Clients, Demand } from "./clients.js";
 import type { Rows } from "./rows.js";
 
-/** The longest that all jobs together may take after the last repair: leases end after 1.5 s, and little is rendered. */
+/** The longest time that all jobs may take after the last restart: leases end after 1.5 s, and little is rendered. */
 const REST_MAX_MS = 120_000;
 
-/** Nothing stands in a client's way: no limit, no open breaker. Leases are short, so that lost jobs are soon another worker's. */
+/**
+ * No limit and no open breaker delays a client. Leases are short, so that lost jobs are soon claimed by another worker.
+ */
 export const CHAOS_SETTINGS: Environment = {
   FERMATA_DEMO__ENABLED: "false",
   FERMATA_JOBS__LEASE_SECONDS: "1.5",
@@ -20,8 +22,8 @@ export const CHAOS_SETTINGS: Environment = {
   FERMATA_RATE_LIMITS__GENERATION__PER_DAY: "1000000",
 };
 
-/** What `run` fails with names the seed to run it with again. */
-export async function namingTheSeed<T>(seed: number, run: () => Promise<T>): Promise<T> {
+/** Adds the seed to the error of `run`. */
+export async function withSeedInError<T>(seed: number, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -31,19 +33,19 @@ export async function namingTheSeed<T>(seed: number, run: () => Promise<T>): Pro
 }
 
 /**
- * After the storm: every wish is answered, every job ends, and neither the answers nor the ends change any more.
+ * After the kills: every demand gets a response, every job ends, and neither responses nor ends change any more.
  *
- * @param checkAlive throws when a process has ended that nobody asked to
+ * @param checkAlive throws when a process has ended unexpectedly
  */
-export async function comeToRest(
+export async function awaitAllEnded(
   clients: Clients,
   readRows: () => Promise<Rows>,
   checkAlive: () => void,
 ): Promise<void> {
-  await clients.askAll();
+  await clients.requestAll();
   expect(
     clients.demands.filter(({ jobId }) => jobId === null),
-    "wishes without an answer",
+    "demands without a response",
   ).to.deep.equal([]);
   const allEnded = (): Promise<boolean> => {
     checkAlive();
@@ -53,15 +55,15 @@ export async function comeToRest(
     const alive = (await readRows()).jobs.filter(({ phase }) => phase !== "ended");
     throw new Error(`${error.message}\nstill alive: ${JSON.stringify(alive)}`, { cause: error });
   });
-  await clients.askAll();
-  await clients.lookAtAll();
+  await clients.requestAll();
+  await clients.readAll();
 }
 
-/** The job of a wish, as the storage has it. */
+/** The job of a demand in the storage. */
 export function jobIdIn({ jobs }: Rows, { number, caller, idempotencyKey }: Demand): string {
   const job = jobs.find(
     ({ account_id, request: { prompt } }) => account_id === caller.accountId && prompt.startsWith(`${number} `),
   );
-  if (job === undefined) throw new Error(`${idempotencyKey} has an answer, but no job.`);
+  if (job === undefined) throw new Error(`${idempotencyKey} has a response, but no job.`);
   return job.id;
 }

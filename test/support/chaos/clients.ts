@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { type ApiResponse, ApiClient, dataOf } from "../api-client.js";
-import type { SeededRandom } from "./dice.js";
+import type { SeededRandom } from "./seeded-random.js";
 
 /** An account whose key the clients use. */
 export interface Caller {
@@ -11,25 +11,27 @@ export interface Caller {
 }
 
 /** The body of a request. */
-export interface Order {
+export interface GenerationBody {
   readonly model_id: string;
   readonly prompt: string;
   readonly duration?: number;
 }
 
-/** What one client wants made, under one idempotency key, whatever happens to its requests. */
+/** A generation that one client wants, under one idempotency key, whatever happens to its requests. */
 export interface Demand {
   readonly number: number;
   readonly caller: Caller;
   readonly idempotencyKey: string;
   /** Its prompt begins with the number. */
-  readonly order: Order;
-  /** The bytes of the first answer that came back; every other must be the same. */
+  readonly body: GenerationBody;
+  /** The bytes of the first response; every other must be the same. */
   response: string | null;
   jobId: string | null;
-  /** True while a request waits for the end: by contract a repetition then gets another answer than the one that will be kept. */
+  /**
+   * True while a request waits for the end: by contract a repetition then gets another response than the recorded one.
+   */
   isWaited: boolean;
-  /** How the job was seen to have ended; it must stay so. */
+  /** The end of the job that a client saw; it must not change. */
   end: JobEnd | null;
 }
 
@@ -42,53 +44,53 @@ export interface JobEnd {
 export interface ClientsDeps {
   readonly random: SeededRandom;
   readonly callers: readonly Caller[];
-  /** Where a server may answer right now. Who gets no answer at one goes on to the next. */
+  /** URLs that may respond now. A client without a response tries the next one. */
   urls(): readonly string[];
-  /** What to ask for. */
-  order(): Order;
-  /** A replayed 502 does not name its job: its id, as the storage has it. */
+  /** Creates the body of a request. */
+  body(): GenerationBody;
+  /** A replayed 502 does not contain the job's id: it is read from the storage. */
   findJobId(demand: Demand): Promise<string>;
 }
 
-/** What `fetch` says when there is no connection, or no longer one. */
+/** The messages of `fetch` without a connection, or when it was lost. */
 const CONNECTION_LOST = ["fetch failed", "terminated"];
 
-/** Clients that never give up: each wish is asked for under one key until it is answered, and once more later. */
+/** Clients that never stop: each demand is requested under one key until there is a response, and once more later. */
 export class Clients {
   readonly demands: Demand[] = [];
-  /** Requests that brought no answer, and those that were put off with a 503. */
-  readonly counts = { lost: 0, putOff: 0 };
+  /** Requests without a response, and those that got a 503. */
+  readonly counts = { lost: 0, refused: 0 };
   private allowance = 0;
 
   constructor(private readonly deps: ClientsDeps) {}
 
-  /** Lets the clients wish for this many pieces more. */
+  /** Allows the clients so many more demands. */
   allow(demands: number): void {
     this.allowance += demands;
   }
 
-  /** So many clients at once wish, repeat themselves, hang up and look, until `signal` aborts. */
-  async speak(clients: number, signal: AbortSignal): Promise<void> {
-    await Promise.all(Array.from({ length: clients }, () => this.speakAsOne(signal)));
+  /** So many clients send demands, repeat requests, disconnect and poll concurrently, until `signal` aborts. */
+  async run(clients: number, signal: AbortSignal): Promise<void> {
+    await Promise.all(Array.from({ length: clients }, () => this.runOne(signal)));
   }
 
-  /** Asks for every wish again. */
-  async askAll(): Promise<void> {
+  /** Requests every demand again. */
+  async requestAll(): Promise<void> {
     for (const demand of this.demands) await this.ask(demand);
   }
 
-  /** Looks at every job again. */
-  async lookAtAll(): Promise<void> {
-    for (const demand of this.demands) await this.look(demand);
+  /** Reads every job again. */
+  async readAll(): Promise<void> {
+    for (const demand of this.demands) await this.readEnd(demand);
   }
 
-  /** Whether every job has been seen to have ended. */
+  /** Whether a client saw the end of every job. */
   async allEnded(): Promise<boolean> {
-    for (const demand of this.demands) if (demand.end === null) await this.look(demand);
+    for (const demand of this.demands) if (demand.end === null) await this.readEnd(demand);
     return this.demands.every(({ end }) => end !== null);
   }
 
-  private async speakAsOne(signal: AbortSignal): Promise<void> {
+  private async runOne(signal: AbortSignal): Promise<void> {
     const { random: seeded } = this.deps;
     while (!signal.aborted) {
       const chance = seeded.fraction();
@@ -96,23 +98,23 @@ export class Clients {
       const open = known.filter(({ response: result }) => result === null);
       const demand = seeded.pick(known);
       if (chance < 0.4 && this.allowance > 0) await this.ask(this.newDemand(), seeded.fraction() < 0.2 ? 1 : null);
-      else if (chance < 0.5 && this.allowance > 0) await this.askAndHangUp(this.newDemand());
+      else if (chance < 0.5 && this.allowance > 0) await this.requestAndDisconnect(this.newDemand());
       else if (chance < 0.7 && open.length > 0) await this.ask(seeded.pick(open) as Demand);
       else if (chance < 0.85 && demand !== undefined) await this.ask(demand);
-      else if (demand !== undefined) await this.look(demand);
+      else if (demand !== undefined) await this.readEnd(demand);
       await sleep(Math.ceil(seeded.between(0, 30)));
     }
   }
 
   private newDemand(): Demand {
-    const { random: seeded, callers, order } = this.deps;
+    const { random: seeded, callers, body } = this.deps;
     const number = this.demands.length;
-    const { prompt, ...rest } = order();
+    const { prompt, ...rest } = body();
     const demand: Demand = {
       number,
       caller: seeded.pick(callers) as Caller,
-      idempotencyKey: `wish ${number}`,
-      order: { ...rest, prompt: `${number} ${prompt}` },
+      idempotencyKey: `demand ${number}`,
+      body: { ...rest, prompt: `${number} ${prompt}` },
       response: null,
       jobId: null,
       isWaited: false,
@@ -123,7 +125,7 @@ export class Clients {
     return demand;
   }
 
-  /** Sends a wish, for the first time or again; a lost answer leaves it open. */
+  /** Sends a demand, for the first time or again; without a response it stays open. */
   private async ask(demand: Demand, waitSeconds: number | null = null): Promise<void> {
     const isRepeated = demand.response !== null;
     const headers = {
@@ -132,7 +134,7 @@ export class Clients {
     };
     demand.isWaited = waitSeconds !== null;
     const result = await this.anyResponse((url) =>
-      new ApiClient(url, demand.caller.key).generate(demand.order, headers),
+      new ApiClient(url, demand.caller.key).generate(demand.body, headers),
     ).finally(() => (demand.isWaited = false));
     if (result === null) return;
     const isProviderDown =
@@ -144,8 +146,8 @@ export class Clients {
     demand.jobId ??= result.status === 202 ? dataOf<{ id: string }>(result).id : await this.deps.findJobId(demand);
   }
 
-  /** Sends a wish and is gone before the answer comes. */
-  private askAndHangUp(demand: Demand): Promise<void> {
+  /** Sends a demand and disconnects before the response. */
+  private requestAndDisconnect(demand: Demand): Promise<void> {
     const { random: seeded, urls } = this.deps;
     const url = seeded.pick(urls());
     if (url === undefined) return Promise.resolve();
@@ -161,13 +163,13 @@ export class Clients {
         },
       });
       sent.on("error", () => undefined).on("close", resolve);
-      sent.end(JSON.stringify(demand.order), () => setTimeout(() => sent.destroy(), timeoutMs));
+      sent.end(JSON.stringify(demand.body), () => setTimeout(() => sent.destroy(), timeoutMs));
     });
   }
 
-  /** Notes how a job ended; an end that was seen before must not have changed. */
-  private async look(demand: Demand): Promise<void> {
-    // What another look learns meanwhile may be newer than what this one is answered.
+  /** Records how a job ended; an end that was seen before must not have changed. */
+  private async readEnd(demand: Demand): Promise<void> {
+    // What another read learns meanwhile may be newer than this read's response.
     const { jobId, end: endBefore } = demand;
     if (jobId === null) return;
     const response = await this.anyResponse((url) =>
@@ -183,16 +185,16 @@ export class Clients {
     }
   }
 
-  /** Asks one server after the other, in any order. null when none has answered, which says nothing about what they did. */
+  /** Tries the servers in random order. null when none has responded, which does not mean that none has acted. */
   private async anyResponse(ask: (url: string) => Promise<ApiResponse>): Promise<ApiResponse | null> {
     const { random: seeded, urls } = this.deps;
     for (const url of seeded.shuffled(urls())) {
       const response = await orLost(ask(url));
       if (response !== null && response.status !== 503) return response;
       if (response === null) this.counts.lost += 1;
-      else this.counts.putOff += 1;
+      else this.counts.refused += 1;
       if (response !== null) expect(response.headers.get("Retry-After"), response.text).to.match(/^[1-9]\d*$/);
-      // The storage may still be about to write the answer of a server that is gone.
+      // A request of a dead server may still write its response to the storage.
       await sleep(Math.ceil(seeded.between(20, 60)));
     }
     return null;

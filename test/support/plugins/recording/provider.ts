@@ -15,7 +15,7 @@ import {
   type Running,
   type SubmitRequest,
 } from "../../../../plugins/sdk/index.js";
-import { CallRecording } from "./logbook.js";
+import { CallRecording } from "./call-recording.js";
 
 /** What a submission to a model comes to. */
 const FATES = {
@@ -37,16 +37,20 @@ const POLL_MS = 50;
 /** A second of silence. */
 const SILENCE = silence(8_000);
 
-/** A provider that keeps a logbook of its submissions, and does with each what the name of its model says. */
+/** A provider that records its submissions in a file and treats each as the name of its model says. */
 export function recordingProvider(id: string, capabilities: Partial<ProviderCapabilities>): ProviderDefinition {
   return defineProvider({
     id,
-    label: "Logbook",
+    label: "Recording provider",
     portVersion: PROVIDER_PORT_VERSION,
     concurrency: 8,
     longestCallMs: ({ lateMs }) => Number(lateMs) + 1_000,
     settings: {
-      file: { type: "string", required: true, description: "Path of the logbook, which all processes share" },
+      file: {
+        type: "string",
+        required: true,
+        description: "Path of the file of recorded calls, which all processes share",
+      },
       lateMs: { type: "integer", default: 500, minimum: 0, description: "How long the models `late` and `deaf` take" },
     },
     models: Object.keys(FATES).map((fate) => aModel(`${id}/${fate}`)),
@@ -143,7 +147,7 @@ function fateOf(modelId: string): Fate {
 function aModel(id: string): ProviderModel {
   return {
     id,
-    name: `Logbook ${fateOf(id)}`,
+    name: `Recording ${fateOf(id)}`,
     creditCost: COST,
     supportsLyrics: false,
     supportsInstrumental: true,

@@ -6,11 +6,11 @@ import type { Environment, Sandbox } from "../process.js";
 import type { Caller, Demand } from "./clients.js";
 import type { Rows } from "./rows.js";
 
-/** What every caller of a storm is given. */
+/** The credits of every caller of a chaos test. */
 export const GRANTED = 100_000;
 
-/** Accounts of tier pro with {@link GRANTED} monthly credits, made by the command line. */
-export async function makeCallers(
+/** Accounts of tier pro with {@link GRANTED} monthly credits, created by the command line. */
+export async function createCallers(
   sandbox: Sandbox,
   dataDir: string,
   settings: Environment,
@@ -37,7 +37,7 @@ export async function makeCallers(
   return callers;
 }
 
-/** Every caller has paid for what it was seen to get, and for nothing else. */
+/** Every caller has paid for the completed jobs that it saw, and for nothing else. */
 export async function checkCredits(url: string, callers: readonly Caller[], demands: readonly Demand[]): Promise<void> {
   for (const caller of callers) {
     const charged = demands
@@ -58,7 +58,7 @@ export async function checkLedger(sandbox: Sandbox, dataDir: string, settings: E
   expect(await sandbox.json(["ledger", "verify"], dataDir, settings)).to.deep.include({ ok: true, violations: [] });
 }
 
-/** Each wish has become one job, and each job has ended once. */
+/** Each demand has become one job, and each job has ended once. */
 export function checkJobs(rows: Rows, demands: readonly Demand[]): void {
   expect(rows.jobs.map(({ id }) => id).sort(), "one job per key").to.deep.equal(
     demands.map(({ jobId }) => jobId).sort(),
@@ -80,7 +80,7 @@ export function checkJobs(rows: Rows, demands: readonly Demand[]): void {
     ).to.deep.equal(attempts.map((_, index) => index + 1));
     expect(attempts, `attempts of ${job.id}`).to.have.length(job.attempt);
     const completed = attempts.filter(({ outcome }) => outcome === "completed");
-    // Of a failed job only the last: its worker was lost with what the provider had made, which nobody could ask for again.
+    // Of a failed job only the last: its worker was lost with the provider's result, which cannot be requested again.
     if (isCompleted) expect(completed, `completed attempts of ${job.id}`).to.have.length(1);
     else
       expect(completed, `completed attempts of ${job.id}`).to.deep.equal(
@@ -94,7 +94,7 @@ export function checkJobs(rows: Rows, demands: readonly Demand[]): void {
   }
 }
 
-/** Every file that a track names is there. */
+/** Every file of a track exists. */
 export async function checkAudio(rows: Rows, dataDir: string): Promise<void> {
   for (const { audio_key } of rows.assets)
     expect((await stat(join(dataDir, "audio", audio_key))).size, audio_key).to.be.above(0);

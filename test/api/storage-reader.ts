@@ -3,14 +3,14 @@ import type { AccountId } from "../../core/ids.js";
 import { SILENT, TEST_PORTS } from "../support/databases.js";
 import type { TestApp } from "../support/test-app.js";
 
-/** Looks into an app's storage from outside, as another process would; the app may have stopped. */
+/** Reads an app's storage from outside, as another process would; the app may have stopped. */
 export async function alongside<T>(
   { app }: TestApp,
-  look: (stores: Stores, database: KnexDatabase) => Promise<T>,
+  use: (stores: Stores, database: KnexDatabase) => Promise<T>,
 ): Promise<T> {
   const database = await openDatabase({ url: app.settings.storage.url, logger: SILENT });
   try {
-    return await look(createStores(database, TEST_PORTS), database);
+    return await use(createStores(database, TEST_PORTS), database);
   } finally {
     await database.close();
   }
@@ -21,7 +21,7 @@ export interface CreditFigures {
   readonly credits_refunded: number;
 }
 
-/** What the account's ledger says of reservations and refunds. */
+/** The sums of the account's reservations and refunds in the ledger. */
 export async function ledgerFigures(test: TestApp, accountId: AccountId): Promise<CreditFigures> {
   const entries = await alongside(test, ({ ledger }) => ledger.listEntries(accountId, 1_000));
   const sum = (kind: "reserve" | "refund"): number =>

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import type { Environment, FermataProcess, Sandbox } from "../process.js";
-import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
-import { Clients, type Order } from "./clients.js";
-import { SeededRandom } from "./dice.js";
+import { checkAudio, checkCredits, checkJobs, checkLedger, createCallers } from "./checks.js";
+import { Clients, type GenerationBody } from "./clients.js";
+import { SeededRandom } from "./seeded-random.js";
 import { readRows } from "./rows.js";
-import { comeToRest, jobIdIn, namingTheSeed, CHAOS_SETTINGS } from "./storm.js";
+import { awaitAllEnded, jobIdIn, withSeedInError, CHAOS_SETTINGS } from "./chaos.js";
 
-/** A storm of kills over one process that does everything, on the embedded default. */
+/** Repeated kills of one process that does everything, on the embedded default. */
 export interface Chaos {
-  /** Everything random comes from it; the moments at which the machine does things do not. */
+  /** The seed of everything random; the timing of the machine is not reproducible. */
   readonly seed: number;
   readonly kills: number;
-  /** Pieces wished for between two kills. */
+  /** Demands between two kills. */
   readonly demandsPerRound: number;
   readonly accounts: number;
 }
 
-/** Clients that speak at once. */
+/** Concurrent clients. */
 const CLIENTS = 6;
 
 const SETTINGS: Environment = {
@@ -26,7 +26,7 @@ const SETTINGS: Environment = {
   FERMATA_PLUGINS__SYNTH__THREADS: "3",
 };
 
-/** Refusals and hooks cost no rendering, so most of a storm is made of them. */
+/** Refusals and hooks cost no rendering, so most demands are of these kinds. */
 const PROMPTS = [
   "harbour at night",
   "slow waltz [[delay:0.2]]",
@@ -38,18 +38,18 @@ const PROMPTS = [
 ];
 
 /**
- * Kills the server again and again while clients ask, and checks afterwards that every accepted job ended once and that the books are right.
- * A failure names the seed.
+ * Kills the server repeatedly while clients send requests, and checks afterwards that every accepted job ended once and
+ * that the ledger is exact. A failure names the seed.
  */
 export function surviveChaos(sandbox: Sandbox, chaos: Chaos): Promise<void> {
-  return namingTheSeed(chaos.seed, () => run(sandbox, chaos));
+  return withSeedInError(chaos.seed, () => run(sandbox, chaos));
 }
 
 async function run(sandbox: Sandbox, chaos: Chaos): Promise<void> {
   const seeded = new SeededRandom(chaos.seed);
   const dataDir = await sandbox.dataDir();
   await sandbox.json(["migrate"], dataDir);
-  const callers = await makeCallers(sandbox, dataDir, SETTINGS, chaos.accounts);
+  const callers = await createCallers(sandbox, dataDir, SETTINGS, chaos.accounts);
   const rows = async (): Promise<ReturnType<typeof readRows>> => readRows(dataDir);
   let url = "";
   const start = async (): Promise<FermataProcess> => {
@@ -61,18 +61,22 @@ async function run(sandbox: Sandbox, chaos: Chaos): Promise<void> {
     random: seeded,
     callers,
     urls: () => [url],
-    order: (): Order => ({ model_id: "synth/instrumental", prompt: seeded.pick(PROMPTS) as string, duration: 5 }),
+    body: (): GenerationBody => ({
+      model_id: "synth/instrumental",
+      prompt: seeded.pick(PROMPTS) as string,
+      duration: 5,
+    }),
     findJobId: async (demand) => jobIdIn(await rows(), demand),
   });
 
   for (let round = 0; round < chaos.kills; round++) {
     const server = await start();
     clients.allow(chaos.demandsPerRound);
-    await speakUntilKilled(server, clients, seeded.between(200, 1_200));
+    await runUntilKilled(server, clients, seeded.between(200, 1_200));
   }
   const server = await start();
-  await comeToRest(clients, rows, () => {
-    if (server.hasExited) throw new Error(`The server ended, and nobody in this test asked it to:\n${server.stderr}`);
+  await awaitAllEnded(clients, rows, () => {
+    if (server.hasExited) throw new Error(`The server ended unexpectedly:\n${server.stderr}`);
   });
   await checkCredits(url, callers, clients.demands);
   expect(await server.stop(), "exit code of the last stop").to.equal(0);
@@ -81,10 +85,10 @@ async function run(sandbox: Sandbox, chaos: Chaos): Promise<void> {
   await checkAudio(await rows(), dataDir);
 }
 
-async function speakUntilKilled(server: FermataProcess, clients: Clients, lifeMs: number): Promise<void> {
+async function runUntilKilled(server: FermataProcess, clients: Clients, lifeMs: number): Promise<void> {
   const killed = new AbortController();
   const killing = sleep(lifeMs)
     .then(() => server.kill())
     .finally(() => killed.abort());
-  await Promise.all([killing, clients.speak(CLIENTS, killed.signal)]);
+  await Promise.all([killing, clients.run(CLIENTS, killed.signal)]);
 }

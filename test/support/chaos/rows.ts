@@ -27,7 +27,7 @@ export interface AttemptRow {
   readonly outcome: string | null;
 }
 
-/** What lies in the storage, read past all of Fermata's own code. */
+/** The rows in the storage, read without Fermata's code. */
 export interface Rows {
   readonly jobs: readonly JobRow[];
   readonly entries: readonly { readonly job_id: string | null; readonly kind: string }[];
@@ -77,7 +77,7 @@ export async function readMysqlRows(url: string): Promise<Rows> {
 
 function toRows(tables: readonly (readonly [string, unknown])[]): Rows {
   const rows = Object.fromEntries(tables) as unknown as Rows;
-  // Some drivers read JSON, others leave it as text.
+  // Some drivers parse JSON, others return text.
   const parsed = (request: JobRow["request"] | string): JobRow["request"] =>
     typeof request === "string" ? (JSON.parse(request) as JobRow["request"]) : request;
   return { ...rows, jobs: rows.jobs.map((job) => ({ ...job, request: parsed(job.request) })) };

@@ -5,7 +5,7 @@ export function aSeed(): number {
   return Number(process.env["FERMATA_TEST_SEED"] ?? randomInt(2 ** 31));
 }
 
-/** Chance, the same for the same seed (mulberry32). The moments at which the machine does things are not. */
+/** Random numbers that are the same for the same seed (mulberry32). The timing of the machine is not. */
 export class SeededRandom {
   constructor(private state: number) {}
 

@@ -2,36 +2,36 @@ import { join } from "node:path";
 import { createMysqlDatabase } from "../mysql.js";
 import { type PrivateMysql, startPrivateMysql } from "../mysql-server.js";
 import { recordingProviderSettings } from "../plugins/settings.js";
-import { CallRecording } from "../plugins/logbook/logbook.js";
+import { CallRecording } from "../plugins/recording/call-recording.js";
 import type { Environment, FermataProcess, Sandbox } from "../process.js";
 import { makePrivateBroker, openQueueSpace, type PrivateBroker } from "../rabbitmq.js";
 import { readMysqlRows, type Rows } from "./rows.js";
-import { CHAOS_SETTINGS } from "./storm.js";
+import { CHAOS_SETTINGS } from "./chaos.js";
 
 export type MemberKind = "serve" | "work";
 
-/** A process of the fleet, and the next one that takes its place. */
+/** A process of the fleet, and its replacements. */
 export interface Member {
   readonly name: string;
   readonly kind: MemberKind;
   process: FermataProcess | null;
-  /** Where it listens; null for a worker, and for a server that is away. */
+  /** Its URL; null for a worker, and for a stopped server. */
   url: string | null;
 }
 
 const MEMBERS: readonly MemberKind[] = ["serve", "serve", "work", "work"];
 
-/** A start takes a second or two; more on a machine that has much else to do. */
+/** A start takes a second or two; longer on a busy machine. */
 const START_MAX_MS = 60_000;
 
-/** What a start says that finds no database. */
+/** The error of a start without the database. */
 const NO_DATABASE = "temporarily unavailable";
 
 /** How much of a member's log a failure shows. */
 const LOG_LINES = 10;
 const LOG_LINE_MAX = 300;
 
-/** Two servers and two workers on a MySQL and a RabbitMQ of their own, all of which may be killed. */
+/** Two servers and two workers on a private MySQL and a private RabbitMQ, all of which may be killed. */
 export class Fleet {
   readonly members: readonly Member[] = MEMBERS.map((kind, index) => ({
     name: `${kind} ${index % 2}`,
@@ -49,18 +49,18 @@ export class Fleet {
     readonly broker: PrivateBroker,
   ) {}
 
-  /** Starts the services and migrates; the processes are still to be started. Whoever opens it closes it. */
+  /** Starts the services and migrates, but not the processes. The caller closes it. */
   static async open(sandbox: Sandbox): Promise<Fleet> {
     const dataDir = await sandbox.dataDir();
     const broker = await makePrivateBroker();
-    // One after the other: a process of the tests that dies meanwhile leaves nothing of the broker behind.
+    // Sequential: a test process that dies meanwhile leaves nothing of the broker.
     const mysql = await startPrivateMysql();
     try {
       await broker.start();
       const [database, queues] = [await createMysqlDatabase(mysql.server), await openQueueSpace(broker.server)];
       const settings = {
         ...CHAOS_SETTINGS,
-        ...recordingProviderSettings(join(dataDir, "logbook")),
+        ...recordingProviderSettings(join(dataDir, "recording")),
         FERMATA_STORAGE__URL: database.url,
         FERMATA_QUEUE__URL: queues.url,
         FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
@@ -80,14 +80,14 @@ export class Fleet {
   }
 
   get recording(): CallRecording {
-    return new CallRecording(join(this.dataDir, "logbook"));
+    return new CallRecording(join(this.dataDir, "recording"));
   }
 
   rows(): Promise<Rows> {
     return readMysqlRows(this.settings["FERMATA_STORAGE__URL"] as string);
   }
 
-  /** Starts a member that is down; again, as a supervisor does, when it ends for want of the database. */
+  /** Starts a stopped member; again, as a supervisor does, when it exits because the database is unavailable. */
   async start(member: Member): Promise<void> {
     for (;;) {
       await this.databaseIsUp;
@@ -105,16 +105,16 @@ export class Fleet {
     }
   }
 
-  /** Ends a member, by SIGKILL or by asking it. @returns its exit code; null when it was killed */
+  /** Ends a member, by SIGKILL or by SIGTERM. @returns its exit code; null when it was killed */
   async end(member: Member, signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
     const { process: running } = member;
     if (running === null) throw new Error(`${member.name} is down already.`);
-    // It is from now on allowed to be away.
+    // From now on it may be stopped.
     Object.assign(member, { process: null, url: null });
     return running.stop(signal);
   }
 
-  /** Kills the database and starts it again after `pause`; who is started meanwhile waits. */
+  /** Kills the database and starts it again after `pause`; starts of members wait meanwhile. */
   async killDatabase(pause: () => Promise<void>): Promise<void> {
     const killAndStart = async (): Promise<void> => {
       await this.mysql.kill();
@@ -125,11 +125,10 @@ export class Fleet {
     await this.databaseIsUp;
   }
 
-  /** @throws {Error} with the end of its log, when a process has ended that nobody asked to */
+  /** @throws {Error} with the end of its log, when a process has ended unexpectedly */
   checkAlive(): void {
     for (const { name, process: running } of this.members) {
-      if (running?.hasExited === true)
-        throw new Error(`${name} ended, and nobody in this test asked it to.\n${tail(running.stderr)}`);
+      if (running?.hasExited === true) throw new Error(`${name} ended unexpectedly.\n${tail(running.stderr)}`);
     }
   }
 

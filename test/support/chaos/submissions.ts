@@ -1,21 +1,24 @@
 import { expect } from "chai";
-import type { Submission } from "../plugins/logbook/logbook.js";
+import type { Submission } from "../plugins/recording/call-recording.js";
 import type { AttemptRow, JobRow, Rows } from "./rows.js";
 
-/** What is known of attempts by comparing the rows with the provider's logbook. */
+/** Counts of attempts, from the rows and the calls that the provider recorded. */
 export interface SubmissionCounts {
   readonly submissions: number;
   /** Attempts whose outcome never became known, whether they reached the provider or not. */
   readonly unknown: number;
-  /** Jobs that were submitted again after such an attempt, where the provider makes nothing twice. */
+  /** Jobs that were submitted again after such an attempt, at a provider with idempotent submit. */
   readonly repeated: number;
 }
 
-/** Refused for now: nothing was accepted, and another try is in order. */
+/** Temporary refusals: nothing was accepted, and another attempt is correct. */
 const REFUSALS: readonly (string | null)[] = ["unavailable", "timeout"];
 const UNKNOWN: readonly (string | null)[] = [null, "outcome_unknown"];
 
-/** No job reached the provider twice, unless the first time was refused, or nothing is known of it and the provider makes nothing twice. */
+/**
+ * No job reached the provider twice, unless the first attempt was refused, or its outcome is unknown and submit is
+ * idempotent.
+ */
 export function checkSubmissions(rows: Rows, submissions: readonly Submission[]): SubmissionCounts {
   const attempts = new Map(rows.attempts.map((attempt) => [attempt.id, attempt]));
   expect(new Set(submissions.map(({ attemptId }) => attemptId)).size, "submissions of different attempts").to.equal(
@@ -23,7 +26,7 @@ export function checkSubmissions(rows: Rows, submissions: readonly Submission[])
   );
   for (const submission of submissions) {
     const { jobId, attemptId, providerId } = submission;
-    expect(attempts.get(attemptId), `announced before ${JSON.stringify(submission)}`).to.include({
+    expect(attempts.get(attemptId), `intent recorded before ${JSON.stringify(submission)}`).to.include({
       job_id: jobId,
       provider_id: providerId,
     });
@@ -33,7 +36,7 @@ export function checkSubmissions(rows: Rows, submissions: readonly Submission[])
   for (const job of rows.jobs) {
     const own = rows.attempts.filter(({ job_id }) => job_id === job.id);
     for (const { id, outcome } of own) {
-      // A worker that is held up before the call does not make it.
+      // A worker that is delayed before the call does not make it.
       if (![...UNKNOWN, ...REFUSALS].includes(outcome)) expect(submitted, `${outcome} of ${id}`).to.include(id);
     }
     if (
@@ -43,7 +46,7 @@ export function checkSubmissions(rows: Rows, submissions: readonly Submission[])
       )
     )
       repeated += 1;
-    if (job.provider_id === "logbook") checkUnknowns(job, own);
+    if (job.provider_id === "recording") checkUnknowns(job, own);
   }
   return {
     submissions: submissions.length,
@@ -52,17 +55,17 @@ export function checkSubmissions(rows: Rows, submissions: readonly Submission[])
   };
 }
 
-/** @returns whether the job was submitted again without knowing what became of it before */
+/** @returns whether the job was submitted again after an attempt with an unknown outcome */
 function checkRepetitions(job: JobRow, submitted: readonly AttemptRow[]): boolean {
   const before = submitted.slice(0, -1).map(({ outcome }) => outcome);
-  // What came of a call may be learnt after it was repeated; where it buys nothing new, it may be anything.
-  const mayRepeat = job.provider_id === "logbook-idempotent";
+  // The outcome of a call may become known after it was repeated; with an idempotent submit any outcome is allowed.
+  const mayRepeat = job.provider_id === "recording-idempotent";
   const others = mayRepeat ? [] : before.filter((outcome) => !REFUSALS.includes(outcome));
   expect(others, `outcomes before ${job.id} of ${job.provider_id} was submitted again`).to.deep.equal([]);
   return before.some((outcome) => UNKNOWN.includes(outcome));
 }
 
-/** Where nobody can find out, nothing follows an attempt that is unknown, and it costs nothing. */
+/** At a provider without lookup, no attempt follows one with an unknown outcome, and it costs nothing. */
 function checkUnknowns(job: JobRow, attempts: readonly AttemptRow[]): void {
   const unknown = attempts.find(({ outcome }) => UNKNOWN.includes(outcome));
   if (unknown === undefined) return;

@@ -5,7 +5,7 @@ const ACCOUNTS = 1_000;
 const COST = 10;
 const NOON = Date.UTC(2026, 5, 1, 12);
 
-/** `0 … count-1`, of tens crossed with tens: as SQL that every engine reads. */
+/** `0 … count-1`, built from crossed digits: in SQL that every engine understands. */
 function numbers(count: number): string {
   const ten =
     "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
@@ -16,8 +16,8 @@ function numbers(count: number): string {
 }
 
 /**
- * Fills an empty storage with the books of a busy year: `jobs` ended jobs of a thousand accounts, every tenth refunded, each with its two
- * entries, tracks and files, and the idempotency records of every tenth.
+ * Fills an empty storage with the ledger of a busy year: `jobs` ended jobs of a thousand accounts, every tenth
+ * refunded, each with its two entries, tracks and files, and the idempotency records of every tenth.
  */
 export async function fillLedger(url: string, jobs: number): Promise<void> {
   const each = jobs / ACCOUNTS;

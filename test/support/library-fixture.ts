@@ -7,14 +7,14 @@ import type { AccountId } from "../../core/ids.js";
 /** Half a second of silence: 8 kHz, 8 bit, mono. */
 export const SILENCE_WAV = wav(4_000);
 
-/** Nothing is made of the silence, so that it costs no time. */
+/** Without analysis and covers, so that the silence takes no time. */
 export const UNHEARD: Overrides = {
   audioAnalyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() },
   coverPainter: { paint: () => Promise.reject(new Error("There is no paint.")) },
 };
 
-/** As an import file has it; what is left out is filled in. */
-export interface ShelvedTrack {
+/** A track of an import file; missing members get defaults. */
+export interface FixtureTrack {
   readonly account?: AccountId | null;
   readonly visibility?: "public" | "private";
   readonly title?: string;
@@ -26,7 +26,7 @@ export interface ShelvedTrack {
   readonly hasAudio?: boolean;
 }
 
-export interface ShelvedPlaylist {
+export interface FixturePlaylist {
   readonly account?: AccountId | null;
   readonly visibility?: "public" | "private";
   readonly title?: string;
@@ -41,25 +41,25 @@ export class LibraryFixture {
   ) {}
 
   static async open(app: App): Promise<LibraryFixture> {
-    const folder = await mkdtemp(join(tmpdir(), "fermata-shelf-"));
+    const folder = await mkdtemp(join(tmpdir(), "fermata-library-"));
     await writeFile(join(folder, "silence.wav"), SILENCE_WAV);
     return new LibraryFixture(app, folder);
   }
 
   /**
-   * Adds tracks, playable and private to `account` unless told otherwise, and playlists; a later one is newer.
+   * Adds tracks, by default playable and private to `account`, and playlists; later ones are newer.
    *
    * @returns the id of each by its name
    */
   async add<Name extends string>(
     account: AccountId | null,
-    tracks: Readonly<Record<Name, ShelvedTrack>>,
-    playlists: Readonly<Record<string, ShelvedPlaylist>> = {},
+    tracks: Readonly<Record<Name, FixtureTrack>>,
+    playlists: Readonly<Record<string, FixturePlaylist>> = {},
   ): Promise<Readonly<Record<string, string>>> {
     const visibility = account === null ? "public" : "private";
     const created = await this.app.library.import(
       {
-        tracks: Object.entries<ShelvedTrack>(tracks).map(([ref, { hasAudio = true, ...given }]) => ({
+        tracks: Object.entries<FixtureTrack>(tracks).map(([ref, { hasAudio = true, ...given }]) => ({
           ref,
           ...{ account, visibility, title: ref, artist_label: "Nightingale", ...given },
           ...(hasAudio ? { audio_file: "silence.wav" } : {}),
@@ -83,7 +83,7 @@ export class LibraryFixture {
   }
 }
 
-/** A track of an answer with its links as they are before they are signed, which every answer does anew. */
+/** A track of a response without the signatures of its links, which differ in every response. */
 export function unsigned(track: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const cut = (value: unknown): unknown => (typeof value === "string" ? value.split("?expires=")[0] : value);
   return Object.fromEntries(Object.entries(track).map(([name, value]) => [name, cut(value)]));
