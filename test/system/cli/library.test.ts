@@ -137,9 +137,9 @@ describe("fermata library and fermata playlists", function () {
       }
     });
 
-    it("takes the example of the README", async () => {
+    it("takes the example of its guide", async () => {
       const [, example] =
-        /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(readFileSync(repositoryPath("README.md"), "utf8")) ?? [];
+        /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(readFileSync(repositoryPath("core/library/README.md"), "utf8")) ?? [];
       const created = await imported(example);
       expect([...created.tracks, ...created.playlists].map(({ ref }) => ref)).to.deep.equal(["rain", "evenings"]);
     });
