@@ -17,7 +17,7 @@ describe("An installation from config/embedded.yaml", () => {
     const dataDir = await sandbox.dataDir();
     const started = sandbox.call(["start"], dataDir, env);
     const url = await started.listening();
-    expect(started.stdout).to.include("An account `demo` was made");
+    expect(started.stdout).to.include("The account `demo` was created");
     expect((await new ApiClient(url, null).get("/readyz")).status).to.equal(200);
     const { checks } = await sandbox.json<{ checks: readonly CheckResult[] }>(["doctor"], dataDir, env);
     expect(checks.filter(({ result }) => result === "failed")).to.deep.equal([]);

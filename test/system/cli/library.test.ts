@@ -139,7 +139,9 @@ describe("fermata library and fermata playlists", function () {
 
     it("takes the example of its guide", async () => {
       const [, example] =
-        /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(readFileSync(repositoryPath("core/library/README.md"), "utf8")) ?? [];
+        /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(
+          readFileSync(repositoryPath("core/library/README.md"), "utf8"),
+        ) ?? [];
       const created = await imported(example);
       expect([...created.tracks, ...created.playlists].map(({ ref }) => ref)).to.deep.equal(["rain", "evenings"]);
     });

@@ -46,13 +46,13 @@ async function issuesOf(
 
 describe("plugins of config", () => {
   it("may stand in for each other, each once", async () => {
-    const loaded = await load({ routing: { standIns: ["a/v1 > b/v1"] } });
+    const loaded = await load({ routing: { fallbacks: ["a/v1 > b/v1"] } });
     expect(loaded.map(({ definition: { id } }) => id)).to.deep.equal(["synth", "a", "b"]);
-    expect(await issuesOf({ routing: { standIns: ["a/v1 > b/v1 > a/v1"] } })).to.deep.equal([
-      "routing.standIns: a/v1 is in the chain a/v1 > b/v1 > a/v1 twice; allowed: once",
+    expect(await issuesOf({ routing: { fallbacks: ["a/v1 > b/v1 > a/v1"] } })).to.deep.equal([
+      "routing.fallbacks: a/v1 is in the chain a/v1 > b/v1 > a/v1 twice; allowed: once",
     ]);
-    expect(await issuesOf({ routing: { standIns: ["a/v1 > b/v1", "a/v1 > synth/song"] } })).to.deep.equal([
-      "routing.standIns: a/v1 begins more than one chain; allowed: one",
+    expect(await issuesOf({ routing: { fallbacks: ["a/v1 > b/v1", "a/v1 > synth/song"] } })).to.deep.equal([
+      "routing.fallbacks: a/v1 begins more than one chain; allowed: one",
     ]);
     expect(await issuesOf({ stemSplit: { providers: ["synth", "a", "synth"] } })).to.deep.equal([
       "stemSplit.providers: synth is there twice; allowed: once",
@@ -60,9 +60,9 @@ describe("plugins of config", () => {
   });
 
   it("must have the models that stand in for others", async () => {
-    const [line = ""] = await issuesOf({ routing: { standIns: ["a/v1 > c/v9"] } });
+    const [line = ""] = await issuesOf({ routing: { fallbacks: ["a/v1 > c/v9"] } });
     expect(line).to.match(
-      /^routing\.standIns: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/,
+      /^routing\.fallbacks: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/,
     );
   });
 
