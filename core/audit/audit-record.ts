@@ -35,7 +35,7 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** What is told of an action beyond its targets. Never a key, a token or another secret. */
+/** Details of an action in addition to its targets. Never a key, a token or another secret. */
 export type AuditFields = Readonly<Record<string, string | number | boolean | null>>;
 
 export interface AuditEntry {

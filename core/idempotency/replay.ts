@@ -2,7 +2,7 @@ import { IdempotencyConflictError, IdempotencyKeyConflictError } from "../errors
 import type { AccountId, JobId } from "../ids.js";
 import type { Fingerprint } from "./fingerprint.js";
 
-/** An answer kept to the byte. */
+/** A response as it was sent, to the byte. */
 export interface StoredResponse {
   readonly status: number;
   readonly body: string;
@@ -20,7 +20,7 @@ export interface IdempotencyRecord extends Fingerprint {
 }
 
 /**
- * Throws unless the record was made by the same request.
+ * Throws unless the record is of the same request.
  *
  * @throws {IdempotencyKeyConflictError} another shape
  * @throws {IdempotencyConflictError} the same shape with other values

@@ -1,6 +1,6 @@
 /**
  * Keeps work away from a provider that keeps failing, or from a model that a provider has not got any more. Closed: work flows. Open: none, until `openMs` have passed.
- * Half-open: one job tries, of all processes together; its success closes the breaker, its failure opens it anew. The
+ * Half-open: one job tries, of all processes together; its success closes the breaker, its failure opens it again. The
  * state is shared by all processes through storage, so the rules are functions of plain values.
  */
 export interface ProviderHealth {
@@ -10,7 +10,7 @@ export interface ProviderHealth {
   readonly failures: number;
   /** Set while open or half-open. */
   readonly openedAt: number | null;
-  /** While half-open: until then one job is trying. It ends by itself, since whoever tries may be lost. */
+  /** While half-open: until then one job is trying. It ends by itself, since the worker that tries may be lost. */
   readonly trialUntil: number | null;
 }
 
@@ -23,7 +23,7 @@ export interface Offer {
 }
 
 /**
- * What the health of an offer is stored under, beside that of its provider: the model's id, for a split the provider's
+ * The key of an offer's stored health, in addition to its provider's: the model's id, for a split the provider's
  * and the operation's. Neither is the id of a provider.
  */
 export function healthIdOf({ providerId, servedModelId, operation }: Offer): string {

@@ -32,14 +32,14 @@ describe("The doctor of a folder", () => {
     }
   });
 
-  it("finds where one can be made, and does not make it", async () => {
+  it("finds where a directory can be created, and does not create it", async () => {
     const folder = await temporaryFolder();
     const [rights] = await check(join(folder, "deep", "down"));
     expect(rights?.message).to.include(`${join(folder, "deep", "down")} is made at the first start`);
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it("finds one that cannot be written or made, and names the setting", async () => {
+  it("finds a directory that cannot be written or created, and names the setting", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "file"), "");
     for (const path of [join(folder, "file"), join(folder, "file", "data")]) {

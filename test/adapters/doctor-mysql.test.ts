@@ -9,7 +9,7 @@ import { createMysqlDatabase } from "../support/mysql.js";
 import { type PrivateMysql, startPrivateMysql } from "../support/mysql-server.js";
 import { freePort } from "../support/services.js";
 
-/** A setting of the server made wrong while it runs, and what is to be found then. */
+/** A setting of the server that is set wrong while it runs, and the check that must find it. */
 interface Fault {
   readonly setting: string;
   readonly value: string;
@@ -114,7 +114,7 @@ describe("The doctor of MySQL", function () {
     return found;
   }
 
-  /** Does what the finding says. */
+  /** Runs the statements of the fix. */
   async function applyFix({ fix }: CheckResult): Promise<void> {
     const statements = (fix ?? "").match(/(?:SET (?:GLOBAL|PERSIST)|ALTER|GRANT|CREATE) [^;]+;/g);
     expect(statements, String(fix)).to.not.equal(null);
@@ -252,7 +252,7 @@ describe("The doctor of MySQL", function () {
     ]);
   });
 
-  it("finds that nothing answers, once, and says where", async () => {
+  it("reports a server that cannot be reached, once, with its address", async () => {
     const port = await freePort();
     const results = await check(`mysql://root@127.0.0.1:${port}/fermata`);
     expect(results.map(({ name, result }) => [name, result])).to.deep.equal([["mysql connection", "failed"]]);

@@ -25,7 +25,7 @@ describe("The doctor of RabbitMQ", function () {
       settings: [`management.tcp.port = ${port}`, "management.tcp.ip = 127.0.0.1", "collect_statistics_interval = 500"],
     });
     await broker.start();
-    // How often queues tell the management API of themselves; 5 s by default.
+    // How often queues report to the management API; 5 s by default.
     await broker.control("eval", "application:set_env(rabbit, quorum_tick_interval, 500).");
     await broker.control("add_user", "narrow", "sesame");
   });
@@ -67,15 +67,15 @@ describe("The doctor of RabbitMQ", function () {
     expect((await check())[1]?.message).to.match(/^The broker is RabbitMQ \d+\.\d+/);
   });
 
-  it("leaves no bell, no consumer and no dead letter behind, and touches no bell that waits", async () => {
+  it("leaves no notification, no consumer and no dead letter behind, and touches no waiting notification", async () => {
     await check();
     await space.onServer(async (channel) => {
-      channel.publish(space.jobs, "one", Buffer.from("a bell"));
-      // Answered after the message has gone out.
+      channel.publish(space.jobs, "one", Buffer.from("a notification"));
+      // The broker confirms after it has the message.
       await channel.checkQueue(space.queueOf("one"));
     });
     await eventually(async () =>
-      expect((await check()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 bell waiting"),
+      expect((await check()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 notification waiting"),
     );
     await space.onServer(async (channel) => {
       expect(await channel.checkQueue(space.queueOf("two"))).to.include({ messageCount: 0, consumerCount: 0 });

@@ -65,7 +65,7 @@ describe("The doctor of SQLite", () => {
       await chmod(`${path}${ending}`, mode);
       const [found, ...others] = await wrong();
       expect([found?.name, found?.result, others]).to.deep.equal(["sqlite file", "failed", []]);
-      // A companion that is empty or created anew gets the rights of the file.
+      // A companion that is empty or created again gets the rights of the file.
       expect(found?.fix?.slice(1, -1).split(" ")).to.include.members(["chmod", "600", `${path}${ending}`]);
     }
   });

@@ -13,7 +13,7 @@ describe("An installation from config/embedded.yaml", () => {
   const sandbox = useSandbox();
   const env = { FERMATA_CONFIG: repositoryPath("config", "embedded.yaml") };
 
-  it("starts, makes music's first account, and leaves the doctor nothing to mend", async () => {
+  it("starts, creates the first account, and leaves the doctor nothing to report", async () => {
     const dataDir = await sandbox.dataDir();
     const started = sandbox.call(["start"], dataDir, env);
     const url = await started.listening();

@@ -43,7 +43,7 @@ describe("fermata plugins", () => {
   describe("new", function () {
     this.timeout(300_000);
     let directory: string;
-    /** What `package.json` asks for beside the tools. */
+    /** What `package.json` depends on in addition to the tools. */
     let asked: string;
     before(async () => {
       const { stdout } = await fermata(["plugins", "new", "night-owl", "--json"]);
@@ -182,7 +182,7 @@ describe("fermata plugins", () => {
         models: [],
         issues: [
           "capabilities.lookup is true, and there is no method `lookup`",
-          "there is a method `cancel`, and capabilities.cancel is false: nobody would call it",
+          "there is a method `cancel`, and capabilities.cancel is false: the host would never call it",
         ],
         notes: [],
       });

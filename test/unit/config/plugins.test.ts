@@ -41,7 +41,7 @@ async function issuesOf(
   given?: readonly ProviderDefinition[],
 ): Promise<readonly string[]> {
   const error: unknown = await load(overrides, given).catch((caught: unknown) => caught);
-  return error instanceof SettingsError ? error.lines : [`no mistake: ${String(error)}`];
+  return error instanceof SettingsError ? error.lines : [`no settings error: ${String(error)}`];
 }
 
 describe("plugins of config", () => {
@@ -106,7 +106,7 @@ describe("plugins of config", () => {
     expect(await modelsWith({ models })).to.deep.equal(["travelling/north", "travelling/east"]);
   });
 
-  it("that are off need not know what powers they would have", async () => {
+  it("that are off need not know the capabilities that they would have", async () => {
     const picky = aPlugin("picky", {
       settings: { region: { type: "string", required: true, description: "Where" } },
       capabilities: ({ region }) => ({ ...NO_CAPABILITIES, cancel: (region as string).length > 1 }),
@@ -230,7 +230,7 @@ describe("a plugin that starts", () => {
       );
   });
 
-  it("takes at least one piece of work at a time", async () => {
+  it("has a concurrency of at least one", async () => {
     for (const wrong of [0, Number.NaN, 1.5])
       expect(await start({ concurrency: () => wrong })).to.equal(
         `The plugin a could not start: concurrency: ${wrong}; allowed: a whole number from 1`,
