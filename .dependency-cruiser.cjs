@@ -109,7 +109,8 @@ module.exports = {
       comment: "A library that is only there because another needs it can be gone tomorrow.",
       severity: "error",
       from: {},
-      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown", "unknown"] },
+      // A development dependency that is a peer dependency too is called npm-no-pkg as well.
+      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown", "unknown"], dependencyTypesNot: ["npm-dev"] },
     },
     {
       name: "imports-go-one-way",

@@ -20,7 +20,7 @@ export interface AppLibrary extends Pick<Core["library"], "read" | "manage"> {
    * Brings in tracks and playlists, all or none, in the form of `library import`.
    *
    * @param folder where `audio_file` begins; without it no track may name one
-   * @throws {ImportRefusedError} with every mistake
+   * @throws {ImportRefusedError} with every issue
    */
   import(document: unknown, folder?: string): Promise<ImportedLibrary>;
   /**
@@ -51,7 +51,7 @@ export interface App extends Omit<Core, "library" | "api" | "createWorkers"> {
   listen(): Promise<{ readonly url: string; readonly metricsUrl: string | null }>;
   /** Begins to work on jobs in this process. */
   work(): Promise<void>;
-  /** True while no account was ever made. */
+  /** True until the first account is created. */
   isEmpty(): Promise<boolean>;
   /** The names of the parts that are not fine; none when all is well. */
   readiness(): Promise<string[]>;

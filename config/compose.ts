@@ -29,7 +29,7 @@ import { TOKENS as T } from "./tokens.js";
 export interface Overrides extends PortOverrides {
   /** Who acts, in the audit log: 1 to 100 characters, `app` by default. */
   readonly actor?: string;
-  /** Provider plugins beside those named in config. */
+  /** Provider plugins in addition to those that the settings name. */
   readonly plugins?: readonly ProviderDefinition[];
 }
 

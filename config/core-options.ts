@@ -51,7 +51,7 @@ export function coreOptions(
 }
 
 function routePreferences({ routing, stemSplit, vocalRemoval }: Settings): RoutePreferences {
-  const chains = routing.standIns.map((chain) => chain.split(">").map((id) => id.trim()));
+  const chains = routing.fallbacks.map((chain) => chain.split(">").map((id) => id.trim()));
   return {
     fallbacks: Object.fromEntries(chains.map(([first = "", ...others]) => [first, others])),
     splits: { stem_split: stemSplit.providers, vocal_removal: vocalRemoval.providers },

@@ -10,7 +10,7 @@ import { ProviderFetch } from "./provider-fetch.js";
 
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Asks every provider that is on, and can be asked, whether it takes our key and what credit is left; no work is made there. */
+/** Probes every provider that is on and has a probe: does it accept our key, and what credit is left? It creates no work. */
 export async function checkProviders(
   plugins: readonly LoadedPlugin[],
   logger: Logger,

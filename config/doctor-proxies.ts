@@ -19,7 +19,7 @@ const PRIVATE_WORDS = ["linklocal", "uniquelocal"];
 type Listening = Pick<Settings["http"], "host" | "publicUrl" | "trustProxy">;
 
 /**
- * Whether `X-Forwarded-For` is believed of proxies alone, or of whoever is in the same private network, or of nobody
+ * Whether the API believes `X-Forwarded-For` of proxies alone, of every client in the same private network, or of no client
  * although callers seem to come through a proxy.
  */
 export function checkTrustedProxies({ trustProxy, ...listening }: Listening): CheckResult {
@@ -30,8 +30,8 @@ export function checkTrustedProxies({ trustProxy, ...listening }: Listening): Ch
   }
   if (trustProxy === false || trustProxy === 0) {
     const why = whyProxied(listening);
-    if (why === null) return ok(name, "X-Forwarded-For of nobody is believed.");
-    const message = `${why}, but X-Forwarded-For of nobody is believed: all callers share the limits of one network.`;
+    if (why === null) return ok(name, "X-Forwarded-For is ignored.");
+    const message = `${why}, but X-Forwarded-For is ignored: all callers share the limits of one network.`;
     return warning(name, message, "Name the proxy's own address in http.trustProxy; on this machine: [loopback].");
   }
   if (typeof trustProxy === "number") {
@@ -43,7 +43,7 @@ export function checkTrustedProxies({ trustProxy, ...listening }: Listening): Ch
   return warning(name, `${message} may name any address as its own.`, fix);
 }
 
-/** What tells that there is a proxy in front; null where callers may well connect to this process. */
+/** The sign that there is a proxy in front; null where callers may connect to this process directly. */
 function whyProxied({ host, publicUrl }: Omit<Listening, "trustProxy">): string | null {
   if (publicUrl === null) return null;
   const { protocol, hostname } = new URL(publicUrl);

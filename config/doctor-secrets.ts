@@ -12,7 +12,7 @@ export function rotationResult(state: KeyState | null, now: number): CheckResult
   if (previous === null) return ok(name, "One secret key is in force.");
   const days = Math.floor((now - (state?.rotatedAt ?? now)) / DAY_MS);
   if (days < TWO_KEYS_MAX_DAYS) return ok(name, `Two secret keys are in force, since less than ${days + 1} days.`);
-  const actor = `whoever has the old one, ${previous}, can still sign links`;
+  const actor = `anyone with the old one, ${previous}, can still sign links`;
   const message = `Two secret keys have been in force for ${days} days: ${actor}.`;
   return warning(name, message, "Finish the rotation: `fermata secrets retire`.");
 }

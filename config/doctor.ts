@@ -33,8 +33,8 @@ const QUEUES: Readonly<
   >
 > = {
   memory: async ({ jobs }) => {
-    const later = `processes beside it, if there are any, find their jobs within jobs.sweepMs (${jobs.sweepMs} ms)`;
-    return [ok("queue", `Bells stay in the process that rings them; ${later}.`)];
+    const later = `workers in other processes notice new jobs only by polling, every jobs.sweepMs (${jobs.sweepMs} ms)`;
+    return [ok("queue", `Notifications reach this process only; ${later}.`)];
   },
   amqp: checkBroker,
   amqps: checkBroker,
@@ -54,7 +54,7 @@ const AUDIO_STORES: Readonly<
   s3: checkS3Bucket,
 };
 
-/** Looks at everything a start needs, and says of each how it is and how to mend it. */
+/** Checks everything that a start needs, and names the fix for each problem. */
 export async function check(settings: Settings, logger: Logger): Promise<readonly CheckResult[]> {
   const plugins = await checkPlugins(settings);
   const storage = await checkStorage({ url: settings.storage.url, logger });
@@ -176,7 +176,7 @@ async function checkWebhooks(settings: Settings, logger: Logger): Promise<CheckR
   return warning(
     name,
     `Deliveries to ${shown.join("; ")}${more} would be refused: the address may not be reached.`,
-    "Tell the owner, or admit the host or network: webhooks.allowHosts, webhooks.allowNetworks.",
+    "Notify the owner, or allow the host or network: webhooks.allowHosts, webhooks.allowNetworks.",
   );
 }
 

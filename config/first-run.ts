@@ -23,7 +23,7 @@ export interface DemoAccount {
  * output of a server, such as a journal, is read by others and kept.
  *
  * @param url where the server listens
- * @throws {Error} the key's file cannot be written; no account was made
+ * @throws {Error} the key's file cannot be written; no account was created
  */
 export async function makeDemoAccount(app: App, url: string, isTerminal: boolean): Promise<DemoAccount> {
   const keyFile = isTerminal ? null : join(resolve(app.settings.dataDir), DEMO_KEY_FILE);
@@ -34,7 +34,7 @@ export async function makeDemoAccount(app: App, url: string, isTerminal: boolean
     const { token } = await app.accounts.issueKey(account.id, { name: "demo" });
     await file?.writeFile(`${token}\n`);
     await file?.sync();
-    const created = `An account \`demo\` was made (${account.id}: tier ${tier}, ${DEMO_CREDITS} credits, terms accepted).`;
+    const created = `The account \`demo\` was created (${account.id}: tier ${tier}, ${DEMO_CREDITS} credits, terms accepted).`;
     const welcome = `\n${created}\n${await describeUse(app, url, token, keyFile)}`;
     return { accountId: account.id, key: token, keyFile, welcome };
   } finally {
@@ -42,7 +42,7 @@ export async function makeDemoAccount(app: App, url: string, isTerminal: boolean
   }
 }
 
-/** Opened before the account is made: a key that nobody can be given is of no use. */
+/** Opened before the account is created: a key that cannot be written down is of no use. */
 async function createKeyFile(path: string): Promise<FileHandle> {
   // One of an earlier database may be there, with other rights.
   await rm(path, { force: true });
@@ -66,7 +66,7 @@ Make music:
 
   curl -s ${url}/api/v1/generations ${headers.map((header) => `-H ${header}`).join(" ")} -d '${body}'
 
-The answer's status_url shows the finished piece with its play_url.
+The status_url of the response has the finished track with its play_url.
 Docs: ${url}/docs
 `;
 }

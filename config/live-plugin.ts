@@ -21,7 +21,7 @@ export async function loadOnePlugin(settings: Settings, use: string, cwd: string
   const { id, definition } = await named(settings.plugins, use, cwd);
   const entry = Object.hasOwn(settings.plugins, id) ? (settings.plugins[id] ?? NO_ENTRY) : NO_ENTRY;
   const plugins = { [id]: { ...entry, enabled: true } };
-  const [loaded] = await loadPlugins({ ...settings, plugins, routing: { standIns: [] } }, definition);
+  const [loaded] = await loadPlugins({ ...settings, plugins, routing: { fallbacks: [] } }, definition);
   if (loaded === undefined) throw new Error(`The plugin ${id} was not loaded.`);
   return loaded;
 }

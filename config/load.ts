@@ -4,7 +4,7 @@ import { basename, resolve } from "node:path";
 import type Yaml from "yaml";
 import { SETTINGS_DEFINITION } from "./settings.js";
 import type { Settings } from "./settings.js";
-import { FILE_VARIABLE, GivenSettings } from "./settings/given-settings.js";
+import { FILE_VARIABLE, GivenSettings, type RenamedSetting } from "./settings/given-settings.js";
 import { keyLifetimeIssues } from "./settings/key-lifetime.js";
 import { SettingsError, refusedLine } from "./settings/issues.js";
 import { Resolver } from "./settings/resolver.js";
@@ -21,20 +21,23 @@ export interface SettingsSources {
   readonly overrides?: object;
   /** Whether stderr is a terminal. */
   readonly isTerminal?: boolean;
+  /** Gets each setting that was given by an older name; without it, Node's own deprecation warning has them. */
+  readonly onRenamed?: (renamed: RenamedSetting) => void;
 }
 
 /**
  * The settings: defaults, then the file named by `FERMATA_CONFIG`, then the environment, then `overrides`; the later wins, setting by
  * setting.
  *
- * @throws {SettingsError} with a line for every mistake in all of them
+ * @throws {SettingsError} with a line for every issue in all of them
  */
 export function loadSettings(sources: SettingsSources): Settings {
   const given = new GivenSettings(SETTINGS_DEFINITION);
   readConfigFile(sources, given);
   given.addEnvironment(sources.env);
   if (sources.overrides !== undefined) given.addTree(sources.overrides, "overrides");
-  const { cwd, isTerminal = process.stderr.isTTY } = sources;
+  const { cwd, isTerminal = process.stderr.isTTY, onRenamed = warnOfRenamed } = sources;
+  for (const renamed of given.resolveRenamed()) onRenamed(renamed);
   const settings = new Resolver(given, { cwd, isTerminal }).resolve(SETTINGS_DEFINITION) as Settings;
   checkTogether(settings, given.issues);
   if (given.issues.length > 0) throw new SettingsError(given.issues);
@@ -57,6 +60,14 @@ function readConfigFile({ env, cwd, readFile = readText }: SettingsSources, give
       `${FILE_VARIABLE}: ${JSON.stringify(name)} cannot be read (${reason}); allowed: the path of a YAML or JSON file`,
     );
   }
+}
+
+function warnOfRenamed({ from, to, origin }: RenamedSetting): void {
+  process.emitWarning(
+    `${from} (${origin}) is the older name of ${to}`,
+    "DeprecationWarning",
+    "FERMATA_RENAMED_SETTING",
+  );
 }
 
 function readText(path: string): string {

@@ -4,7 +4,7 @@ import { run } from "./run.js";
 /** Short, since a stop has 10 s in all, and {@link run} may have used nearly all of them. */
 const LINGER_MAX_MS = 400;
 
-// Whoever reads the output may stop early, as `head` does.
+// The reader of the output may close the pipe early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

@@ -87,7 +87,7 @@ export async function loadPlugins(
       const offered = found.models.filter((model) => found.offersModel?.(model, own.values) ?? true);
       const { models, issues: wrongModels } = withGivenModels({ ...found, models: offered }, entry?.models ?? []);
       issues.push(...wrongModels);
-      // One that is off may lack the settings that its powers depend on.
+      // A plugin that is off may lack the settings that its capabilities depend on.
       const capabilities =
         enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_CAPABILITIES;
       const outgoing = new OutgoingRule({
@@ -228,20 +228,20 @@ function checkedDefinition(id: string, found: unknown): ProviderDefinition {
 
 function unknownFallbacks({ routing }: Settings, loaded: readonly LoadedPlugin[]): string[] {
   const known = new Set(loaded.flatMap(({ models }) => models.map(({ id }) => id)));
-  const named = routing.standIns.flatMap((chain) => chain.split(">").map((id) => id.trim()));
+  const named = routing.fallbacks.flatMap((chain) => chain.split(">").map((id) => id.trim()));
   const unknown = [...new Set(named)].filter((id) => !known.has(id));
-  return unknown.map((id) => `routing.standIns: there is no model ${JSON.stringify(id)} (${[...known].join(", ")})`);
+  return unknown.map((id) => `routing.fallbacks: there is no model ${JSON.stringify(id)} (${[...known].join(", ")})`);
 }
 
 /** A job that comes by the same place twice would go round until its deadline. */
 function repeatedRoutes({ routing, stemSplit, vocalRemoval }: Settings): string[] {
-  const chains = routing.standIns.map((chain) => chain.split(">").map((id) => id.trim()));
+  const chains = routing.fallbacks.map((chain) => chain.split(">").map((id) => id.trim()));
   return [
     ...repeated(chains.map(([first = ""]) => first)).map(
-      (id) => `routing.standIns: ${id} begins more than one chain; allowed: one`,
+      (id) => `routing.fallbacks: ${id} begins more than one chain; allowed: one`,
     ),
     ...chains.flatMap((chain) =>
-      repeated(chain).map((id) => `routing.standIns: ${id} is in the chain ${chain.join(" > ")} twice; allowed: once`),
+      repeated(chain).map((id) => `routing.fallbacks: ${id} is in the chain ${chain.join(" > ")} twice; allowed: once`),
     ),
     ...repeated(stemSplit.providers).map((id) => `stemSplit.providers: ${id} is there twice; allowed: once`),
     ...repeated(vocalRemoval.providers).map((id) => `vocalRemoval.providers: ${id} is there twice; allowed: once`),

@@ -26,7 +26,7 @@ export class ProviderFetch {
     const guarded = new GuardedFetch({
       refusal: (url) => rule.refusal(url),
       connectorFor: (origin) => (rule.isConfigured(origin) ? this.toConfigured : this.toPublic),
-      // Nobody but the operator can admit an address, or look into why a provider names this one.
+      // Only the operator can allow an address, or find out why a provider names this one.
       refused: (words, cause) => {
         const isAddress = cause instanceof ConnectionFailedError;
         const message = isAddress ? `A call of the plugin ${rule.providerId} was refused: ${words}.` : words;

@@ -34,7 +34,7 @@ function locate(use: string, cwd: string): string {
 }
 
 /**
- * Writes files into a folder that is empty, or made for them.
+ * Writes files into an empty folder, or into a new one.
  *
  * @returns the folder's whole path
  * @throws {OperationRefusedError} when something is in it already; nothing was written

@@ -18,6 +18,7 @@ import type { LoadedPlugin } from "./plugins.js";
 import { importPlugin, writePackage } from "./provider-package.js";
 import { loadSettings, SettingsError } from "./load.js";
 import type { Settings } from "./settings.js";
+import type { RenamedSetting } from "./settings/given-settings.js";
 import { StopReport } from "./stop-report.js";
 import { confirmOn } from "./confirm.js";
 import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
@@ -28,9 +29,20 @@ export type RunProcess = Pick<NodeJS.Process, "env" | "stdin" | "stdout" | "stde
 
 /** Runs one command line. @returns the exit code */
 export async function run(argv: readonly string[], process: RunProcess): Promise<number> {
+  const renamed: RenamedSetting[] = [];
   const settings = (): Settings =>
-    loadSettings({ env: process.env, cwd: process.cwd(), isTerminal: process.stderr.isTTY === true });
-  const logger = ({ logs }: Settings): Logger => WinstonLogger.open({ ...logs, stream: process.stderr });
+    loadSettings({
+      env: process.env,
+      cwd: process.cwd(),
+      isTerminal: process.stderr.isTTY === true,
+      onRenamed: (setting) => renamed.push(setting),
+    });
+  const logger = ({ logs }: Settings): Logger => {
+    const opened = WinstonLogger.open({ ...logs, stream: process.stderr });
+    for (const { from, to, origin } of renamed.splice(0))
+      opened.warn("A setting is given by its older name, which the next minor version refuses", { from, to, origin });
+    return opened;
+  };
   const host: CliHost = {
     version: packageVersion(),
     root: packageRoot(),
@@ -71,9 +83,9 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     doctor: async () => {
       const given = settings();
       // Loaded when asked for: a server that starts has no use for it.
-      const { check: examine } = await import("./doctor.js");
-      // What goes wrong meanwhile is among the findings.
-      return examine(given, logger({ ...given, logs: { ...given.logs, level: "error" } }));
+      const { check } = await import("./doctor.js");
+      // Errors meanwhile are among the results.
+      return check(given, logger({ ...given, logs: { ...given.logs, level: "error" } }));
     },
     importPlugin: (use) => importPlugin(use, process.cwd()),
     openLiveCheck: async (use, modelId) => openLiveCheck(settings(), use, modelId, process),

@@ -122,7 +122,7 @@ const DEFINITION = {
       default: 24,
       max: 8_760,
       unit: "hours",
-      description: "How long an idempotency key keeps its answer; at least as long as `jobs.deadlineMinutes`",
+      description: "How long an idempotency key keeps its response; at least as long as `jobs.deadlineMinutes`",
     }),
   },
   breaker: {
@@ -176,7 +176,7 @@ const DEFINITION = {
   secrets: {
     key: kind.secret({
       lengthMin: SECRET_KEY_LENGTH_MIN,
-      description: "Signs URLs and seals stored secrets; made in the data directory when there is none",
+      description: "Signs URLs and seals stored secrets; created in the data directory when there is none",
     }),
     previousKey: kind.secret({
       lengthMin: SECRET_KEY_LENGTH_MIN,

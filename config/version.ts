@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Where package.json may be: it lies one level higher from the sources than from what is built of them. */
+/** Where package.json may be: one level further up from the build than from the sources. */
 const PLACES = ["../package.json", "../../package.json"] as const;
 
 interface Found {

@@ -80,7 +80,7 @@ export class BackgroundLoop {
     // Without a pause the first step begins within the call of `start`.
     if (firstPauseMs !== 0) await this.rest(Math.min(firstPauseMs ?? Infinity, this.pauseMaxMs));
     while (!this.isStopped) {
-      // Taken before the step, so that a call during it is answered by the next one.
+      // Taken before the step, so that a wake-up during the step leads to another step.
       const waiting = this.waiting;
       [this.waiting, this.pauseMaxMs] = [[], Infinity];
       const pauseMs = await this.step();

@@ -16,7 +16,7 @@ import type { OperateGenerations } from "./generations/operate-generations.js";
 import type { ReadGenerations } from "./generations/read-generations.js";
 import type { StartSplit } from "./generations/start-split.js";
 import type { WaitForJob } from "./generations/wait-for-job.js";
-import { RecordResponse } from "./idempotency/record-answer.js";
+import { RecordResponse } from "./idempotency/record-response.js";
 import { createJobs } from "./jobs/create-jobs.js";
 import type { JobEvents } from "./jobs/job-events.js";
 import { OperateJobs } from "./jobs/operate-jobs.js";

@@ -1,5 +1,5 @@
 /**
- * Every code that an answer can carry.
+ * Every code that a response can have.
  *
  * @see API v1, section 7; decisions, "Codes beyond section 7"
  */

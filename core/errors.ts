@@ -253,7 +253,7 @@ export class ProviderTimeoutError extends FermataError {
   }
 }
 
-/** The request cannot be served right now and may be sent again: overload, shutting down, storage out of reach. */
+/** The request cannot be served right now and may be sent again: overload, shutting down, storage unavailable. */
 export class ServiceUnavailableError extends FermataError {
   readonly code = "service_unavailable";
   constructor(
@@ -265,7 +265,7 @@ export class ServiceUnavailableError extends FermataError {
   }
 }
 
-/** An operation of an operator or an embedding app that makes no sense as given; never an answer of the public API. */
+/** An operation of an operator or an embedding app that makes no sense as given; the public API never returns it. */
 export class OperationRefusedError extends FermataError {
   readonly code = "invalid_request";
 }

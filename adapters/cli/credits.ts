@@ -53,7 +53,7 @@ export function addCreditCommands(program: Command, host: CliHost): void {
 }
 
 function addLedgerCommands(program: Command, host: CliHost): void {
-  const ledger = addGroup(program, "ledger", "Check the books");
+  const ledger = addGroup(program, "ledger", "Verify the ledger");
   addCommand(ledger, "verify", "Check every invariant; exit code 1 with the rows that break one", [
     "ledger verify",
     "ledger verify --json",

@@ -122,6 +122,6 @@ export interface CliHost {
    * @param modelId null: the cheapest model
    */
   openLiveCheck(use: string, modelId: string | null): Promise<LiveCheckSession>;
-  /** Writes files, text by path, into a folder that is empty or made for them. @returns its whole path */
+  /** Writes files, text by path, into an empty folder, or into a new one. @returns its absolute path */
   writePackage(directory: string, files: ReadonlyMap<string, string>): Promise<string>;
 }

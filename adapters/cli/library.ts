@@ -21,7 +21,7 @@ interface SearchOptions {
 /** `library …`. */
 export function addLibraryCommands(program: Command, host: CliHost): void {
   const library = addGroup(program, "library", "Import, share and search tracks");
-  addCommand(library, "import <file>", "Bring in tracks and playlists, all or none; a second time they come anew", [
+  addCommand(library, "import <file>", "Import tracks and playlists, all or none; a second import creates them again", [
     "library import catalogue.json",
     "library import catalogue.json --json",
   ]).action(async (file: string, options: { json?: boolean }) => {

@@ -29,7 +29,7 @@ export function addOperationCommands(program: Command, host: CliHost): void {
   ]).action(async (options: { json?: boolean }) => {
     const checks = await withProgress(host, "Checking", () => host.doctor());
     const ok = checks.every(({ result }) => result !== "failed");
-    // `mend` is what versions before called it.
+    // `mend` is the older name, for one minor version.
     const shown = checks.map((check) => ({ ...check, fix: check.fix }));
     print(host, options, { ok, checks: shown }, diagnosis(checks));
     if (!ok) throw new CommandFailed();

@@ -61,7 +61,7 @@ function addCreate(playlists: Command, host: CliHost): void {
     'playlists create "Rainy evenings" --account acct_01j… --tracks trk_01j…,trk_01k…',
     'playlists create "House favourites" --public',
   ])
-    .option("--account <id>", "whom it belongs to; without it to nobody")
+    .option("--account <id>", "the owner; without it the playlist has none")
     .option("--public", "for everybody to see; private without it")
     .option("--tracks <ids>", "comma-separated, in this order", idsOf)
     .action(async (title: string, options: CreateOptions, command: Command) => {
@@ -87,7 +87,7 @@ function addEdit(playlists: Command, host: CliHost): void {
     .option("--add <ids>", "comma-separated, at the end", idsOf)
     .option("--remove <ids>", "comma-separated", idsOf)
     .addOption(
-      new Option("--tracks <ids>", "comma-separated, all its tracks anew")
+      new Option("--tracks <ids>", "comma-separated, replaces all its tracks")
         .argParser(idsOf)
         .conflicts(["add", "remove"]),
     )

@@ -65,21 +65,23 @@ function providerId(text: string): string {
   return text;
 }
 
-function presented({ id, portVersion, ours, models, issues: found, notes }: CheckedProvider): object {
+/** `mistakes` is the older name of `issues`, for one minor version. */
+function presented({ id, portVersion, ours, models, issues, notes }: CheckedProvider): object {
   return {
     id,
-    ok: found.length === 0,
+    ok: issues.length === 0,
     port_version: portVersion,
     fermata_port_version: ours,
     models,
-    issues: found,
+    issues,
+    mistakes: issues,
     notes,
   };
 }
 
-function described({ id, portVersion, ours, models, issues: found, notes }: CheckedProvider): string[] {
+function described({ id, portVersion, ours, models, issues, notes }: CheckedProvider): string[] {
   const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
   const head = `${id ?? "(no id)"}: port version ${portVersion ?? "(none)"}, this Fermata's ${ours}; ${count(models.length, "model")}`;
-  const verdict = found.length === 0 ? "Nothing is wrong." : `${count(found.length, "mistake")}.`;
-  return [head, ...found.map((issue) => `  mistake  ${issue}`), ...notes.map((note) => `  note     ${note}`), verdict];
+  const verdict = issues.length === 0 ? "Nothing is wrong." : `${count(issues.length, "issue")}.`;
+  return [head, ...issues.map((issue) => `  issue  ${issue}`), ...notes.map((note) => `  note   ${note}`), verdict];
 }

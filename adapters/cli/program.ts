@@ -87,7 +87,7 @@ function buildProgram(host: CliHost): Command {
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // What callers of the API must not see is what an operator needs: why the storage is out of reach.
+  // Callers of the API must not see why the storage is unavailable; an operator needs it.
   const reason = FermataError.is(error) && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `${error.message}${reason}`;
 }

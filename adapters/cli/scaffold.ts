@@ -61,7 +61,7 @@ export const DEVELOPMENT_TOOLS: Readonly<Record<string, string>> = {
  * @param id the provider's id
  * @param root the folder of the Fermata that the package is built and tested with; it is on no registry
  * @returns text by path
- * @throws {OperationRefusedError} this installation was made without the template, as the container image is
+ * @throws {OperationRefusedError} this installation has no template, such as the container image
  */
 export async function scaffold(id: string, root: string): Promise<ReadonlyMap<string, string>> {
   const read = (path: string): Promise<string> => readTemplate(join(root, path));

@@ -61,7 +61,7 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
   ])
     .option(
       "--overlap-hours <n>",
-      "how long the old secret signs beside the new one, 0 to 168; 0 when it has leaked",
+      "how long the old secret signs alongside the new one, 0 to 168; 0 when it has leaked",
       wholeNumberWithin(0, 168),
       24,
     )
@@ -73,7 +73,7 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
         `secret  ${secret}`,
         options.overlapHours === 0
           ? "The old secret signs no more."
-          : `The old secret signs beside it for ${options.overlapHours} h.`,
+          : `The old secret signs alongside it for ${options.overlapHours} h.`,
       ]);
     });
 }
@@ -90,7 +90,7 @@ function addResendCommand(webhooks: Command, host: CliHost): void {
     ],
   )
     .option("--endpoint <id>", "its exhausted and dropped deliveries, the oldest first")
-    .option("--since <time>", "made at or after this time, at most 14 days ago", moment)
+    .option("--since <time>", "created at or after this time, at most 14 days ago", moment)
     .option("--after <delivery>", "go on after this one")
     .action(async (delivery: string | undefined, options: ResendOptions, command: Command) => {
       if ((delivery === undefined) === (options.endpoint === undefined))

@@ -1,5 +1,5 @@
 /**
- * What the definition of settings is made of: leaves (one setting each), plain objects (groups), and named groups, whose names are the operator's
+ * The parts of the definition of settings: leaves (one setting each), plain objects (groups), and named groups, whose names are the operator's
  * (`tiers.NAME`). Types, defaults, checks and the documentation all come from it.
  */
 import type { z } from "zod";
@@ -59,7 +59,7 @@ export class Named<G extends Group, Extra = unknown> {
       readonly of: G;
       /** A name as the environment spells it (`MY_TIER`) when nothing else has named it yet. */
       readonly fromEnvironment: (word: string) => string;
-      /** Whether names beside those of `of` are kept as `own`, for somebody else to check. */
+      /** Whether names other than those of `of` are kept as `own`, for the plugin's declaration to check. */
       readonly keepsOthers?: boolean;
     },
   ) {}

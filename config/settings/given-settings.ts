@@ -12,13 +12,25 @@ const PREFIX = "FERMATA_";
 const FOREIGN_VARIABLE =
   /^FERMATA_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?|TEST_[A-Z0-9_]+)$/;
 
-/** Stands for a setting that a plugin declares: whatever is given is kept. */
+/** Older names of settings, which are read for one minor version after the change. */
+const RENAMED: Readonly<Record<string, string>> = { "routing.standIns": "routing.fallbacks" };
+
+/** A setting that was given by its older name. */
+export interface RenamedSetting {
+  readonly from: string;
+  readonly to: string;
+  /** The file or the environment variable. */
+  readonly origin: string;
+}
+
+/** Stands for a setting that a plugin declares: any value is accepted here. */
 const OWN = new Leaf<unknown>({} as Leaf<unknown>["options"]);
 
-/** What was given, by path, from all sources; mistakes in names are found here. */
+/** The values of all sources by path; unknown names become issues here. */
 export class GivenSettings {
   readonly issues: string[] = [];
   private readonly byPath = new Map<string, GivenSetting>();
+  private readonly renamed = new Map<string, RenamedSetting & GivenSetting>();
 
   constructor(private readonly definition: Group) {}
 
@@ -42,8 +54,10 @@ export class GivenSettings {
     for (const [name, value] of Object.entries(env)) {
       if (!name.startsWith(PREFIX) || name === FILE_VARIABLE || FOREIGN_VARIABLE.test(name) || value === undefined)
         continue;
+      const older = Object.keys(RENAMED).find((path) => environmentName(path.split(".")) === name);
       const path = this.pathOf(this.definition, name.slice(PREFIX.length).split("__"), []);
-      if (path === null)
+      if (older !== undefined) this.addRenamed(older, { value, origin: name, isText: true });
+      else if (path === null)
         this.issues.push(
           unknownLine(
             name,
@@ -70,6 +84,8 @@ export class GivenSettings {
       const childPath = [...path, name];
       if (node instanceof Named) this.addNamed(node, name, child, childPath, origin);
       else if (Object.hasOwn(node, name)) this.addNode(node[name] as Node, child, childPath, origin);
+      else if (Object.hasOwn(RENAMED, childPath.join(".")))
+        this.addRenamed(childPath.join("."), { value: child, origin, isText: false });
       else this.addUnknown(childPath, origin);
     }
   }
@@ -85,6 +101,26 @@ export class GivenSettings {
     } else {
       this.addNode(of, value, path, origin);
     }
+  }
+
+  private addRenamed(from: string, { origin, ...setting }: GivenSetting): void {
+    this.renamed.set(from, { from, to: RENAMED[from] as string, origin, ...setting });
+  }
+
+  /**
+   * Puts what older names were given under their new ones. Both names of one setting are an issue, whatever their
+   * sources: it would be unclear which of them holds. Call it after the last source.
+   *
+   * @returns the settings that were given by an older name
+   */
+  resolveRenamed(): readonly RenamedSetting[] {
+    for (const { from, to, ...setting } of this.renamed.values()) {
+      const other = this.byPath.get(to);
+      if (other === undefined) this.byPath.set(to, setting);
+      else
+        this.issues.push(`${from} (${setting.origin}): older name of ${to}, which ${other.origin} sets; allowed: one`);
+    }
+    return [...this.renamed.values()];
   }
 
   private addUnknown(path: readonly string[], origin: string): void {

@@ -45,10 +45,10 @@ const limits = {
 export const http = {
   host: kind.text({ default: "127.0.0.1", allowed: "an address or host name", description: "Address to listen on" }),
   port: kind.integer({ default: 8_080, min: 0, max: PORT_MAX, description: "Port to listen on; 0 takes a free one" }),
-  publicUrl: kind.optional(kind.webAddress({ description: "What URLs in answers begin with" }), "the listen address"),
+  publicUrl: kind.optional(kind.webAddress({ description: "What URLs in responses begin with" }), "the listen address"),
   trustProxy: kind.trustProxy({
     default: false,
-    description: "Whose `X-Forwarded-For` is believed: nobody's, a number of hops, or these networks",
+    description: "Whose `X-Forwarded-For` is believed: none, a number of hops, or these networks",
   }),
   webhookScope: kind.optional(kind.choice(SCOPES, { description: "Scope that a key needs for webhook endpoints" })),
   bodyLimitBytes: kind.integer({
@@ -71,7 +71,7 @@ function metricsPort({ at }: DefaultContext): number {
 }
 
 export const metrics = {
-  enabled: kind.flag({ default: true, description: "Whether `GET /metrics` answers" }),
+  enabled: kind.flag({ default: true, description: "Whether `GET /metrics` is served" }),
   host: kind.text({
     default: "127.0.0.1",
     allowed: "an address or host name",

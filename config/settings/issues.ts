@@ -1,6 +1,6 @@
 import { MASK, isSecretName, redactText } from "../../adapters/observability/redact.js";
 
-/** Settings that cannot be used. `lines` holds every mistake, a line each; secrets are masked. */
+/** Settings that cannot be used. `lines` holds every issue, a line each; secrets are masked. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   constructor(readonly lines: readonly string[]) {

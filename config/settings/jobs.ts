@@ -71,7 +71,7 @@ export const jobs = {
     min: 10,
     max: 60_000,
     unit: "milliseconds",
-    description: "How often workers look for jobs that no bell has announced",
+    description: "How often workers look for jobs of which no notification arrived",
   }),
   shutdownGraceSeconds: kind.number({
     default: 5,

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { Leaf } from "./definition.js";
 import type { Default, DefaultContext, LeafOptions } from "./definition.js";
 
-/** What every kind is told, beside its own bounds. */
+/** Options of every kind, in addition to its own bounds. */
 interface About<T> {
   /** A constant, or what {@link workedOut} makes; without one the setting must be given. */
   readonly default?: T | Default<T>;

@@ -6,7 +6,7 @@ import { refusedLine, unknownLine } from "./issues.js";
 /** A value as it was given, with where it came from. */
 export interface GivenSetting {
   readonly value: unknown;
-  /** The file or environment variable, as mistakes name it. */
+  /** The file or environment variable, as issues name it. */
   readonly origin: string;
   /** True for a text of the environment, which may stand for a number or a boolean. */
   readonly isText: boolean;
@@ -15,7 +15,7 @@ export interface GivenSetting {
 export interface PluginSettings {
   /** The given values and the defaults of the others. */
   readonly values: ProviderHost["settings"];
-  /** One line per mistake; with any, `values` must not be used. */
+  /** One line per issue; with any, `values` must not be used. */
   readonly issues: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import * as kind from "./kinds.js";
 import { type GivenModel, models } from "./models.js";
 import type { GivenSetting } from "./plugin-settings.js";
 
-/** Who is asked for a split, the specialists first; whoever is off or cannot is left out. */
+/** The providers that are asked for a split, the specialists first; one that is off or cannot split is skipped. */
 const SPLITTERS = [
   "lalal",
   "musicai",
@@ -24,13 +24,13 @@ const split = (what: string, cost: number) => ({
     default: SPLITTERS,
     items: "provider ids",
     accepts: (id) => /^[a-z0-9][a-z0-9-]{0,29}$/.test(id),
-    description: `Who is asked for ${what}, in this order; those that are off or cannot are passed over`,
+    description: `The providers that are asked for ${what}, in this order; one that is off or cannot is skipped`,
   }),
 });
 
-/** Who stands in for whom. */
+/** Which models take the jobs of another one while its provider is unavailable. */
 export const routing = {
-  standIns: kind.list({
+  fallbacks: kind.list({
     default: [],
     items: "chains of model ids (`suno/v5 > mureka/auto > synth/song`)",
     accepts: (chain) => /^[a-z0-9][a-z0-9._/-]*( *> *[a-z0-9][a-z0-9._/-]*)+$/.test(chain),
@@ -88,7 +88,7 @@ export const plugins = new Named<
       items: "hosts (`api.example.com`, `*.example.com`) and origins (`http://10.0.0.5:8000`)",
       accepts: isAllowedHost,
       description:
-        "Where the plugin may call beside its own hosts: hosts by https at public addresses, origins as they are",
+        "Where the plugin may call in addition to its own hosts: hosts by https at public addresses, origins as they are",
     }),
     models,
   },

@@ -13,7 +13,7 @@ export class Resolver {
     private readonly surroundings: Pick<DefaultContext, "cwd" | "isTerminal">,
   ) {}
 
-  /** Frozen at every depth. With mistakes, which are added to those of `given`, it must not be used. */
+  /** Frozen at every depth. With issues, which are added to those of `given`, it must not be used. */
   resolve(definition: Group): unknown {
     return this.node(definition, [], "");
   }

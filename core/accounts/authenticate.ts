@@ -37,7 +37,7 @@ export class Authenticate {
   /**
    * @param header the Authorization header
    * @throws {AuthenticationRequiredError} no bearer key in it
-   * @throws {InvalidApiKeyError} malformed, or a key nobody was given
+   * @throws {InvalidApiKeyError} malformed, or a key that was never issued
    * @throws {RevokedApiKeyError} revoked, or expired
    */
   async identify(header: string | undefined): Promise<KeyHolder> {

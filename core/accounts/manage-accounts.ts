@@ -34,7 +34,7 @@ export interface NewKey {
   readonly expiresAt?: number;
 }
 
-/** A key right after it was made: the only moment its token is known. */
+/** A key at its creation: the only moment its token is known. */
 export interface IssuedKey {
   readonly key: ApiKey;
   readonly token: string;

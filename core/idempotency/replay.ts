@@ -2,7 +2,7 @@ import { IdempotencyConflictError, IdempotencyKeyConflictError } from "../errors
 import type { Fingerprint } from "../ports/idempotency-store.js";
 
 /**
- * Throws unless the record was made by the same request.
+ * Throws unless the record is of the same request.
  *
  * @throws {IdempotencyKeyConflictError} another shape
  * @throws {IdempotencyConflictError} the same shape with other values

@@ -2,7 +2,7 @@ import type { AccountId } from "../ids.js";
 
 /** What has an owner and may be open to everybody: a track, a playlist. */
 export interface Owned {
-  /** null: it belongs to nobody. */
+  /** null: it has no owner. */
   readonly accountId: AccountId | null;
   readonly visibility: "public" | "private";
 }
@@ -10,7 +10,7 @@ export interface Owned {
 /**
  * Whether the viewer may see this: it is public, or its own. Sharing a track opens its page and nothing else.
  *
- * @param viewer null: somebody without an account, as is the owner of what belongs to nobody
+ * @param viewer null: a viewer without an account; items without an owner have a null owner too
  */
 export function maySee(thing: Owned, viewer: AccountId | null): boolean {
   return thing.visibility === "public" || (viewer !== null && thing.accountId === viewer);

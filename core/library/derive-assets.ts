@@ -9,19 +9,19 @@ export interface DeriveAssetsDeps {
   readonly analyser: AudioAnalyser;
   readonly covers: CoverPainter;
   readonly logger: Logger;
-  /** For each file that is made. */
+  /** For each file that is derived. */
   readonly maxBytes: number;
 }
 
-/** What a role's file is called, beside the mix. */
+/** The name of a role's file, next to the mix. */
 const FILE_NAMES = { preview: "preview.mp3", cover: "cover.png" } as const;
 
-/** Makes what a track's source left out: length, waveform, preview and cover. All of it is an extra: where it cannot be made, it stays out. */
+/** Derives what a track's source left out: length, waveform, preview and cover. What cannot be derived stays out. */
 export class DeriveAssets {
   constructor(private readonly deps: DeriveAssetsDeps) {}
 
   /**
-   * Adds what is missing to a track whose mix is stored already, and stores the new files beside that mix; a track without a mix is left as it
+   * Adds what is missing to a track whose mix is stored already, and stores the new files next to that mix; a track without a mix is left as it
    * is. What is there already is never replaced. Never fails for the audio's sake: what went wrong is logged.
    *
    * @throws the signal's reason once it is aborted

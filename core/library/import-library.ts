@@ -27,7 +27,7 @@ export interface ImportedLibrary {
 /** Nothing was imported. */
 export class ImportRefusedError extends OperationRefusedError {
   constructor(readonly issues: readonly ImportIssue[]) {
-    const count = `${issues.length} mistake${issues.length === 1 ? "" : "s"}`;
+    const count = `${issues.length} issue${issues.length === 1 ? "" : "s"}`;
     super([`The import has ${count}; nothing was imported.`, ...issues.map(lineOf)].join("\n"));
   }
 }
@@ -57,7 +57,7 @@ export class ImportLibrary {
    *
    * @param value as `library import` takes it from its file
    * @param files null: no track may name one
-   * @throws {ImportRefusedError} with every mistake
+   * @throws {ImportRefusedError} with every issue
    * @see decisions, "How it is started and operated" (`library import`)
    */
   async execute(value: unknown, files: ImportFiles | null): Promise<ImportedLibrary> {
@@ -76,7 +76,7 @@ export class ImportLibrary {
       }
       await this.insert(tracks, playlists);
     } catch (error) {
-      // The reply to a commit may be lost: then everything is there after all. Where nobody can tell, the files must stay.
+      // The reply to a commit may be lost although it was done. While that is unknown, the files must stay.
       const isThere = await this.isThere(tracks, playlists).catch(() => null);
       if (isThere === false) await this.discard(tracks);
       if (isThere !== true) throw error;
@@ -167,7 +167,7 @@ export class ImportLibrary {
     }));
   }
 
-  /** All are there or none is, so that one tells. */
+  /** All were written or none was, so looking at one is enough. */
   private async isThere([track]: readonly Track[], [playlist]: readonly Playlist[]): Promise<boolean> {
     const { library } = this.deps;
     if (track !== undefined) return (await library.findTracks([track.id])).has(track.id);

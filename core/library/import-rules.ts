@@ -26,7 +26,7 @@ export function checkImport(
   for (const playlist of playlists) checkEntries(playlist, trackByRef, issues);
 }
 
-/** An item without a ref has had its mistake already. */
+/** An item without a ref has its issue already. */
 function indexByRef<T extends ImportItem>(items: readonly T[], issues: Issues): Map<string, T> {
   const byRef = new Map<string, T>();
   for (const item of items) {
@@ -51,7 +51,7 @@ function checkEntries(playlist: ImportPlaylist, trackByRef: ReadonlyMap<string, 
   }
 }
 
-/** An import names accounts by texts that may be no ids; those have had their mistake already. */
+/** An import names accounts by texts that may be no ids; those have their issue already. */
 function ownedBy(item: ImportItem): {
   readonly accountId: AccountId | null;
   readonly visibility: ImportItem["visibility"];

@@ -18,7 +18,7 @@ import type { Track } from "./track.js";
 
 export interface NewPlaylist {
   readonly title: string;
-  /** null: it belongs to nobody, and is public. */
+  /** null: it has no owner, and is public. */
   readonly accountId: string | null;
   readonly visibility: Playlist["visibility"];
   /** None by default. */
@@ -62,7 +62,7 @@ export class ManageLibrary {
     return playlist;
   }
 
-  /** A playlist with all that it holds, whoever may play it. @throws {PlaylistNotFoundError} */
+  /** A playlist with all its tracks, regardless of who may play them. @throws {PlaylistNotFoundError} */
   async playlist(id: string, onBehalf: OnBehalf = {}): Promise<PlaylistWithTracks> {
     const playlist = await this.find(id, onBehalf);
     const tracks = await this.deps.library.findTracks(playlist.trackIds);
@@ -70,7 +70,7 @@ export class ManageLibrary {
   }
 
   /**
-   * What a playlist held before stays in it, whoever may play it by now; new tracks are checked.
+   * The tracks of a playlist stay in it, even where its owner may no longer play them; new tracks are checked.
    *
    * @throws {PlaylistNotFoundError}
    * @throws {OperationRefusedError} what must not be changed so; nothing was
@@ -113,7 +113,7 @@ export class ManageLibrary {
     return playlist.id;
   }
 
-  /** A track and its lyrics, whoever may play it. @throws {TrackNotFoundError} */
+  /** A track and its lyrics, regardless of who may play it. @throws {TrackNotFoundError} */
   async trackWithLyrics(id: string, { owner }: OnBehalf = {}): Promise<TrackWithLyrics> {
     const track = await this.track(id, owner);
     return { track, lyrics: await this.deps.library.findLyrics(track.id) };
@@ -125,7 +125,7 @@ export class ManageLibrary {
     const track = await this.track(trackId, owner);
     if (track.shareToken !== null) return track;
     const drawn = newShareToken(random);
-    // Whoever shares it at the same time may have been first: theirs is the address then.
+    // Another process may have shared it at the same moment: its address holds then.
     const shareToken = await audit.inTransaction(
       (tx) => library.shareTrack(tx, track.id, drawn),
       // The token is what opens the page: it is not recorded.

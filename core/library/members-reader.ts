@@ -61,7 +61,7 @@ export class MembersReader {
     return Object.hasOwn(this.members, name) ? this.members[name] : undefined;
   }
 
-  /** Text of 1 to `lengthMax` code points that is not blank; null when it is missing or mistaken. */
+  /** Text of 1 to `lengthMax` code points that is not blank; null when it is missing or has an issue. */
   text(name: string, lengthMax: number, { isOptional } = REQUIRED): string | null {
     if (this.has(name)) return this.checked(this.value(name), this.pathOf(name), lengthMax);
     if (!isOptional) this.issues.add(this.pathOf(name), "is required");
@@ -90,7 +90,7 @@ export class MembersReader {
     return entries;
   }
 
-  /** A number above 0; null when it is missing or mistaken. */
+  /** A number above 0; null when it is missing or has an issue. */
   number(name: string, maximum: number): number | null {
     if (!this.has(name)) return null;
     const value = this.value(name);

@@ -11,11 +11,11 @@ export const TITLE_MAX_LENGTH = 200;
 export interface PlaylistChanges {
   readonly title?: string | undefined;
   readonly visibility?: Playlist["visibility"] | undefined;
-  /** All tracks anew, in this order; goes with none of the following. */
+  /** Replaces all tracks, in this order; excludes the following members. */
   readonly tracks?: readonly string[] | undefined;
   /** At the end, in this order; a track that is held already stays where it is. */
   readonly add?: readonly string[] | undefined;
-  /** A track that is not held is no mistake. */
+  /** A track that is not in the playlist is no issue. */
   readonly remove?: readonly string[] | undefined;
   /** To this place among the tracks, from 0; a place behind the end is the end. */
   readonly move?: { readonly track: string; readonly to: number } | undefined;
@@ -30,7 +30,7 @@ export function titleIssue(title: string): string | null {
   return title.isWellFormed() ? null : "must be well-formed Unicode";
 }
 
-/** @throws {OperationRefusedError} a title that cannot be, or a private playlist of nobody */
+/** @throws {OperationRefusedError} an invalid title, or a private playlist without an owner */
 export function checkPlaylist({
   title,
   visibility,
@@ -45,14 +45,14 @@ export function checkPlaylist({
 /**
  * The playlist's tracks after the changes. Whether a new one is there, and may be held, is {@link checkHeld}'s to say.
  *
- * @throws {OperationRefusedError} `tracks` beside other changes of them, or with one twice; a move of a track that is not held; too many
+ * @throws {OperationRefusedError} `tracks` together with other changes of them, or with one twice; a move of a track that is not in it; too many
  */
 export function changedTracks(
   held: readonly TrackId[],
   { tracks, add = [], remove = [], move }: PlaylistChanges,
 ): TrackId[] {
   if (tracks !== undefined && (add.length > 0 || remove.length > 0 || move !== undefined)) {
-    throw new OperationRefusedError("Give all tracks of a playlist anew, or add, remove and move some; not both.");
+    throw new OperationRefusedError("Replace all tracks of a playlist, or add, remove and move some; not both.");
   }
   // Before anything that takes longer the more there are.
   checkCount(tracks?.length ?? 0);

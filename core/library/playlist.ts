@@ -5,7 +5,7 @@ export const PLAYLIST_TRACKS_MAX = 500;
 
 export interface Playlist {
   readonly id: PlaylistId;
-  /** null on public playlists that belong to nobody. */
+  /** null on public playlists without an owner. */
   readonly accountId: AccountId | null;
   readonly title: string;
   readonly visibility: "public" | "private";

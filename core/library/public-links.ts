@@ -28,7 +28,7 @@ export class PublicLinks {
     return (await this.suspended()).has(track.accountId) ? null : track;
   }
 
-  /** Whether the account of this stored file is suspended; false for what belongs to nobody, or to nothing known. */
+  /** Whether the account of this stored file is suspended; false for a file without an owner, or of no known track. */
   async isSuspended(audioKey: string): Promise<boolean> {
     const suspended = await this.suspended();
     // Nearly always none is, and nothing has to be looked up for each file that is played.

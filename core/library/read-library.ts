@@ -18,7 +18,7 @@ export interface FoundInLibrary {
   readonly playlists: readonly PlaylistWithTracks[];
 }
 
-/** A list of playlists ends here: what is answered, and made, at once has a size that a server can bear from many callers. */
+/** The most playlists in one response: its size must be one that a server can bear from many callers. */
 export const PLAYLISTS_MAX: PlaylistLimits = { playlists: 200, tracks: 10_000 };
 
 export interface ReadLibraryDeps {
@@ -27,7 +27,7 @@ export interface ReadLibraryDeps {
 
 /**
  * Tracks and playlists as a viewer may see them: those of its own account and public ones. What is another account's own does not exist
- * for it: no id, search, playlist or count tells of it.
+ * for it: no id, search, playlist or count reveals it.
  */
 export class ReadLibrary {
   constructor(private readonly deps: ReadLibraryDeps) {}

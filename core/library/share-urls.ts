@@ -5,7 +5,7 @@ import type { Track } from "./track.js";
 export const SHARE_PATH = "/share/";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 131 bits: nobody finds one by trying. */
+/** 131 bits: not to be found by guessing. */
 const TOKEN_LENGTH = 22;
 const TOKEN_PATTERN = /^[0-9A-Za-z]{22}$/;
 /** Some are thrown away, so that every character is equally likely. */
@@ -34,7 +34,7 @@ export function isShareToken(text: string): boolean {
  * @see decisions, "Library" (`share_url`)
  */
 export class ShareUrls {
-  /** @param publicUrl what callers reach this server by, without a slash at its end; asked anew for every address */
+  /** @param publicUrl what callers reach this server by, without a slash at its end; read again for every address */
   constructor(private readonly publicUrl: () => string) {}
 
   /** The page of a track; null while it is not shared. */

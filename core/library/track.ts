@@ -15,9 +15,9 @@ export interface TrackAsset {
 
 export interface Track {
   readonly id: TrackId;
-  /** null on public tracks that belong to nobody. */
+  /** null on public tracks without an owner. */
   readonly accountId: AccountId | null;
-  /** The job that made it; null on imported tracks. */
+  /** The job that created it; null on imported tracks. */
   readonly jobId: JobId | null;
   /** Its place among the tracks of its job, from 0. */
   readonly position: number;
@@ -34,7 +34,7 @@ export interface Track {
   readonly shareToken: string | null;
   /** Goes up when the track is unshared: signed links to its files carry it, and die with the number they carry. */
   readonly linkGeneration: number;
-  /** Who made it, and what that provider knows it by; null on imported tracks. */
+  /** The provider that created it, and that provider's reference to it; null on imported tracks. */
   readonly origin: TrackOrigin | null;
   readonly createdAt: number;
 }
@@ -61,7 +61,7 @@ export function titleOf(given: string | null, prompt: string): string {
   return title === "" ? titleFromPrompt(prompt) : title;
 }
 
-/** A title for a piece whose provider gave none: the first words of the prompt. */
+/** A title for a track whose provider gave none: the first words of the prompt. */
 export function titleFromPrompt(prompt: string): string {
   const words = withoutControls(prompt).replace(/\s+/gu, " ");
   const characters = [...words];

@@ -101,7 +101,7 @@ export class UploadTrack {
       await this.finish(begun.upload, track, mix.sizeBytes);
       return track;
     } catch (error) {
-      // The reply to a commit may be lost: then the track is there after all. Where nobody knows, its files stay.
+      // The reply to a commit may be lost although it was done. While that is unknown, the files stay.
       const found = await this.find(begun.upload).catch(() => null);
       if (found === undefined) await this.discard(begun.upload);
       if (found) return found;

@@ -65,7 +65,7 @@ export class Backlog {
 
 /**
  * Where jobs wait and all that is under way are calls that have not returned, the provider renders within the call, and
- * takes as many at once as are under way; null where that cannot be told: what is accepted holds no slot.
+ * takes as many at once as are under way; null where that is unknown: accepted work holds no slot.
  */
 function slotsSeen({ waiting, submitting, rendering }: ProviderWork): number | null {
   return waiting > 0 && submitting > 0 && rendering === 0 ? submitting : null;

@@ -23,9 +23,9 @@ export interface CallbackUrlsDeps {
 }
 
 /**
- * Addresses that providers report to, which nobody else can guess: one per attempt, or one per job where the provider
- * recognises a repeated call by its content, which the address is a part of. Whoever knows one is believed to be that
- * provider, or to have seen its traffic; what it says counts only when it is signed besides.
+ * Addresses that providers report to, which no one else can guess: one per attempt, or one per job where the provider
+ * recognises a repeated call by its content, which the address is a part of. A sender that knows one is taken for that
+ * provider, or for someone who saw its traffic; what it reports counts only when it is signed as well.
  */
 export class CallbackUrls {
   /**

@@ -9,7 +9,7 @@ export interface Offer {
 }
 
 /**
- * What the health of an offer is stored under, beside that of its provider: the model's id, for a split the provider's
+ * The key of an offer's stored health, in addition to its provider's: the model's id, for a split the provider's
  * and the operation's. Neither is the id of a provider.
  */
 export function healthIdOf({ providerId, servedModelId, operation }: Offer): string {

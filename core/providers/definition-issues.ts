@@ -47,7 +47,7 @@ export function definitionIssues(value: unknown): string[] {
     issues.push(...longestCallIssues(longestCallMs));
   if (definition["hosts"] !== undefined && typeof definition["hosts"] !== "function")
     issues.push(...hostIssues(definition["hosts"]));
-  if (typeof create !== "function") issues.push("create: missing; allowed: a function that answers the provider");
+  if (typeof create !== "function") issues.push("create: missing; allowed: a function that returns the provider");
   if (offersModel !== undefined && typeof offersModel !== "function")
     issues.push(`offersModel: ${shown(offersModel)}; allowed: a function`);
   if (checkModel !== undefined && typeof checkModel !== "function")
@@ -89,9 +89,9 @@ function idleMethods(provider: MusicProvider, capabilities: ProviderCapabilities
   const issues: string[] = [];
   for (const name of ["lookup", "cancel"] as const)
     if (!capabilities[name] && has(name))
-      issues.push(`there is a method \`${name}\`, and capabilities.${name} is false: nobody would call it`);
+      issues.push(`there is a method \`${name}\`, and capabilities.${name} is false: the host would never call it`);
   if ((capabilities.callbacks ?? "none") === "none" && has("parseCallback"))
-    issues.push("there is a method `parseCallback`, and capabilities.callbacks is none: nobody would call it");
+    issues.push("there is a method `parseCallback`, and capabilities.callbacks is none: the host would never call it");
   return issues;
 }
 

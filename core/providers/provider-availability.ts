@@ -51,7 +51,7 @@ export class ProviderAvailability {
     return this.change(providerId, (health) => afterFailure(health, this.deps.policy, this.deps.clock.now()));
   }
 
-  /** Opens the breaker at once, until somebody tries again. */
+  /** Opens the breaker at once, until a worker tries again. */
   async recordBroken(providerId: string): Promise<void> {
     await this.change(providerId, (health) => afterBreakdown(health, this.deps.policy, this.deps.clock.now()));
   }

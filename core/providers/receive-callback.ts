@@ -35,14 +35,14 @@ export interface ReceiveCallbackDeps {
   readonly logger: Logger;
 }
 
-/** More of one job tell nothing that asking the provider does not: they wake, and are not kept. */
+/** Beyond 50 callbacks a job's callbacks are not stored; each still makes the job due for a poll. */
 const KEPT_PER_JOB_MAX = 50;
 
-/** Headers that a signature may cover or lie in; cookies and the like are nobody's business. */
+/** Headers that a signature may cover or be in; cookies and others are not stored. */
 const DROPPED_HEADERS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 /**
- * Keeps what a provider reports and wakes whoever works on that job. Nothing is believed here: that is for the worker,
+ * Stores a provider's report and notifies the workers of that job. Nothing is believed here: that is for the worker,
  * who knows the provider.
  */
 export class ReceiveCallback {
@@ -51,7 +51,7 @@ export class ReceiveCallback {
   /**
    * Returns once the callback is kept, or is known to change nothing: an equal one was kept, or the job has ended.
    *
-   * @throws {NotFoundError} the address was not made here
+   * @throws {NotFoundError} the address is not one of this installation
    * @throws {ServiceUnavailableError} it was not kept: the provider may send it again
    */
   async receive(incoming: IncomingCallback): Promise<void> {

@@ -48,7 +48,7 @@ export class Routes {
   /**
    * The routes of providers that are on, the preferred one first.
    *
-   * @param source the track to take apart, or to work from; null for a generation from none, or when it is gone: then
+   * @param source the track to split, or to work from; null for a generation from none, or when it is gone: then
    *   there is no route for a split, and only that of the model itself for a generation
    */
   routesOf(job: RoutedJob, source: Track | null): readonly Route[] {

@@ -11,7 +11,7 @@ export function clientNetwork(address: string | undefined): string {
   const [, host = address] = /^\[(.*)\](?::\d+)?$/.exec(address) ?? /^([\d.]+):\d+$/.exec(address) ?? [];
   const bytes = ipv4Bytes(host);
   if (bytes !== null) return bytes.join(".");
-  // A zone tells interfaces of this machine apart, not clients.
+  // A zone distinguishes interfaces of this machine, not clients.
   const groups = ipv6Groups(host.replace(/%.*$/, ""));
   if (groups === null) return UNKNOWN;
   if (isMappedIpv4(groups))

@@ -5,7 +5,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * How many requests that need no key one network may have under way at once, in this process. A caller with a key has a
- * rate limit; whoever has none is known by the address alone.
+ * rate limit; a caller without a key is known by its address alone.
  */
 export class NetworkBudget {
   private readonly underWay = new Map<string, number>();

@@ -9,7 +9,7 @@ export const LOGS_LIMIT = { default: 50, minimum: 1, maximum: 100 } as const;
 /** The newest requests that a usage report shows. */
 export const EVENTS_MAX = 100;
 
-/** Which requests a report is about; those of the last 30 days unless told otherwise. */
+/** Which requests a report is about; those of the last 30 days by default. */
 export interface UsageFilter {
   /** Arrived at this moment or later; what is older than 30 days is gone all the same. */
   readonly from?: number | undefined;
@@ -41,7 +41,8 @@ export interface ReadUsageDeps {
 }
 
 /**
- * What an account sees of its requests. Those that this process answered are all there; those of other processes follow within a second.
+ * An account's own view of its requests. Those that this process served are all there; those of other processes follow
+ * within a second.
  *
  * @see decisions, "Usage, logs"
  */

@@ -30,7 +30,7 @@ export interface RecordRequestsDeps {
 }
 
 /**
- * The request log of one process. A request costs its caller a push onto a list; rows are written in batches behind the answers. While
+ * The request log of one process. A request costs its caller a push onto a list; rows are written in batches after the responses. While
  * the storage takes none they wait, up to {@link WAITING_MAX}; what comes then is dropped and counted. No credits are lost with a row.
  */
 export class RecordRequests {
@@ -53,7 +53,7 @@ export class RecordRequests {
     this.loop.start(null);
   }
 
-  /** Notes a request that was answered. Never throws, never waits. */
+  /** Adds a completed request. Never throws, never waits. */
   add(request: LoggedRequest): void {
     if (this.isClosed) return this.drop(1);
     const wasWritten = this.isWritten;
@@ -70,7 +70,7 @@ export class RecordRequests {
   }
 
   /**
-   * Resolves when everything added so far is written; at once while the storage takes no rows, since nobody waits for it then. Never
+   * Resolves when everything added so far is written; at once while the storage takes no rows. Never
    * rejects.
    */
   async flush(): Promise<void> {
@@ -113,7 +113,7 @@ export class RecordRequests {
     return Math.min(FLUSH_MS * 2 ** this.failures, PAUSE_MAX_MS);
   }
 
-  /** One batch at a time: whoever comes meanwhile waits for that one. */
+  /** One batch at a time: requests that come meanwhile are in the next one. */
   private writeBatch(): Promise<void> {
     this.writing ??= this.write().finally(() => {
       this.writing = null;
@@ -158,7 +158,7 @@ export class RecordRequests {
     }
   }
 
-  /** A path is what its caller made of it. */
+  /** A caller chooses the path. */
   private toRow(request: LoggedRequest): LoggedRequest {
     const path = this.deps.redact(request.path);
     return { ...request, path: path.length <= PATH_MAX_LENGTH ? path : `${path.slice(0, PATH_MAX_LENGTH - 1)}…` };

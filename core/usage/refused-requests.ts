@@ -52,7 +52,7 @@ export class RefusedRequests {
     for (const row of rows) if (this.unwritten.get(row.id) === row) this.unwritten.delete(row.id);
   }
 
-  /** A request that was answered late may still belong to the minute before. */
+  /** A request that ended late may still belong to the minute before. */
   private forgetBefore(minute: number): void {
     if (minute <= this.latestMinute) return;
     this.latestMinute = minute;

@@ -27,7 +27,7 @@ export interface DeliverWebhooksDeps {
   readonly logger: Logger;
   /** The longest a try may take, in milliseconds. */
   readonly timeoutMs: number;
-  /** How often to look for deliveries that nobody announced. */
+  /** How often to look for due deliveries of which no notification came. */
   readonly sweepMs: number;
   /** How long a failing host is left alone, whatever number of endpoints leads there. */
   readonly breaker: EndpointBreakerPolicy;
@@ -145,14 +145,14 @@ export class DeliverWebhooks {
     const fields = { delivery: delivery.id, event: event.id, endpoint: endpoint.id };
     try {
       const result = await sendDelivery.send(event, endpoint, this.breakingOff.signal);
-      // A try broken off by our own stop says nothing about the receiver.
+      // An attempt that our own stop aborted says nothing about the receiver.
       if (this.breakingOff.signal.aborted && result.status === null) return await this.release({ delivery, event });
       this.hosts.note(endpoint.url, result.failure, clock.now());
       await recordTry.record({ delivery, event, endpoint, startedAt, result });
       logger.debug("A webhook delivery was tried", { ...fields, failure: result.failure, status: result.status });
       if (result.failure !== null) this.warn(fields, result);
     } catch (error) {
-      logger.error("A webhook delivery stumbled", { error, ...fields });
+      logger.error("A webhook delivery failed unexpectedly; it will be retried", { error, ...fields });
     }
   }
 

@@ -6,14 +6,14 @@ const HOUR_MS = 3_600_000;
 
 /** Failing for so long without a success disables an endpoint. */
 const DISABLE_AFTER_MS = 120 * HOUR_MS;
-/** The longest pause of the schedule is 24 h and a fifth: who was left alone for longer begins anew. */
+/** The longest pause of the schedule is 24 h and a fifth: after a longer one the count of failures starts again. */
 const STREAK_GAP_MAX_MS = 36 * HOUR_MS;
 /** An operator hears of a failing endpoint after these times. */
 const WARN_AFTER_HOURS = [24, 72] as const;
 
 /** Transport failures in a row after which new tries wait. */
 const BREAKER_FAILURES = 5;
-/** Failures that say that nobody is there; an answer, whatever it is, proves a receiver. */
+/** Failures that mean that there is no receiver; any response proves one. */
 const TRANSPORT: ReadonlySet<WebhookFailure> = new Set<WebhookFailure>([
   "dns",
   "connect",

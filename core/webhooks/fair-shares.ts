@@ -1,13 +1,13 @@
-/** What somebody would like, of something that may not be enough for all. */
+/** A demand for a part of a limited capacity. */
 export interface Demand<T> {
   readonly of: T;
   readonly count: number;
 }
 
 /**
- * Shares `capacity` out in rounds of one, so that who wishes for much delays nobody who wishes for little.
+ * Divides `capacity` in rounds of one, so that a large demand delays no small one.
  *
- * @returns the shares that are not empty, in the order of the wishes
+ * @returns the shares that are not empty, in the order of the demands
  */
 export function fairShares<T>(capacity: number, demands: readonly Demand<T>[]): Demand<T>[] {
   const shares = demands.map(() => 0);

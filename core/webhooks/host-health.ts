@@ -50,7 +50,7 @@ export function isFailing(host: HostHealth | null): host is HostHealth {
 }
 
 /**
- * Whether a failing host holds an endpoint back. One that responds to nobody but with errors does not hold back an
+ * Whether a failing host holds an endpoint back. A host that responds, if only with errors, does not hold back an
  * endpoint that has not failed itself: other accounts may do well there.
  */
 export function holdsBack(host: HostHealth, { health }: Pick<WebhookEndpoint, "health">): boolean {

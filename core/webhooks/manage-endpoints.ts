@@ -36,7 +36,7 @@ export interface ManageEndpointsDeps {
   readonly allowHttp: boolean;
 }
 
-/** An endpoint right after it was made: the only moment its secret is known. */
+/** An endpoint at its creation: the only moment its secret is known. */
 export interface NewEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly secret: string;
@@ -79,7 +79,7 @@ export class ManageEndpoints {
     };
     await deps.unitOfWork.inTransaction(async (tx) => {
       const existing = await deps.webhooks.lockEndpoints(tx, accountId);
-      // The reply to a commit may be lost; the second run then finds what the first has made.
+      // The reply to a commit may be lost; the second run then finds what the first has written.
       if (existing.some((other) => other.id === id)) return;
       if (existing.length >= ENDPOINTS_MAX) {
         throw new InvalidRequestError([

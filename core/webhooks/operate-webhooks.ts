@@ -36,7 +36,7 @@ export interface OperateWebhooksDeps {
   readonly random: Random;
 }
 
-/** A delivery with every try that was made of it. */
+/** A delivery with all its delivery attempts. */
 export interface DeliveryReport {
   readonly delivery: WebhookDelivery;
   readonly tries: readonly DeliveryAttempt[];
@@ -49,7 +49,7 @@ export interface ResendProgress {
   readonly last: Pick<WebhookDelivery, "id" | "createdAt">;
 }
 
-/** Webhooks as operators see and mend them. */
+/** Webhooks as operators see and repair them. */
 export class OperateWebhooks {
   constructor(private readonly deps: OperateWebhooksDeps) {}
 
@@ -70,7 +70,7 @@ export class OperateWebhooks {
   }
 
   /**
-   * Sends a delivery once more, now: the same id and bytes, signed anew. Its schedule stays as it is; one whose tries were exhausted counts as
+   * Sends a delivery once more, now: the same id and bytes, signed again. Its schedule stays as it is; one whose retries were exhausted counts as
    * delivered when this one succeeds.
    *
    * @throws {OperationRefusedError} no such delivery, its event is deleted, or its endpoint is disabled
@@ -149,7 +149,7 @@ export class OperateWebhooks {
   }
 
   /**
-   * Gives an endpoint a new secret; the old one signs beside it for `overlapMs`, 0 when it has leaked.
+   * Gives an endpoint a new secret; the old one signs alongside it for `overlapMs`, 0 when it has leaked.
    *
    * @returns the new secret, this once
    * @throws {OperationRefusedError} no such endpoint, or an overlap that is too long

@@ -65,10 +65,10 @@ export class RecordDeliveryAttempt {
       await webhooks.insertDeliveryAttempt(tx, { ...result, deliveryId: delivery.id, startedAt, isManual: false });
       return shownOfEndpoint;
     });
-    this.tell(shown);
+    this.log(shown);
   }
 
-  /** A healthy endpoint that answered is the rule: nothing of it changes, and nobody waits for its row. */
+  /** The usual case, a healthy endpoint that responded: nothing of it changes, so its row is not locked. */
   private async classifyEndpoint(
     tx: Transaction,
     { endpoint, event, result }: EndedDeliveryAttempt,
@@ -84,7 +84,7 @@ export class RecordDeliveryAttempt {
     return change;
   }
 
-  private tell(shown: EndpointChange | null): void {
+  private log(shown: EndpointChange | null): void {
     if (shown === null) return;
     const { logger, metrics } = this.deps;
     const { endpoint, disabledBy, warnHours } = shown;

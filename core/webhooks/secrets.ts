@@ -5,7 +5,7 @@ import type { RetiredSecret, WebhookEndpoint } from "../ports/webhook-records.js
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const SHOWN_LENGTH = 12;
-/** Beside the current one. */
+/** In addition to the current one. */
 const RETIRED_MAX = 2;
 
 /** Keeps the key that a secret is sealed with from being retired while the secret is written. */
@@ -30,7 +30,7 @@ export function signingSecrets(endpoint: WebhookEndpoint, box: SecretBox, now: n
   return Promise.all(sealed.map((text) => box.open(text, endpoint.id)));
 }
 
-/** The endpoint with a new secret; the one before signs beside it for `overlapMs`. */
+/** The endpoint with a new secret; the one before signs alongside it for `overlapMs`. */
 export function withNewSecret(
   endpoint: WebhookEndpoint,
   secret: string,

@@ -17,7 +17,7 @@ export interface UrlRules {
 }
 
 /**
- * The URL in its parser's normalised form (WHATWG URL), which is what is stored and sent. The rules are judged on that form, never on the
+ * The URL in its parser's normalised form (WHATWG URL), which is what is stored and sent. The rules are checked on that form, never on the
  * text, and in this order.
  *
  * @throws {WebhookUrlInvalidError} {WebhookHttpsRequiredError} {WebhookCredentialsForbiddenError} {WebhookHostBlockedError}

@@ -22,7 +22,7 @@ export interface WriteEventsDeps {
   readonly presentJob: JobPresenter;
 }
 
-/** Writes what an endpoint is to be told, in the transaction that makes it true. */
+/** Writes an endpoint's events in the transaction that causes them. */
 export class WriteEvents {
   constructor(private readonly deps: WriteEventsDeps) {}
 

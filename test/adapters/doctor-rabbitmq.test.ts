@@ -75,7 +75,7 @@ describe("The doctor's checks of RabbitMQ", function () {
       await channel.checkQueue(space.queueOf("one"));
     });
     await eventually(async () =>
-      expect((await check()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 bell waiting"),
+      expect((await check()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 notification waiting"),
     );
     await space.onServer(async (channel) => {
       expect(await channel.checkQueue(space.queueOf("two"))).to.include({ messageCount: 0, consumerCount: 0 });

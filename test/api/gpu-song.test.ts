@@ -10,7 +10,7 @@ import { UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const [, SECTION = ""] =
-  /\n### Real AI on your own GPU\n([^]*?)\n### /.exec(readFileSync(repositoryPath("README.md"), "utf8")) ?? [];
+  /\n## Real AI in five commands\n([^]*?)\n## /.exec(readFileSync(repositoryPath("README.md"), "utf8")) ?? [];
 
 /** The commands of one kind of code block. */
 const blocks = (kind: string): string[] =>

@@ -3,11 +3,11 @@ import type { MusicReference, MusicRequest, ProviderFailure, ProviderModel } fro
 import definition from "../../plugins/replicate/index.js";
 import { asObject } from "../../plugins/sdk/index.js";
 import {
-  type Answer,
   aMusicRequest,
   aSource,
   FakeApi,
   fault,
+  type HttpResponse,
   json,
   providerHost,
   settingsOf,
@@ -84,7 +84,7 @@ describe("replicate: tracks to work from", () => {
     ["of too many requests", json({ detail: "Your rate limit resets in ~30s." }, { status: 429 }), "rate_limited"],
     ["of a wrong token", json({ detail: "Unauthenticated" }, { status: 401 }), "misconfigured"],
     ["of no such call", json({ detail: "Not found" }, { status: 404 }), "misconfigured"],
-  ] as readonly (readonly [string, Answer, string])[]) {
+  ] as readonly (readonly [string, HttpResponse, string])[]) {
     it(`that were not stored create nothing: an answer ${what}`, async () => {
       fake.on(FILES.method, FILES.path, response);
       expect((await failureOf(submit(aReference()))).kind).to.equal(kind);

@@ -38,7 +38,7 @@ export function checkQueue(
     await onChannel(model, (channel) => declareQueue(channel, topology, providerId));
     await onChannel(model, (channel) => mayListen(channel, queue));
     const { messageCount, consumerCount } = await onChannel(model, (channel) => channel.checkQueue(queue));
-    const holds = `${counted(messageCount, "bell")} waiting, ${counted(consumerCount, "worker process", "worker processes")} listening`;
+    const holds = `${counted(messageCount, "notification")} waiting, ${counted(consumerCount, "worker process", "worker processes")} listening`;
     return ok(name, `A quorum queue with dead letters after ${DELIVERY_LIMIT} deliveries; ${holds}.`);
   });
 }

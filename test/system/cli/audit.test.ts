@@ -20,7 +20,7 @@ interface Listed {
   readonly hash: string;
 }
 
-/** Commands that change nothing that operators answer for: they read, run servers, or bring the schema up to date. */
+/** Commands that change nothing of an account: they read, run servers, or bring the schema up to date. */
 const UNRECORDED = [
   ...["start", "serve", "work", "migrate", "doctor", "accounts list", "accounts show", "keys list", "credits show"],
   ...["ledger verify", "jobs list", "jobs show", "library search", "library show", "audit list"],
@@ -29,7 +29,7 @@ const UNRECORDED = [
   ...["plugins new", "plugins check", "secrets status"],
 ];
 
-/** The webhooks of this test go to this machine, where nobody listens. */
+/** The webhooks of this test go to a port of this machine on which no server listens. */
 const ENV = { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8" };
 
 type Needed = "file" | "account" | "newClient" | "endpoint" | "key" | "track" | "playlist" | "delivery";
@@ -111,7 +111,7 @@ describe("The audit log of the command line", function () {
     for (const [command, args, action] of CHANGES) {
       const given = command === "library import" ? [file] : command === "jobs cancel" ? cancelled : args();
       const { code, stdout, stderr } = await sandbox.command([...command.split(" "), ...given, "--json"], dataDir, ENV);
-      // Nobody listens where the webhooks go: that they failed is recorded like that they were delivered.
+      // No server listens there: failed deliveries are recorded as successful ones are.
       const mayFail = command === "webhooks ping" || command === "webhooks resend";
       expect(code, `${command}: ${stderr}`).to.be.within(0, mayFail ? 1 : 0);
       const [created] = await records("--limit", "1");

@@ -20,7 +20,7 @@ describe("fermata credits", () => {
 
   const json = (...args: readonly string[]): Promise<object> => sandbox.json(args, dataDir);
 
-  it("grants to the monthly bucket, and with --pack to the pack, and answers as GET /credits", async () => {
+  it("grants to the monthly bucket, or with --pack to the pack bucket, and prints what GET /credits returns", async () => {
     expect(await json("credits", "grant", account, "5")).to.deep.equal({
       available: 15,
       monthly_credits: 15,
@@ -116,7 +116,7 @@ describe("fermata ledger verify", function () {
     return { dataDir, account: (await sandbox.json<{ id: string }>(create, dataDir)).id };
   }
 
-  it("finds nothing wrong in sound books", async () => {
+  it("finds nothing wrong in a sound ledger", async () => {
     const { dataDir } = await installation();
     expect(await sandbox.json(["ledger", "verify"], dataDir)).to.deep.equal({ ok: true, checked: 2, violations: [] });
     const { code, stdout } = await sandbox.command(["ledger", "verify"], dataDir);

@@ -13,11 +13,11 @@ describe("An installation from config/embedded.yaml", () => {
   const sandbox = useSandbox();
   const env = { FERMATA_CONFIG: repositoryPath("config", "embedded.yaml") };
 
-  it("starts, makes music's first account, and leaves the doctor nothing to mend", async () => {
+  it("starts, creates the first account, and leaves the doctor nothing to report", async () => {
     const dataDir = await sandbox.dataDir();
     const started = sandbox.call(["start"], dataDir, env);
     const url = await started.listening();
-    expect(started.stdout).to.include("An account `demo` was made");
+    expect(started.stdout).to.include("The account `demo` was created");
     expect((await new ApiClient(url, null).get("/readyz")).status).to.equal(200);
     const { checks } = await sandbox.json<{ checks: readonly CheckResult[] }>(["doctor"], dataDir, env);
     expect(checks.filter(({ result }) => result === "failed")).to.deep.equal([]);

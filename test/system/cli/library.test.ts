@@ -137,14 +137,16 @@ describe("fermata library and fermata playlists", function () {
       }
     });
 
-    it("takes the example of the README", async () => {
+    it("takes the example of its guide", async () => {
       const [, example] =
-        /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(readFileSync(repositoryPath("README.md"), "utf8")) ?? [];
+        /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(
+          readFileSync(repositoryPath("core/library/README.md"), "utf8"),
+        ) ?? [];
       const created = await imported(example);
       expect([...created.tracks, ...created.playlists].map(({ ref }) => ref)).to.deep.equal(["rain", "evenings"]);
     });
 
-    it("makes new tracks when it is run again, and says what it made", async () => {
+    it("creates new tracks when it is run again, and prints them", async () => {
       const file = await written({ tracks: [RAIN] });
       const [first] = (await json<Imported>("library", "import", file)).tracks;
       const { code, stdout } = await sandbox.command(["library", "import", file], dataDir);
@@ -168,7 +170,7 @@ describe("fermata library and fermata playlists", function () {
       expect(readRows(dataDir).tracks).to.have.length(10_000);
     });
 
-    it("names every mistake and leaves nothing behind", async () => {
+    it("names every issue and leaves nothing behind", async () => {
       await writeFile(join(folder, "lies.mp3"), SILENCE_WAV);
       await writeFile(join(folder, "noise.wav"), "hello");
       await writeFile(join(folder, "text.txt"), SILENCE_WAV);
@@ -191,7 +193,7 @@ describe("fermata library and fermata playlists", function () {
         playlists: [{ ref: "p", account, visibility: "private", title: "x", tracks: ["nowhere"] }],
       });
       expect((await refused("library", "import", file)).split("\n")).to.deep.equal([
-        "The import has 11 mistakes; nothing was imported.",
+        "The import has 11 issues; nothing was imported.",
         "tracks[5].audio_file: must be a path relative to the import file, with / and without ..",
         "tracks[6].audio_file: must be a path relative to the import file, with / and without ..",
         "tracks[8].colour: is not a known member; known are ref, account, visibility, title, artist_label, bpm, audio_file, prompt, tags",
@@ -234,7 +236,7 @@ describe("fermata library and fermata playlists", function () {
       expect(await refused("library", "import", await written("{ no json"))).to.match(/catalogue\.json is not JSON: /);
       expect(await refused("library", "import", join(folder, "rain.wav"))).to.match(/rain\.wav cannot be read: /);
       const list = await refused("library", "import", await written([RAIN]));
-      expect(list).to.equal("The import has 1 mistake; nothing was imported.\nmust be a JSON object\n");
+      expect(list).to.equal("The import has 1 issue; nothing was imported.\nmust be a JSON object\n");
     });
 
     it("takes a file that begins with a byte order mark", async () => {

@@ -73,7 +73,7 @@ describe("fermata plugins check --live, of a built-in plugin", function () {
     expect(call.stdout + call.stderr).to.not.include(API_KEY);
   });
 
-  it("calls nothing when the answer is no, nor after Ctrl-C", async () => {
+  it("calls nothing when the operator declines or presses Ctrl-C", async () => {
     sells();
     for (const typed of ["n\n", "\n", "\u0003"]) {
       const keyboard = new PassThrough();

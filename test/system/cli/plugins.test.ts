@@ -43,7 +43,7 @@ describe("fermata plugins", () => {
   describe("new", function () {
     this.timeout(300_000);
     let directory: string;
-    /** What `package.json` asks for beside the tools. */
+    /** What `package.json` depends on in addition to the tools. */
     let asked: string;
     before(async () => {
       const { stdout } = await fermata(["plugins", "new", "night-owl", "--json"]);
@@ -139,7 +139,7 @@ describe("fermata plugins", () => {
       return `./${name}.mjs`;
     }
 
-    it("names every mistake at once, with both port versions, and fails", async () => {
+    it("names every issue at once, with both port versions, and fails", async () => {
       const use = await aPlugin(
         "old",
         `export default { id: "Old", label: "Old", portVersion: 1, concurrency: 0, settings: { apiKey: { type: "string", description: "Key" } },
@@ -150,15 +150,15 @@ describe("fermata plugins", () => {
       expect(code).to.equal(1);
       expect(stdout.split("\n")).to.deep.equal([
         "Old: port version 1, this Fermata's 2; 1 model",
-        "  mistake  it speaks port version 1; this Fermata speaks 2",
-        '  mistake  id: "Old"; allowed: up to 30 lower-case letters, digits and -',
-        "  mistake  concurrency: 0; allowed: a whole number from 1, or a function of the settings",
-        "  mistake  settings.apiKey: it is named like a secret; allowed: secret: true, or another name",
-        "  mistake  models[0].creditCost: 1.5; allowed: a whole number of credits",
-        '  mistake  models[0].id: "old/a"; allowed: Old/<name>',
-        '  mistake  capabilities.lookup: "yes"; allowed: true, false',
-        "  note     not started: its definition is not right yet",
-        "7 mistakes.",
+        "  issue  it speaks port version 1; this Fermata speaks 2",
+        '  issue  id: "Old"; allowed: up to 30 lower-case letters, digits and -',
+        "  issue  concurrency: 0; allowed: a whole number from 1, or a function of the settings",
+        "  issue  settings.apiKey: it is named like a secret; allowed: secret: true, or another name",
+        "  issue  models[0].creditCost: 1.5; allowed: a whole number of credits",
+        '  issue  models[0].id: "old/a"; allowed: Old/<name>',
+        '  issue  capabilities.lookup: "yes"; allowed: true, false',
+        "  note   not started: its definition is not right yet",
+        "7 issues.",
         "",
       ]);
     });
@@ -171,7 +171,10 @@ describe("fermata plugins", () => {
       );
       const { code, stdout } = await fermata(["plugins", "check", use, "--json"]);
       expect(code).to.equal(1);
-      expect(JSON.parse(stdout)).to.deep.equal({
+      const { mistakes, ...checked } = JSON.parse(stdout) as { readonly mistakes: unknown; readonly issues: unknown };
+      // The older name, for one minor version.
+      expect(mistakes).to.deep.equal(checked.issues);
+      expect(checked).to.deep.equal({
         id: "half",
         ok: false,
         port_version: 2,
@@ -179,7 +182,7 @@ describe("fermata plugins", () => {
         models: [],
         issues: [
           "capabilities.lookup is true, and there is no method `lookup`",
-          "there is a method `cancel`, and capabilities.cancel is false: nobody would call it",
+          "there is a method `cancel`, and capabilities.cancel is false: the host would never call it",
         ],
         notes: [],
       });
@@ -195,7 +198,7 @@ describe("fermata plugins", () => {
       const { code, stdout } = await fermata(["plugins", "check", use]);
       expect([code, stdout.split("\n")[1]]).to.deep.equal([
         0,
-        "  note     methods not compared with capabilities: it does not start with example settings (no region example-value)",
+        "  note   methods not compared with capabilities: it does not start with example settings (no region example-value)",
       ]);
     });
 
@@ -209,7 +212,7 @@ describe("fermata plugins", () => {
       const { code, stdout } = await fermata(["plugins", "check", await aPlugin("empty", "export const nothing = 1;")]);
       expect(code).to.equal(1);
       expect(stdout).to.include(
-        "mistake  its default export is no provider definition; allowed: what `defineProvider` returns\n",
+        "issue  its default export is no provider definition; allowed: what `defineProvider` returns\n",
       );
     });
   });

@@ -4,7 +4,7 @@ import { ApiClient, dataOf, refusalOf } from "../../support/api-client.js";
 import { SILENT } from "../../support/databases.js";
 import { eventually, Sandbox } from "../../support/process.js";
 
-/** A change holds in every process within a second; a busy machine gets half a second more to tell. */
+/** A change holds in every process within a second; a busy machine gets half a second more. */
 const CHANGE_MAX_MS = 1_500;
 
 const A_COMPOSITION = { model_id: "synth/instrumental", prompt: "rain on a tin roof", duration: 5 };

@@ -69,7 +69,7 @@ describe("A refused start", function () {
     const second = sandbox.call(["start"], dataDir);
     await second.listening();
     await second.stop();
-    expect(second.stdout).to.include("An account `demo` was made");
+    expect(second.stdout).to.include("The account `demo` was created");
   });
 
   it("refuses a storage that was opened with another secrets.key", async () => {

@@ -15,12 +15,12 @@ const BODY = JSON.stringify({
   data: { job_id: "job_1" },
 });
 
-describe("The receiver in the README", function () {
+describe("The receiver in the guide of webhooks", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
   it("runs as printed, accepts a signed event once, and refuses a forged one", async () => {
-    const readme = await readFile(repositoryPath("README.md"), "utf8");
+    const readme = await readFile(repositoryPath("core/webhooks/README.md"), "utf8");
     const [, code = ""] = /```js\n([\s\S]*?standardwebhooks[\s\S]*?)```/.exec(readme) ?? [];
     expect(code.trim().split("\n").length).to.be.at.most(15);
     const folder = await sandbox.dataDir();

@@ -28,14 +28,14 @@ describe("A question to the operator", () => {
     });
   }
 
-  it("is answered with no by Ctrl-C", async () => {
+  it("declines at Ctrl-C", async () => {
     const { given, input } = streams(true, true);
     const response = confirmOn(given)?.("Revoke all keys?");
     input.write("ye\u0003");
     expect(await response).to.equal(false);
   });
 
-  it("is answered with no by the end of the input, also of a terminal that was closed before", async () => {
+  it("declines at the end of the input, also of a terminal that was closed before", async () => {
     const { given, input } = streams(true, true);
     const response = confirmOn(given)?.("Revoke all keys?");
     input.end();
@@ -43,7 +43,7 @@ describe("A question to the operator", () => {
     expect(await confirmOn(given)?.("Revoke all keys?")).to.equal(false);
   });
 
-  it("is answered with no when reading from the terminal fails", async () => {
+  it("declines when reading from the terminal fails", async () => {
     const { given, input } = streams(true, true);
     const response = confirmOn(given)?.("Revoke all keys?");
     input.destroy(new Error("read EIO"));

@@ -316,7 +316,42 @@ describe("loading settings", () => {
     });
   });
 
-  describe("mistakes", () => {
+  describe("a setting by its older name", () => {
+    const chains = ["suno/v5 > synth/song"];
+    const file = "routing:\n  standIns: [suno/v5 > synth/song]\n";
+    const renamedOf = (given: Given): readonly object[] => {
+      const renamed: object[] = [];
+      load({ ...given, onRenamed: (setting) => renamed.push(setting) });
+      return renamed;
+    };
+
+    it("is read, from the file and from the environment", () => {
+      const onRenamed = (): void => undefined;
+      expect(load({ file, onRenamed }).routing.fallbacks).to.deep.equal(chains);
+      const env = { FERMATA_ROUTING__STAND_INS: "suno/v5 > synth/song" };
+      expect(load({ env, onRenamed }).routing.fallbacks).to.deep.equal(chains);
+      expect(load({ overrides: { routing: { standIns: chains } }, onRenamed }).routing.fallbacks).to.deep.equal(chains);
+    });
+
+    it("is reported with its new name; the new name is not", () => {
+      expect(renamedOf({ file })).to.have.length(1);
+      expect(renamedOf({ file })[0]).to.include({
+        from: "routing.standIns",
+        to: "routing.fallbacks",
+        origin: "fermata.yaml",
+      });
+      expect(renamedOf({ file: file.replace("standIns", "fallbacks") })).to.deep.equal([]);
+    });
+
+    it("is refused together with its new name", () => {
+      const env = { FERMATA_ROUTING__FALLBACKS: "suno/v5 > synth/song" };
+      expect(issues({ file, env })).to.deep.equal([
+        "routing.standIns (fermata.yaml): older name of routing.fallbacks, which FERMATA_ROUTING__FALLBACKS sets; allowed: one",
+      ]);
+    });
+  });
+
+  describe("issues", () => {
     it("come all at once, a line each, from every source", () => {
       const lines = issues({
         file: "http: { prot: 1, port: high }\njobs: 3\nplugins: { x: [] }",

@@ -56,7 +56,7 @@ describe("a plugin's own settings", () => {
     expect(values).to.deep.equal({ baseURL: "https://a.example" });
   });
 
-  it("report every mistake, a line each, secrets masked", () => {
+  it("report every issue, a line each, secrets masked", () => {
     const { issues: found } = check({
       apiKey: inFile(["hunter2"]),
       region: inFile("moon"),

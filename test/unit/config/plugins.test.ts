@@ -41,18 +41,18 @@ async function issuesOf(
   given?: readonly ProviderDefinition[],
 ): Promise<readonly string[]> {
   const error: unknown = await load(overrides, given).catch((caught: unknown) => caught);
-  return error instanceof SettingsError ? error.lines : [`no mistake: ${String(error)}`];
+  return error instanceof SettingsError ? error.lines : [`no settings error: ${String(error)}`];
 }
 
 describe("plugins of config", () => {
   it("may stand in for each other, each once", async () => {
-    const loaded = await load({ routing: { standIns: ["a/v1 > b/v1"] } });
+    const loaded = await load({ routing: { fallbacks: ["a/v1 > b/v1"] } });
     expect(loaded.map(({ definition: { id } }) => id)).to.deep.equal(["synth", "a", "b"]);
-    expect(await issuesOf({ routing: { standIns: ["a/v1 > b/v1 > a/v1"] } })).to.deep.equal([
-      "routing.standIns: a/v1 is in the chain a/v1 > b/v1 > a/v1 twice; allowed: once",
+    expect(await issuesOf({ routing: { fallbacks: ["a/v1 > b/v1 > a/v1"] } })).to.deep.equal([
+      "routing.fallbacks: a/v1 is in the chain a/v1 > b/v1 > a/v1 twice; allowed: once",
     ]);
-    expect(await issuesOf({ routing: { standIns: ["a/v1 > b/v1", "a/v1 > synth/song"] } })).to.deep.equal([
-      "routing.standIns: a/v1 begins more than one chain; allowed: one",
+    expect(await issuesOf({ routing: { fallbacks: ["a/v1 > b/v1", "a/v1 > synth/song"] } })).to.deep.equal([
+      "routing.fallbacks: a/v1 begins more than one chain; allowed: one",
     ]);
     expect(await issuesOf({ stemSplit: { providers: ["synth", "a", "synth"] } })).to.deep.equal([
       "stemSplit.providers: synth is there twice; allowed: once",
@@ -60,9 +60,9 @@ describe("plugins of config", () => {
   });
 
   it("must have the models that stand in for others", async () => {
-    const [line = ""] = await issuesOf({ routing: { standIns: ["a/v1 > c/v9"] } });
+    const [line = ""] = await issuesOf({ routing: { fallbacks: ["a/v1 > c/v9"] } });
     expect(line).to.match(
-      /^routing\.standIns: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/,
+      /^routing\.fallbacks: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/,
     );
   });
 
@@ -106,7 +106,7 @@ describe("plugins of config", () => {
     expect(await modelsWith({ models })).to.deep.equal(["travelling/north", "travelling/east"]);
   });
 
-  it("that are off need not know what powers they would have", async () => {
+  it("that are off need not know the capabilities that they would have", async () => {
     const picky = aPlugin("picky", {
       settings: { region: { type: "string", required: true, description: "Where" } },
       capabilities: ({ region }) => ({ ...NO_CAPABILITIES, cancel: (region as string).length > 1 }),
@@ -230,7 +230,7 @@ describe("a plugin that starts", () => {
       );
   });
 
-  it("takes at least one piece of work at a time", async () => {
+  it("has a concurrency of at least one", async () => {
     for (const wrong of [0, Number.NaN, 1.5])
       expect(await start({ concurrency: () => wrong })).to.equal(
         `The plugin a could not start: concurrency: ${wrong}; allowed: a whole number from 1`,

@@ -9,13 +9,13 @@ export interface RecordResponseDeps {
   readonly digest: Digest;
 }
 
-/** Replaces the answer kept for a key, when a caller who asked to wait gets another one than the acceptance. */
+/** Replaces the stored response of a key, when a caller that asked to wait gets another one than the acceptance. */
 export class RecordResponse {
   constructor(private readonly deps: RecordResponseDeps) {}
 
   /**
-   * To be done before the answer is sent: what was sent is what is recorded. A key that has expired meanwhile stays
-   * free, and one that was used for another job since keeps the answer of that job.
+   * Call it before the response is sent, so that the recorded response is the one that was sent. A key that has expired meanwhile stays
+   * free, and one that was used for another job since keeps the response of that job.
    */
   async record(accountId: AccountId, key: string, jobId: JobId, response: StoredResponse): Promise<void> {
     const record = { accountId, keyHash: this.deps.digest.sha256(key), jobId };
