@@ -43,7 +43,7 @@ function held(kind: "TCPSocketWrap" | "Timeout"): number {
 }
 
 describe("RabbitmqJobQueue", function () {
-  // Heartbeats, and the pauses before a queue is declared again, take seconds.
+  // Heartbeats, and the waits before a queue is declared again, take seconds.
   this.timeout(60_000);
 
   let space: QueueSpace;
@@ -75,19 +75,22 @@ describe("RabbitmqJobQueue", function () {
     return relay;
   }
 
-  /** Rings until the bell is heard: one that is rung while something is broken may be lost. */
-  async function reaches(from: RabbitmqJobQueue, heard: readonly JobNotification[]): Promise<void> {
+  /** Notifies until a listener is called: a notification that is sent during an outage may be lost. */
+  async function reaches(from: RabbitmqJobQueue, received: readonly JobNotification[]): Promise<void> {
     const notification = aNotification();
     await eventually(() => {
       from.notify([notification]);
-      expect(heard.map(({ jobId }) => jobId)).to.include(notification.jobId);
+      expect(received.map(({ jobId }) => jobId)).to.include(notification.jobId);
     });
   }
 
   const waiting = (queue: string): Promise<number> =>
     space.onServer(async (channel) => (await channel.checkQueue(queue)).messageCount);
 
-  /** Resolves when the exchange passes messages on to the queue of this provider, which exists a moment before its binding. */
+  /**
+   * Resolves when the exchange passes messages on to the queue of this provider, which exists a moment before its
+   * binding.
+   */
   const isBound = (providerId: string): Promise<void> =>
     space.onServer(async (channel) => {
       await eventually(async () => {
@@ -151,15 +154,15 @@ describe("RabbitmqJobQueue", function () {
       await began;
       await first.close();
       const second = await aQueue();
-      const heard: JobNotification[] = [];
-      await second.listen("synth", async (again) => void heard.push(again));
-      await eventually(() => expect(heard).to.deep.equal([notification]));
+      const received: JobNotification[] = [];
+      await second.listen("synth", async (again) => void received.push(again));
+      await eventually(() => expect(received).to.deep.equal([notification]));
       await second.close();
       const third = await aQueue({ prefetch: 1 });
-      await third.listen("synth", async (again) => void heard.push(again));
+      await third.listen("synth", async (again) => void received.push(again));
       const next = aNotification();
       third.notify([next]);
-      await eventually(() => expect(heard).to.deep.equal([notification, next]));
+      await eventually(() => expect(received).to.deep.equal([notification, next]));
     });
 
     it("are given to a listener up to the prefetch at once", async () => {
@@ -198,10 +201,10 @@ describe("RabbitmqJobQueue", function () {
       expect(line?.fields).to.include(notification).and.have.nested.property("error.message", "the storage is away");
     });
 
-    it("that are no bells of the provider are dead letters at once", async () => {
+    it("that are not notifications of the provider are dead letters at once", async () => {
       const queue = await aQueue();
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       const wrong = [
         "",
         "{",
@@ -213,31 +216,31 @@ describe("RabbitmqJobQueue", function () {
       ];
       await space.onServer(async (channel) => {
         for (const text of wrong) channel.publish(space.jobs, "synth", Buffer.from(text));
-        // amqplib's farewell would overtake them.
+        // amqplib's close would overtake them.
         await channel.checkExchange(space.jobs);
       });
-      await reaches(queue, heard);
+      await reaches(queue, received);
       const letters = await deadLetters(wrong.length);
       expect(letters.map(({ content }) => content.toString())).to.have.members(wrong);
       expect(letters[0]?.properties.headers?.["x-death"]?.[0]).to.include({ reason: "rejected" });
-      expect(new Set(heard.map(({ providerId }) => providerId))).to.deep.equal(new Set(["synth"]));
+      expect(new Set(received.map(({ providerId }) => providerId))).to.deep.equal(new Set(["synth"]));
     });
 
-    it("are heard by one of several processes", async () => {
-      const heard: JobNotification[] = [];
+    it("are received by one of several processes", async () => {
+      const received: JobNotification[] = [];
       const [one, other] = [await aQueue(), await aQueue()];
-      for (const queue of [one, other]) await queue.listen("synth", (notification) => void heard.push(notification));
+      for (const queue of [one, other]) await queue.listen("synth", (notification) => void received.push(notification));
       const notifications = Array.from({ length: 50 }, () => aNotification());
       one.notify(notifications);
-      await eventually(() => expect(heard).to.have.deep.members(notifications));
+      await eventually(() => expect(received).to.have.deep.members(notifications));
     });
 
     it("pass by the thousand, none lost", async () => {
       const queue = await aQueue();
-      const heard = new Set<string>();
-      await queue.listen("synth", async ({ jobId }) => void heard.add(jobId));
+      const received = new Set<string>();
+      await queue.listen("synth", async ({ jobId }) => void received.add(jobId));
       queue.notify(Array.from({ length: 5_000 }, () => aNotification()));
-      await eventually(() => expect(heard.size).to.equal(5_000));
+      await eventually(() => expect(received.size).to.equal(5_000));
       await eventually(() => expect(queue.counts).to.deep.equal({ confirmed: 5_000, unroutable: 0, dropped: 0 }));
     });
   });
@@ -248,16 +251,18 @@ describe("RabbitmqJobQueue", function () {
       queue.notify(Array.from({ length: 30 }, () => aNotification()));
       queue.notify(Array.from({ length: 20 }, () => aNotification()));
       await eventually(() => expect(queue.counts).to.include({ confirmed: 10, dropped: 40 }));
-      expect(linesLike(/Bells are dropped/)).to.have.length(1);
-      expect(linesLike(/Bells reach RabbitMQ again/).map(({ fields }) => fields)).to.deep.equal([{ dropped: 40 }]);
+      expect(linesLike(/Notifications are dropped/)).to.have.length(1);
+      expect(linesLike(/Notifications reach RabbitMQ again/).map(({ fields }) => fields)).to.deep.equal([
+        { dropped: 40 },
+      ]);
     });
 
-    it("is dropped while the broker is away; the next bells go out when it is back", async () => {
+    it("is dropped while the broker is unavailable; later notifications are sent when it is back", async () => {
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
-      await reaches(queue, heard);
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
+      await reaches(queue, received);
       await relay.shut();
       expect((await refusal(() => queue.check())).message).to.match(
         /^RabbitMQ at 127\.0\.0\.1:\d+ cannot be reached: /,
@@ -266,14 +271,14 @@ describe("RabbitmqJobQueue", function () {
       queue.notify(Array.from({ length: 1_000 }, () => aNotification()));
       queue.notify([aNotification()]);
       expect(queue.counts.dropped - before).to.equal(1_001);
-      expect(linesLike(/Bells are dropped/)).to.have.length(1);
+      expect(linesLike(/Notifications are dropped/)).to.have.length(1);
       await relay.reopen();
       await eventually(() => queue.check());
-      await reaches(queue, heard);
-      await eventually(() => expect(linesLike(/Bells reach RabbitMQ again/)).to.have.length(1));
+      await reaches(queue, received);
+      await eventually(() => expect(linesLike(/Notifications reach RabbitMQ again/)).to.have.length(1));
     });
 
-    it("is counted and told when no queue takes it; the queue is declared for the next bells", async () => {
+    it("is counted and reported when no queue takes it; the queue is declared for the next notifications", async () => {
       const queue = await aQueue();
       queue.notify([aNotification("nobody")]);
       const error = await refusal(() => queue.check());
@@ -289,7 +294,7 @@ describe("RabbitmqJobQueue", function () {
   });
 
   describe("a broker that hangs", () => {
-    it("fails the check, costs the channel whose confirms are late, and delays closing for a moment only", async () => {
+    it("fails the check, loses the channel with late confirms, and delays closing only briefly", async () => {
       const relay = await aRelay();
       const timers = held("Timeout");
       const queue = await aQueue({ url: space.through(relay.address), confirmMaxMs: 300 });
@@ -297,7 +302,9 @@ describe("RabbitmqJobQueue", function () {
       const sockets = held("TCPSocketWrap");
       expect(held("Timeout")).to.be.above(timers);
       relay.freeze();
-      expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at \S+ has not answered for 2000 ms\.$/);
+      expect((await refusal(() => queue.check())).message).to.match(
+        /^RabbitMQ at \S+ has not responded for 2000 ms\.$/,
+      );
       queue.notify([aNotification()]);
       await eventually(async () => {
         expect((await refusal(() => queue.check())).message).to.equal(
@@ -307,18 +314,18 @@ describe("RabbitmqJobQueue", function () {
       queue.notify([aNotification()]);
       expect(queue.counts.dropped).to.equal(1);
       await queue.close();
-      // What the relay holds is still there; the queue's own two have let go of the process.
+      // The relay's sockets are still open; the queue's own two no longer keep the process alive.
       await eventually(() => {
         expect(held("TCPSocketWrap")).to.equal(sockets - 2);
         expect(held("Timeout")).to.be.at.most(timers);
       });
     });
 
-    it("counts as gone after two heartbeats, and is found again", async () => {
+    it("counts as unavailable after two heartbeats, and is reached again", async () => {
       const relay = await aRelay();
       const queue = await aQueue({ url: `${space.through(relay.address)}&heartbeat=1` });
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       relay.freeze();
       await eventually(() =>
         expect(linesLike(/RabbitMQ cannot be reached/).map(({ fields }) => fields["reason"])).to.include(
@@ -328,40 +335,40 @@ describe("RabbitmqJobQueue", function () {
       relay.cut();
       relay.thaw();
       await eventually(() => queue.check());
-      await reaches(queue, heard);
+      await reaches(queue, received);
     });
 
-    it("may be one that never answered", async () => {
+    it("may be one that never responded", async () => {
       const relay = await aRelay();
       relay.freeze();
       const queue = await aQueue({ url: space.through(relay.address) });
-      expect((await refusal(() => queue.check())).message).to.contain("it has not answered yet");
+      expect((await refusal(() => queue.check())).message).to.contain("it has not responded yet");
       queue.notify([aNotification()]);
       await queue.close();
     });
   });
 
   describe("a connection that ends", () => {
-    it("comes back with its consumers, time and again, and leaves no listeners behind", async () => {
+    it("is opened again with its consumers, many times, and leaves no listeners behind", async () => {
       const warnings: Error[] = [];
       const onWarning = (warning: Error): void => void warnings.push(warning);
       process.on("warning", onWarning);
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       for (let times = 0; times < 12; times += 1) {
         const { connections } = relay;
         relay.cut();
         await eventually(() => expect(relay.connections).to.equal(connections + 2));
         await eventually(() => queue.check());
       }
-      await reaches(queue, heard);
+      await reaches(queue, received);
       process.off("warning", onWarning);
       expect(warnings).to.deep.equal([]);
     });
 
-    it("keeps no process alive once the queue is closed, even while it is away", async () => {
+    it("keeps no process alive once the queue is closed, even while the broker is unavailable", async () => {
       const url = `amqp://guest:guest@127.0.0.1:${await freePort()}`;
       const timers = held("Timeout");
       const queue = await aQueue({ url });
@@ -373,20 +380,20 @@ describe("RabbitmqJobQueue", function () {
   });
 
   describe("the topology", () => {
-    it("is there before anybody listens, for the providers it was prepared for, and keeps their bells", async () => {
-      const ringing = await aQueue();
-      await ringing.prepare(["synth", "mureka"]);
+    it("is declared for prepared providers before any listener, and keeps their notifications", async () => {
+      const publisher = await aQueue();
+      await publisher.prepare(["synth", "mureka"]);
       const notification = aNotification();
-      ringing.notify([notification]);
-      await eventually(() => expect(ringing.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
+      publisher.notify([notification]);
+      await eventually(() => expect(publisher.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
       const listening = await aQueue();
-      const heard: JobNotification[] = [];
-      await listening.listen("synth", (again) => void heard.push(again));
-      await eventually(() => expect(heard).to.deep.equal([notification]));
+      const received: JobNotification[] = [];
+      await listening.listen("synth", (again) => void received.push(again));
+      await eventually(() => expect(received).to.deep.equal([notification]));
       expect(await waiting(space.queueOf("mureka"))).to.equal(0);
     });
 
-    it("is made for who only rings on every new connection, the first one included", async () => {
+    it("is declared for a process that only notifies on every new connection, the first one included", async () => {
       const relay = await aRelay();
       await relay.shut();
       const queue = await aQueue({ url: space.through(relay.address) });
@@ -406,7 +413,7 @@ describe("RabbitmqJobQueue", function () {
       expect(queue.counts.unroutable).to.equal(0);
     });
 
-    it("of a provider that differs is told by the check of who was prepared for it, until it is deleted", async () => {
+    it("of a provider that differs is reported by the check of a prepared process until it is deleted", async () => {
       const name = space.queueOf("synth");
       await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
       const queue = await aQueue();
@@ -424,21 +431,21 @@ describe("RabbitmqJobQueue", function () {
       await eventually(async () => expect(await waiting(name)).to.equal(1));
     });
 
-    it("is made again when a queue is deleted while it is consumed", async () => {
+    it("is declared again when a queue is deleted while it is consumed", async () => {
       const queue = await aQueue();
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       await space.onServer((channel) => channel.deleteQueue(space.queueOf("synth")));
-      await reaches(queue, heard);
+      await reaches(queue, received);
       await eventually(() => queue.check());
     });
 
-    it("is made again when everything is deleted", async () => {
+    it("is declared again when everything is deleted", async () => {
       const queue = await aQueue();
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       await space.clear("synth");
-      await reaches(queue, heard);
+      await reaches(queue, received);
       await eventually(() => queue.check());
     });
 
@@ -448,9 +455,9 @@ describe("RabbitmqJobQueue", function () {
         channel.assertQueue(name, { arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 } }),
       );
       const queue = await aQueue();
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
-      await queue.listen("mureka", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
+      await queue.listen("mureka", (notification) => void received.push(notification));
       const error = await refusal(() => queue.check());
       expect(error.message)
         .to.contain(`another queue ${name}: x-`)
@@ -460,13 +467,13 @@ describe("RabbitmqJobQueue", function () {
       expect(lines.map(({ fields }) => fields["reason"])).to.deep.equal([error.message]);
       const other = aNotification("mureka");
       queue.notify([other]);
-      await eventually(() => expect(heard).to.deep.equal([other]));
+      await eventually(() => expect(received).to.deep.equal([other]));
       await space.onServer((channel) => channel.deleteQueue(name));
       await eventually(() => queue.check());
-      await reaches(queue, heard);
+      await reaches(queue, received);
     });
 
-    it("of an older version that has no binding is told by the check of who only rings", async () => {
+    it("of an older version that has no binding is reported by the check of a process that only notifies", async () => {
       const name = space.queueOf("synth");
       await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
       const queue = await aQueue();
@@ -488,7 +495,7 @@ describe("RabbitmqJobQueue", function () {
       expect(JSON.stringify(logger.lines)).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
     });
 
-    it("may name a vhost; one that is missing is told", async () => {
+    it("may name a vhost; one that is missing is reported", async () => {
       const queue = await aQueue({ url: `amqp://${username}:${password}@${host}/no%2Fsuch` });
       expect((await refusal(() => queue.check())).message)
         .to.contain("vhost")
@@ -520,10 +527,10 @@ describe("RabbitmqJobQueue", function () {
       const relay = await aRelay(pair);
       const url = space.through(relay.address).replace("amqp:", "amqps:");
       const trusting = await aQueue({ url, tls: { ca: pair.cert } });
-      const heard: JobNotification[] = [];
-      await trusting.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await trusting.listen("synth", (notification) => void received.push(notification));
       await trusting.check();
-      await reaches(trusting, heard);
+      await reaches(trusting, received);
       const wary = await aQueue({ url });
       expect((await refusal(() => wary.check())).message).to.contain("self-signed certificate");
     });

@@ -4,29 +4,29 @@ import type { JobNotification, JobQueue } from "../../core/ports/job-queue.js";
 
 let created = 0;
 
-/** A bell that no other test rings. */
+/** A notification that no other test sends. */
 export function aNotification(providerId = "synth"): JobNotification {
   created += 1;
   return { jobId: `job_${String(created).padStart(26, "0")}`, providerId };
 }
 
-/** Collects bells; `heard` resolves when a bell has arrived, and mocha's time limit bounds the wait. */
+/** Collects notifications; `received` resolves when one has arrived, and mocha's time limit bounds the wait. */
 function aListener(): {
   readonly notifications: JobNotification[];
   readonly listen: (notification: JobNotification) => void;
-  heard(notification: JobNotification): Promise<void>;
+  received(notification: JobNotification): Promise<void>;
 } {
-  const bells: JobNotification[] = [];
+  const notifications: JobNotification[] = [];
   const waiting: { readonly jobId: JobId; resolve(): void }[] = [];
   return {
-    notifications: bells,
+    notifications,
     listen: (notification) => {
-      bells.push(notification);
+      notifications.push(notification);
       for (const wait of waiting) if (wait.jobId === notification.jobId) wait.resolve();
     },
-    heard: (notification) =>
+    received: (notification) =>
       new Promise((resolve) => {
-        if (bells.some(({ jobId }) => jobId === notification.jobId)) resolve();
+        if (notifications.some(({ jobId }) => jobId === notification.jobId)) resolve();
         else waiting.push({ jobId: notification.jobId, resolve });
       }),
   };
@@ -42,40 +42,40 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
 
     afterEach(() => queue.close());
 
-    it("passes bells to who listens for their provider", async () => {
+    it("passes notifications to the listener of their provider", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
-      const bells = [aNotification(), aNotification()] as const;
-      queue.notify(bells);
-      await Promise.all(bells.map((notification) => listener.heard(notification)));
-      expect(listener.notifications).to.have.deep.members([...bells]);
+      const notifications = [aNotification(), aNotification()] as const;
+      queue.notify(notifications);
+      await Promise.all(notifications.map((notification) => listener.received(notification)));
+      expect(listener.notifications).to.have.deep.members([...notifications]);
     });
 
-    it("passes on what is rung later, too", async () => {
+    it("passes on later notifications, too", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       for (const notification of [aNotification(), aNotification(), aNotification()]) {
         queue.notify([notification]);
-        await listener.heard(notification);
+        await listener.received(notification);
       }
     });
 
-    it("keeps the bells of other providers away", async () => {
+    it("does not pass on notifications of other providers", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       const ours = aNotification();
       queue.notify([aNotification("mureka"), ours]);
-      await listener.heard(ours);
+      await listener.received(ours);
       expect(listener.notifications.map(({ providerId }) => providerId)).to.deep.equal(["synth"]);
     });
 
-    it("returns to who rings before anybody hears it", async () => {
+    it("returns to the caller before a listener is called", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       const notification = aNotification();
       queue.notify([notification]);
       expect(listener.notifications).to.deep.equal([]);
-      await listener.heard(notification);
+      await listener.received(notification);
     });
 
     it("goes on after a listener threw", async () => {
@@ -83,11 +83,11 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const first = aNotification();
       await queue.listen("synth", (notification) => {
         listener.listen(notification);
-        if (notification.jobId === first.jobId) throw new Error("a listener's own mistake");
+        if (notification.jobId === first.jobId) throw new Error("a listener's own error");
       });
       const second = aNotification();
       queue.notify([first, second]);
-      await Promise.all([listener.heard(first), listener.heard(second)]);
+      await Promise.all([listener.received(first), listener.received(second)]);
     });
 
     it("goes on after a listener's promise was rejected", async () => {
@@ -95,14 +95,14 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const first = aNotification();
       await queue.listen("synth", async (notification) => {
         listener.listen(notification);
-        if (notification.jobId === first.jobId) throw new Error("a listener's own mistake");
+        if (notification.jobId === first.jobId) throw new Error("a listener's own error");
       });
       const second = aNotification();
       queue.notify([first, second]);
-      await Promise.all([listener.heard(first), listener.heard(second)]);
+      await Promise.all([listener.received(first), listener.received(second)]);
     });
 
-    it("does not wait for one bell's listener before the next bell", async () => {
+    it("does not wait for a listener before it passes on the next notification", async () => {
       const listener = aListener();
       const first = aNotification();
       let finish = (): void => undefined;
@@ -116,31 +116,31 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const second = aNotification();
       queue.notify([first]);
       queue.notify([second]);
-      await Promise.all([listener.heard(first), listener.heard(second)]);
+      await Promise.all([listener.received(first), listener.received(second)]);
       finish();
     });
 
-    it("passes a bell to every listener of its provider", async () => {
+    it("passes a notification to every listener of its provider", async () => {
       const [one, other] = [aListener(), aListener()];
       await queue.listen("synth", one.listen);
       await queue.listen("synth", other.listen);
       const notification = aNotification();
       queue.notify([notification]);
-      await Promise.all([one.heard(notification), other.heard(notification)]);
+      await Promise.all([one.received(notification), other.received(notification)]);
     });
 
-    it("takes bells that nobody listens for, and none at all", () => {
+    it("takes notifications without a listener, and an empty list", () => {
       queue.notify([aNotification("nobody")]);
       queue.notify([]);
     });
 
-    it("is fine after the first bell of a provider that it was prepared for and nobody listens for", async () => {
+    it("passes its check after a notification of a prepared provider without a listener", async () => {
       await queue.prepare(["synth", "nobody"]);
       queue.notify([aNotification("nobody"), aNotification()]);
       await queue.check();
     });
 
-    it("may be prepared for providers again, before and after somebody listens", async () => {
+    it("may be prepared for providers again, before and after a listener is added", async () => {
       const listener = aListener();
       await queue.prepare([]);
       await queue.prepare(["synth"]);
@@ -148,11 +148,11 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.prepare(["synth", "mureka"]);
       const notification = aNotification();
       queue.notify([notification]);
-      await listener.heard(notification);
+      await listener.received(notification);
       await queue.check();
     });
 
-    it("is fine until it is closed", async () => {
+    it("passes its check until it is closed", async () => {
       await queue.check();
       await queue.close();
       const error = await queue.check().then(
@@ -162,7 +162,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       expect(error).to.be.instanceOf(Error);
     });
 
-    it("takes no listener once it is closed, and is not prepared any more", async () => {
+    it("takes no listener once it is closed, and cannot be prepared any more", async () => {
       await queue.close();
       for (const refused of [queue.listen("synth", () => undefined), queue.prepare(["synth"])]) {
         const error = await refused.then(
@@ -173,7 +173,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       }
     });
 
-    it("never throws at who rings, closed or not, and is silent once closed", async () => {
+    it("never throws from notify, closed or not, and calls no listener once closed", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       await queue.close();

@@ -19,7 +19,7 @@ interface Make {
   readonly options: readonly string[];
   /** A new folder for its data, and how the program sees it. */
   folder(): Promise<{ readonly path: string; readonly seen: string }>;
-  /** Makes a database server's data there, whose root has no password. */
+  /** Creates the server's data in that folder; its root has no password. */
   initialise(seen: string): Promise<unknown>;
 }
 
@@ -41,7 +41,7 @@ const MARIADB: Make = {
     ]),
 };
 
-/** One that lies, with the libraries it needs, in a folder of its own; see `mysql9.ts`. */
+/** MySQL with its libraries in a folder of its own; see `mysql9.ts`. */
 function mysqlBelow(root: string): Make {
   const program = ["chroot", root, "/usr/sbin/mysqld"];
   return {
@@ -71,23 +71,25 @@ async function findProgram({ program }: Make): Promise<void> {
   throw new Error(`There is no ${program[0]}. Install mariadb-server.`);
 }
 
-/** A server of a test's own, to be killed and started as it likes. */
+/** A server of one test, which may kill and start it. */
 export interface PrivateMysql {
   /** As `storage.url` has it, without a database. */
   readonly server: string;
   readonly port: number;
   /** Starts it again on the same data and port, once it is down. */
   start(): Promise<void>;
-  /** SIGKILL, or whatever signal is named. Resolves when the process is gone. */
+  /** SIGKILL, or another signal. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** SIGSTOP: it keeps its connections and says nothing more. */
+  /** SIGSTOP: it keeps its connections and sends nothing more. */
   freeze(): void;
   thaw(): void;
   /** Kills it and deletes its data. */
   close(): Promise<void>;
 }
 
-/** MariaDB, or the MySQL below the folder that `FERMATA_TEST_MYSQL_ROOT` names. It ends with this process at the latest. */
+/**
+ * MariaDB, or the MySQL below the folder that `FERMATA_TEST_MYSQL_ROOT` names. It ends with this process at the latest.
+ */
 export async function startPrivateMysql(options: readonly string[] = []): Promise<PrivateMysql> {
   const root = process.env["FERMATA_TEST_MYSQL_ROOT"];
   const make = root === undefined ? MARIADB : mysqlBelow(root);
@@ -177,14 +179,14 @@ export async function query<Row = Record<string, unknown>>(
   }
 }
 
-/** A way to a server that loses what a test names. */
+/** A relay to a server that loses the statements or replies that a test names. */
 export interface MysqlRelay {
   readonly tcp: Relay;
-  /** The same URL by way of the relay. */
+  /** The same URL through the relay. */
   through(url: string): string;
   /**
-   * Breaks the connection on which the next such statement comes: before it gets to the server, or after the server carried it out
-   * and before its reply comes back. Resolves when that has happened.
+   * Breaks the connection on which the next such statement comes: before it gets to the server, or after the server
+   * carried it out and before its reply comes back. Resolves when that has happened.
    */
   loseNext(statement: string, part: "request" | "reply"): Promise<void>;
   /**

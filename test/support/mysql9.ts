@@ -1,7 +1,8 @@
 /**
- * Runs on a real MySQL 9 whatever opens a database of its own, and the tests of the API. As root on Debian it sets that MySQL up first, in a
- * folder of its own that is kept for the next time: Debian's stable releases come without it, sid's package with libraries too new for
- * them, so both lie apart and run under chroot. `FERMATA_TEST_MYSQL` names another server instead. Arguments go to mocha.
+ * Runs on a real MySQL 9 whatever opens a database of its own, and the tests of the API. As root on Debian it sets that
+ * MySQL up first, in a folder of its own that is kept for the next time: Debian's stable releases come without it,
+ * sid's package with libraries too new for them, so both lie apart and run under chroot. `FERMATA_TEST_MYSQL` names
+ * another server instead. Arguments go to mocha.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -18,7 +18,9 @@ const run = promisify(execFile);
 /** Debian's wrapper, which takes the user that the broker runs as. */
 const CONTROL = "/usr/sbin/rabbitmqctl";
 
-/** Where the suites find a server; `FERMATA_TEST_RABBITMQ` names another one, with the rights to make and delete queues. */
+/**
+ * Where the suites find a server; `FERMATA_TEST_RABBITMQ` names another one, with the rights to make and delete queues.
+ */
 export const RABBITMQ_SERVER = (process.env["FERMATA_TEST_RABBITMQ"] ?? "amqp://guest:guest@127.0.0.1:5672").replace(
   /\/$/,
   "",
@@ -60,11 +62,11 @@ export interface QueueSpace {
   readonly jobs: string;
   readonly dead: string;
   queueOf(providerId: string): string;
-  /** The same space by way of another host and port. */
+  /** The same space through another host and port. */
   through(address: string): string;
-  /** On the server itself, past what is tested. */
+  /** Runs `work` on a channel of the server itself, not of the tested code. */
   onServer<T>(work: (channel: Channel) => Promise<T>): Promise<T>;
-  /** Deletes what these providers' bells have left. */
+  /** Deletes the exchanges and the queues of these providers. */
   clear(...providerIds: readonly string[]): Promise<void>;
 }
 
@@ -104,9 +106,9 @@ export async function openQueueSpace(givenServer?: string): Promise<QueueSpace> 
 }
 
 /**
- * Creates a virtual host on the shared server and deletes it when the process ends, so that test runs side by side share no queue,
- * policy or limit. Only the machine's own rabbitmqctl can do that; without it the tests share the virtual host of the URL, where their
- * prefixes keep them apart.
+ * Creates a virtual host on the shared server and deletes it when the process ends, so that test runs side by side
+ * share no queue, policy or limit. Only the machine's own rabbitmqctl can do that; without it the tests share the
+ * virtual host of the URL, where their prefixes keep them apart.
  *
  * @returns the server with the virtual host
  */
@@ -173,7 +175,7 @@ export async function selfSigned(): Promise<{ readonly key: string; readonly cer
 /** Where Debian keeps the programs behind its wrappers, which would change the user. */
 const PROGRAMS = "/usr/lib/rabbitmq/bin";
 
-/** A broker of a suite's own, to be broken. It is not running at first. */
+/** A broker of one suite, which may kill it. It is not running at first. */
 export interface PrivateBroker {
   /** Its address, as {@link openQueueSpace} takes it. */
   readonly server: string;
@@ -183,7 +185,7 @@ export interface PrivateBroker {
   kill(): Promise<void>;
   /** rabbitmqctl */
   control(...args: readonly string[]): Promise<void>;
-  /** Ends it and deletes its data. */
+  /** Kills it and deletes its data. */
   remove(): Promise<void>;
 }
 
@@ -219,13 +221,13 @@ export async function makePrivateBroker({
   const kill = async (): Promise<void> => {
     if (child?.pid === undefined) return;
     const ended = new Promise((resolve) => child?.once("exit", resolve));
-    // The group: the broker runs helpers beside it.
+    // The whole process group: the broker starts helpers.
     process.kill(-child.pid, "SIGKILL");
     child = null;
     await ended;
   };
   process.once("exit", () => {
-    // One that has ended by itself is no group any more.
+    // A broker that has ended by itself has no process group any more.
     if (child?.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
     rmSync(home, { recursive: true, force: true });
   });

@@ -21,7 +21,10 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "python3-swift": "/usr/lib/python3/dist-packages/swift",
 };
 
-/** Once, before several processes would each install the same. Where this process cannot install, the test that needs the package says so. */
+/**
+ * Once, before several processes would each install the same. Where this process cannot install, the test that needs
+ * the package says so.
+ */
 export async function installMissingPackages(): Promise<void> {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   for (const [name, file] of Object.entries(PACKAGES)) if (!existsSync(file)) await installPackage(name);
@@ -34,7 +37,10 @@ export function uniqueName(): string {
   return `fermata_test_${Date.now().toString(36)}_${process.pid}_${randomBytes(4).toString("hex")}`;
 }
 
-/** Whether a test run that ended without cleaning up created a database or virtual host of this name: no run takes a day. */
+/**
+ * Whether a test run that ended without cleaning up created a database or virtual host of this name: no run takes a
+ * day.
+ */
 export function isLeftover(name: string): boolean {
   const [, createdAt] = /^fermata_test_([0-9a-z]{8,9})_\d+_[0-9a-f]{8}$/.exec(name) ?? [];
   return createdAt !== undefined && Date.now() - parseInt(createdAt, 36) > DAY_MS;
