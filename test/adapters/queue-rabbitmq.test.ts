@@ -30,7 +30,7 @@ async function aSpace(): Promise<QueueSpace> {
 }
 
 after("deletes what the tests have declared", async () => {
-  for (const space of used.splice(0)) await space.clear("synth", "mureka", "unheard");
+  for (const space of used.splice(0)) await space.clear("synth", "mureka", "nobody");
 });
 
 jobQueueContract("RabbitmqJobQueue", async () =>
@@ -43,7 +43,7 @@ function held(kind: "TCPSocketWrap" | "Timeout"): number {
 }
 
 describe("RabbitmqJobQueue", function () {
-  // Heartbeats, and the pauses before a queue is declared again, take seconds.
+  // Heartbeats, and the waits before a queue is declared again, take seconds.
   this.timeout(60_000);
 
   let space: QueueSpace;
@@ -75,19 +75,22 @@ describe("RabbitmqJobQueue", function () {
     return relay;
   }
 
-  /** Publishes until the notification arrives: one that is published during a fault may be lost. */
-  async function reaches(from: RabbitmqJobQueue, heard: readonly JobNotification[]): Promise<void> {
+  /** Notifies until a listener is called: a notification that is sent during an outage may be lost. */
+  async function reaches(from: RabbitmqJobQueue, received: readonly JobNotification[]): Promise<void> {
     const notification = aNotification();
     await eventually(() => {
       from.notify([notification]);
-      expect(heard.map(({ jobId }) => jobId)).to.include(notification.jobId);
+      expect(received.map(({ jobId }) => jobId)).to.include(notification.jobId);
     });
   }
 
   const waiting = (queue: string): Promise<number> =>
     space.onServer(async (channel) => (await channel.checkQueue(queue)).messageCount);
 
-  /** Resolves when the exchange passes messages on to the queue of this provider, which exists a moment before its binding. */
+  /**
+   * Resolves when the exchange passes messages on to the queue of this provider, which exists a moment before its
+   * binding.
+   */
   const isBound = (providerId: string): Promise<void> =>
     space.onServer(async (channel) => {
       await eventually(async () => {
@@ -137,7 +140,7 @@ describe("RabbitmqJobQueue", function () {
       expect(message.properties).to.include({ deliveryMode: 2, contentType: "application/json" });
     });
 
-    it("stay unacknowledged until the listener's promise resolves", async () => {
+    it("stay the broker's until the listener's promise resolves", async () => {
       const first = await aQueue();
       const notification = aNotification();
       const began = new Promise<void>((resolve) => {
@@ -151,18 +154,18 @@ describe("RabbitmqJobQueue", function () {
       await began;
       await first.close();
       const second = await aQueue();
-      const heard: JobNotification[] = [];
-      await second.listen("synth", async (again) => void heard.push(again));
-      await eventually(() => expect(heard).to.deep.equal([notification]));
+      const received: JobNotification[] = [];
+      await second.listen("synth", async (again) => void received.push(again));
+      await eventually(() => expect(received).to.deep.equal([notification]));
       await second.close();
       const third = await aQueue({ prefetch: 1 });
-      await third.listen("synth", async (again) => void heard.push(again));
+      await third.listen("synth", async (again) => void received.push(again));
       const next = aNotification();
       third.notify([next]);
-      await eventually(() => expect(heard).to.deep.equal([notification, next]));
+      await eventually(() => expect(received).to.deep.equal([notification, next]));
     });
 
-    it("are passed to a listener up to the prefetch limit", async () => {
+    it("are given to a listener up to the prefetch at once", async () => {
       const queue = await aQueue({ prefetch: 3 });
       const finish: (() => void)[] = [];
       await queue.listen("synth", () => new Promise<void>((resolve) => finish.push(resolve)));
@@ -178,7 +181,7 @@ describe("RabbitmqJobQueue", function () {
       });
     });
 
-    it("are redelivered when the listener fails, and dead-lettered after the delivery limit", async () => {
+    it("come again when the listener fails, and are dead letters after the delivery limit", async () => {
       const queue = await aQueue();
       const notification = aNotification();
       let times = 0;
@@ -198,10 +201,10 @@ describe("RabbitmqJobQueue", function () {
       expect(line?.fields).to.include(notification).and.have.nested.property("error.message", "the storage is away");
     });
 
-    it("that are not notifications of the provider are dead-lettered at once", async () => {
+    it("that are not notifications of the provider are dead letters at once", async () => {
       const queue = await aQueue();
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       const wrong = [
         "",
         "{",
@@ -213,51 +216,53 @@ describe("RabbitmqJobQueue", function () {
       ];
       await space.onServer(async (channel) => {
         for (const text of wrong) channel.publish(space.jobs, "synth", Buffer.from(text));
-        // amqplib's closing frame would arrive first.
+        // amqplib's close would overtake them.
         await channel.checkExchange(space.jobs);
       });
-      await reaches(queue, heard);
+      await reaches(queue, received);
       const letters = await deadLetters(wrong.length);
       expect(letters.map(({ content }) => content.toString())).to.have.members(wrong);
       expect(letters[0]?.properties.headers?.["x-death"]?.[0]).to.include({ reason: "rejected" });
-      expect(new Set(heard.map(({ providerId }) => providerId))).to.deep.equal(new Set(["synth"]));
+      expect(new Set(received.map(({ providerId }) => providerId))).to.deep.equal(new Set(["synth"]));
     });
 
-    it("are consumed by one of several processes", async () => {
-      const heard: JobNotification[] = [];
+    it("are received by one of several processes", async () => {
+      const received: JobNotification[] = [];
       const [one, other] = [await aQueue(), await aQueue()];
-      for (const queue of [one, other]) await queue.listen("synth", (notification) => void heard.push(notification));
+      for (const queue of [one, other]) await queue.listen("synth", (notification) => void received.push(notification));
       const notifications = Array.from({ length: 50 }, () => aNotification());
       one.notify(notifications);
-      await eventually(() => expect(heard).to.have.deep.members(notifications));
+      await eventually(() => expect(received).to.have.deep.members(notifications));
     });
 
-    it("arrive by the thousand without loss", async () => {
+    it("pass by the thousand, none lost", async () => {
       const queue = await aQueue();
-      const heard = new Set<string>();
-      await queue.listen("synth", async ({ jobId }) => void heard.add(jobId));
+      const received = new Set<string>();
+      await queue.listen("synth", async ({ jobId }) => void received.add(jobId));
       queue.notify(Array.from({ length: 5_000 }, () => aNotification()));
-      await eventually(() => expect(heard.size).to.equal(5_000));
+      await eventually(() => expect(received.size).to.equal(5_000));
       await eventually(() => expect(queue.counts).to.deep.equal({ confirmed: 5_000, unroutable: 0, dropped: 0 }));
     });
   });
 
-  describe("a notification that cannot be sent", () => {
+  describe("what cannot be sent", () => {
     it("is dropped beyond the bound of unconfirmed messages, counted and logged once", async () => {
       const queue = await aQueue({ unconfirmedMax: 10 });
       queue.notify(Array.from({ length: 30 }, () => aNotification()));
       queue.notify(Array.from({ length: 20 }, () => aNotification()));
       await eventually(() => expect(queue.counts).to.include({ confirmed: 10, dropped: 40 }));
-      expect(linesLike(/Bells are dropped/)).to.have.length(1);
-      expect(linesLike(/Bells reach RabbitMQ again/).map(({ fields }) => fields)).to.deep.equal([{ dropped: 40 }]);
+      expect(linesLike(/Notifications are dropped/)).to.have.length(1);
+      expect(linesLike(/Notifications reach RabbitMQ again/).map(({ fields }) => fields)).to.deep.equal([
+        { dropped: 40 },
+      ]);
     });
 
-    it("is dropped while the broker is down; later notifications are sent when it is back", async () => {
+    it("is dropped while the broker is unavailable; later notifications are sent when it is back", async () => {
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
-      await reaches(queue, heard);
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
+      await reaches(queue, received);
       await relay.shut();
       expect((await refusal(() => queue.check())).message).to.match(
         /^RabbitMQ at 127\.0\.0\.1:\d+ cannot be reached: /,
@@ -266,30 +271,30 @@ describe("RabbitmqJobQueue", function () {
       queue.notify(Array.from({ length: 1_000 }, () => aNotification()));
       queue.notify([aNotification()]);
       expect(queue.counts.dropped - before).to.equal(1_001);
-      expect(linesLike(/Bells are dropped/)).to.have.length(1);
+      expect(linesLike(/Notifications are dropped/)).to.have.length(1);
       await relay.reopen();
       await eventually(() => queue.check());
-      await reaches(queue, heard);
-      await eventually(() => expect(linesLike(/Bells reach RabbitMQ again/)).to.have.length(1));
+      await reaches(queue, received);
+      await eventually(() => expect(linesLike(/Notifications reach RabbitMQ again/)).to.have.length(1));
     });
 
-    it("is counted and logged when it is unroutable; the queue is declared for later notifications", async () => {
+    it("is counted and reported when no queue takes it; the queue is declared for the next notifications", async () => {
       const queue = await aQueue();
-      queue.notify([aNotification("unheard")]);
+      queue.notify([aNotification("nobody")]);
       const error = await refusal(() => queue.check());
       expect(error.message).to.equal(
-        `RabbitMQ has no queue ${space.queueOf("unheard")}, or it is not bound to ${space.jobs}.`,
+        `RabbitMQ has no queue ${space.queueOf("nobody")}, or it is not bound to ${space.jobs}.`,
       );
       expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 1, dropped: 0 });
       await eventually(() => queue.check());
-      queue.notify([aNotification("unheard")]);
-      await eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(1));
+      queue.notify([aNotification("nobody")]);
+      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(1);
     });
   });
 
-  describe("a hanging broker", () => {
-    it("fails the health check, closes the channel with late confirms, and delays closing only briefly", async () => {
+  describe("a broker that hangs", () => {
+    it("fails the check, loses the channel with late confirms, and delays closing only briefly", async () => {
       const relay = await aRelay();
       const timers = held("Timeout");
       const queue = await aQueue({ url: space.through(relay.address), confirmMaxMs: 300 });
@@ -297,7 +302,9 @@ describe("RabbitmqJobQueue", function () {
       const sockets = held("TCPSocketWrap");
       expect(held("Timeout")).to.be.above(timers);
       relay.freeze();
-      expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at \S+ has not answered for 2000 ms\.$/);
+      expect((await refusal(() => queue.check())).message).to.match(
+        /^RabbitMQ at \S+ has not responded for 2000 ms\.$/,
+      );
       queue.notify([aNotification()]);
       await eventually(async () => {
         expect((await refusal(() => queue.check())).message).to.equal(
@@ -307,18 +314,18 @@ describe("RabbitmqJobQueue", function () {
       queue.notify([aNotification()]);
       expect(queue.counts.dropped).to.equal(1);
       await queue.close();
-      // The relay still holds its sockets; the queue's own two no longer keep the process alive.
+      // The relay's sockets are still open; the queue's own two no longer keep the process alive.
       await eventually(() => {
         expect(held("TCPSocketWrap")).to.equal(sockets - 2);
         expect(held("Timeout")).to.be.at.most(timers);
       });
     });
 
-    it("counts as disconnected after two heartbeats, and is reconnected", async () => {
+    it("counts as unavailable after two heartbeats, and is reached again", async () => {
       const relay = await aRelay();
       const queue = await aQueue({ url: `${space.through(relay.address)}&heartbeat=1` });
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       relay.freeze();
       await eventually(() =>
         expect(linesLike(/RabbitMQ cannot be reached/).map(({ fields }) => fields["reason"])).to.include(
@@ -328,40 +335,40 @@ describe("RabbitmqJobQueue", function () {
       relay.cut();
       relay.thaw();
       await eventually(() => queue.check());
-      await reaches(queue, heard);
+      await reaches(queue, received);
     });
 
-    it("may never have responded", async () => {
+    it("may be one that never responded", async () => {
       const relay = await aRelay();
       relay.freeze();
       const queue = await aQueue({ url: space.through(relay.address) });
-      expect((await refusal(() => queue.check())).message).to.contain("it has not answered yet");
+      expect((await refusal(() => queue.check())).message).to.contain("it has not responded yet");
       queue.notify([aNotification()]);
       await queue.close();
     });
   });
 
-  describe("a closed connection", () => {
-    it("is reopened with its consumers, repeatedly, and leaves no listeners", async () => {
+  describe("a connection that ends", () => {
+    it("is opened again with its consumers, many times, and leaves no listeners behind", async () => {
       const warnings: Error[] = [];
       const onWarning = (warning: Error): void => void warnings.push(warning);
       process.on("warning", onWarning);
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       for (let times = 0; times < 12; times += 1) {
         const { connections } = relay;
         relay.cut();
         await eventually(() => expect(relay.connections).to.equal(connections + 2));
         await eventually(() => queue.check());
       }
-      await reaches(queue, heard);
+      await reaches(queue, received);
       process.off("warning", onWarning);
       expect(warnings).to.deep.equal([]);
     });
 
-    it("does not keep the process alive after the queue is closed, even while the broker is down", async () => {
+    it("keeps no process alive once the queue is closed, even while the broker is unavailable", async () => {
       const url = `amqp://guest:guest@127.0.0.1:${await freePort()}`;
       const timers = held("Timeout");
       const queue = await aQueue({ url });
@@ -373,40 +380,40 @@ describe("RabbitmqJobQueue", function () {
   });
 
   describe("the topology", () => {
-    it("exists before there is a listener, for the prepared providers, and keeps their notifications", async () => {
-      const ringing = await aQueue();
-      await ringing.prepare(["synth", "mureka"]);
+    it("is declared for prepared providers before any listener, and keeps their notifications", async () => {
+      const publisher = await aQueue();
+      await publisher.prepare(["synth", "mureka"]);
       const notification = aNotification();
-      ringing.notify([notification]);
-      await eventually(() => expect(ringing.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
+      publisher.notify([notification]);
+      await eventually(() => expect(publisher.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
       const listening = await aQueue();
-      const heard: JobNotification[] = [];
-      await listening.listen("synth", (again) => void heard.push(again));
-      await eventually(() => expect(heard).to.deep.equal([notification]));
+      const received: JobNotification[] = [];
+      await listening.listen("synth", (again) => void received.push(again));
+      await eventually(() => expect(received).to.deep.equal([notification]));
       expect(await waiting(space.queueOf("mureka"))).to.equal(0);
     });
 
-    it("is declared for a publisher on every new connection, the first one included", async () => {
+    it("is declared for a process that only notifies on every new connection, the first one included", async () => {
       const relay = await aRelay();
       await relay.shut();
       const queue = await aQueue({ url: space.through(relay.address) });
-      await queue.prepare(["unheard"]);
+      await queue.prepare(["nobody"]);
       const isThere = (): Promise<void> =>
-        eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(0));
+        eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(0));
       await relay.reopen();
       await isThere();
       await relay.shut();
-      await space.onServer((channel) => channel.deleteQueue(space.queueOf("unheard")));
+      await space.onServer((channel) => channel.deleteQueue(space.queueOf("nobody")));
       await relay.reopen();
       await isThere();
       await isBound("nobody");
       await eventually(() => queue.check());
-      queue.notify([aNotification("unheard")]);
-      await eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(1));
+      queue.notify([aNotification("nobody")]);
+      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(0);
     });
 
-    it("that differs for a provider fails the health check of a process prepared for it, until it is deleted", async () => {
+    it("of a provider that differs is reported by the check of a prepared process until it is deleted", async () => {
       const name = space.queueOf("synth");
       await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
       const queue = await aQueue();
@@ -424,33 +431,33 @@ describe("RabbitmqJobQueue", function () {
       await eventually(async () => expect(await waiting(name)).to.equal(1));
     });
 
-    it("is declared again when a consumed queue is deleted", async () => {
+    it("is declared again when a queue is deleted while it is consumed", async () => {
       const queue = await aQueue();
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       await space.onServer((channel) => channel.deleteQueue(space.queueOf("synth")));
-      await reaches(queue, heard);
+      await reaches(queue, received);
       await eventually(() => queue.check());
     });
 
     it("is declared again when everything is deleted", async () => {
       const queue = await aQueue();
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
       await space.clear("synth");
-      await reaches(queue, heard);
+      await reaches(queue, received);
       await eventually(() => queue.check());
     });
 
-    it("is not changed where it differs; log and health check name the queue and the argument", async () => {
+    it("is left alone where it differs, and both log and check name the queue and the argument", async () => {
       const name = space.queueOf("synth");
       await space.onServer((channel) =>
         channel.assertQueue(name, { arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 } }),
       );
       const queue = await aQueue();
-      const heard: JobNotification[] = [];
-      await queue.listen("synth", (notification) => void heard.push(notification));
-      await queue.listen("mureka", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await queue.listen("synth", (notification) => void received.push(notification));
+      await queue.listen("mureka", (notification) => void received.push(notification));
       const error = await refusal(() => queue.check());
       expect(error.message)
         .to.contain(`another queue ${name}: x-`)
@@ -460,13 +467,13 @@ describe("RabbitmqJobQueue", function () {
       expect(lines.map(({ fields }) => fields["reason"])).to.deep.equal([error.message]);
       const other = aNotification("mureka");
       queue.notify([other]);
-      await eventually(() => expect(heard).to.deep.equal([other]));
+      await eventually(() => expect(received).to.deep.equal([other]));
       await space.onServer((channel) => channel.deleteQueue(name));
       await eventually(() => queue.check());
-      await reaches(queue, heard);
+      await reaches(queue, received);
     });
 
-    it("of an older version without a binding fails the health check of a publisher", async () => {
+    it("of an older version that has no binding is reported by the check of a process that only notifies", async () => {
       const name = space.queueOf("synth");
       await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
       const queue = await aQueue();
@@ -488,7 +495,7 @@ describe("RabbitmqJobQueue", function () {
       expect(JSON.stringify(logger.lines)).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
     });
 
-    it("may name a vhost; a missing one is reported", async () => {
+    it("may name a vhost; one that is missing is reported", async () => {
       const queue = await aQueue({ url: `amqp://${username}:${password}@${host}/no%2Fsuch` });
       expect((await refusal(() => queue.check())).message)
         .to.contain("vhost")
@@ -496,7 +503,7 @@ describe("RabbitmqJobQueue", function () {
         .and.not.contain(`'${username}'`);
     });
 
-    it("is refused in any other form, without echoing it", async () => {
+    it("is refused in any other form, without repeating it", async () => {
       const wrong = [
         "amqp:",
         "http://user:sesame@host",
@@ -515,15 +522,15 @@ describe("RabbitmqJobQueue", function () {
       }
     });
 
-    it("connects by TLS if the broker's certificate is trusted", async () => {
+    it("reaches a broker by TLS, if its certificate is trusted", async () => {
       const pair = await selfSigned();
       const relay = await aRelay(pair);
       const url = space.through(relay.address).replace("amqp:", "amqps:");
       const trusting = await aQueue({ url, tls: { ca: pair.cert } });
-      const heard: JobNotification[] = [];
-      await trusting.listen("synth", (notification) => void heard.push(notification));
+      const received: JobNotification[] = [];
+      await trusting.listen("synth", (notification) => void received.push(notification));
       await trusting.check();
-      await reaches(trusting, heard);
+      await reaches(trusting, received);
       const wary = await aQueue({ url });
       expect((await refusal(() => wary.check())).message).to.contain("self-signed certificate");
     });

@@ -4,29 +4,29 @@ import type { JobNotification, JobQueue } from "../../core/ports/job-queue.js";
 
 let created = 0;
 
-/** A notification that no other test publishes. */
+/** A notification that no other test sends. */
 export function aNotification(providerId = "synth"): JobNotification {
   created += 1;
   return { jobId: `job_${String(created).padStart(26, "0")}`, providerId };
 }
 
-/** Collects notifications; `heard` resolves when one has arrived, and mocha's time limit bounds the wait. */
+/** Collects notifications; `received` resolves when one has arrived, and mocha's time limit bounds the wait. */
 function aListener(): {
   readonly notifications: JobNotification[];
   readonly listen: (notification: JobNotification) => void;
-  heard(notification: JobNotification): Promise<void>;
+  received(notification: JobNotification): Promise<void>;
 } {
-  const received: JobNotification[] = [];
+  const notifications: JobNotification[] = [];
   const waiting: { readonly jobId: JobId; resolve(): void }[] = [];
   return {
-    notifications: received,
+    notifications,
     listen: (notification) => {
-      received.push(notification);
+      notifications.push(notification);
       for (const wait of waiting) if (wait.jobId === notification.jobId) wait.resolve();
     },
-    heard: (notification) =>
+    received: (notification) =>
       new Promise((resolve) => {
-        if (received.some(({ jobId }) => jobId === notification.jobId)) resolve();
+        if (notifications.some(({ jobId }) => jobId === notification.jobId)) resolve();
         else waiting.push({ jobId: notification.jobId, resolve });
       }),
   };
@@ -45,18 +45,18 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
     it("passes notifications to the listener of their provider", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
-      const sent = [aNotification(), aNotification()] as const;
-      queue.notify(sent);
-      await Promise.all(sent.map((notification) => listener.heard(notification)));
-      expect(listener.notifications).to.have.deep.members([...sent]);
+      const notifications = [aNotification(), aNotification()] as const;
+      queue.notify(notifications);
+      await Promise.all(notifications.map((notification) => listener.received(notification)));
+      expect(listener.notifications).to.have.deep.members([...notifications]);
     });
 
-    it("passes later notifications on, too", async () => {
+    it("passes on later notifications, too", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       for (const notification of [aNotification(), aNotification(), aNotification()]) {
         queue.notify([notification]);
-        await listener.heard(notification);
+        await listener.received(notification);
       }
     });
 
@@ -65,44 +65,44 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.listen("synth", listener.listen);
       const ours = aNotification();
       queue.notify([aNotification("mureka"), ours]);
-      await listener.heard(ours);
+      await listener.received(ours);
       expect(listener.notifications.map(({ providerId }) => providerId)).to.deep.equal(["synth"]);
     });
 
-    it("returns to the publisher before a listener runs", async () => {
+    it("returns to the caller before a listener is called", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       const notification = aNotification();
       queue.notify([notification]);
       expect(listener.notifications).to.deep.equal([]);
-      await listener.heard(notification);
+      await listener.received(notification);
     });
 
-    it("continues after a listener threw", async () => {
+    it("goes on after a listener threw", async () => {
       const listener = aListener();
       const first = aNotification();
       await queue.listen("synth", (notification) => {
         listener.listen(notification);
-        if (notification.jobId === first.jobId) throw new Error("an error of the listener");
+        if (notification.jobId === first.jobId) throw new Error("a listener's own error");
       });
       const second = aNotification();
       queue.notify([first, second]);
-      await Promise.all([listener.heard(first), listener.heard(second)]);
+      await Promise.all([listener.received(first), listener.received(second)]);
     });
 
-    it("continues after a listener's promise was rejected", async () => {
+    it("goes on after a listener's promise was rejected", async () => {
       const listener = aListener();
       const first = aNotification();
       await queue.listen("synth", async (notification) => {
         listener.listen(notification);
-        if (notification.jobId === first.jobId) throw new Error("an error of the listener");
+        if (notification.jobId === first.jobId) throw new Error("a listener's own error");
       });
       const second = aNotification();
       queue.notify([first, second]);
-      await Promise.all([listener.heard(first), listener.heard(second)]);
+      await Promise.all([listener.received(first), listener.received(second)]);
     });
 
-    it("passes on a notification without waiting for the listener of the one before", async () => {
+    it("does not wait for a listener before it passes on the next notification", async () => {
       const listener = aListener();
       const first = aNotification();
       let finish = (): void => undefined;
@@ -116,7 +116,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const second = aNotification();
       queue.notify([first]);
       queue.notify([second]);
-      await Promise.all([listener.heard(first), listener.heard(second)]);
+      await Promise.all([listener.received(first), listener.received(second)]);
       finish();
     });
 
@@ -126,21 +126,21 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.listen("synth", other.listen);
       const notification = aNotification();
       queue.notify([notification]);
-      await Promise.all([one.heard(notification), other.heard(notification)]);
+      await Promise.all([one.received(notification), other.received(notification)]);
     });
 
-    it("accepts notifications without a listener, and an empty list", () => {
-      queue.notify([aNotification("unheard")]);
+    it("takes notifications without a listener, and an empty list", () => {
+      queue.notify([aNotification("nobody")]);
       queue.notify([]);
     });
 
-    it("is healthy after the first notification of a prepared provider without a listener", async () => {
-      await queue.prepare(["synth", "unheard"]);
-      queue.notify([aNotification("unheard"), aNotification()]);
+    it("passes its check after a notification of a prepared provider without a listener", async () => {
+      await queue.prepare(["synth", "nobody"]);
+      queue.notify([aNotification("nobody"), aNotification()]);
       await queue.check();
     });
 
-    it("can be prepared for providers again, before and after a listener is added", async () => {
+    it("may be prepared for providers again, before and after a listener is added", async () => {
       const listener = aListener();
       await queue.prepare([]);
       await queue.prepare(["synth"]);
@@ -148,11 +148,11 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.prepare(["synth", "mureka"]);
       const notification = aNotification();
       queue.notify([notification]);
-      await listener.heard(notification);
+      await listener.received(notification);
       await queue.check();
     });
 
-    it("is healthy until it is closed", async () => {
+    it("passes its check until it is closed", async () => {
       await queue.check();
       await queue.close();
       const error = await queue.check().then(
@@ -162,7 +162,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       expect(error).to.be.instanceOf(Error);
     });
 
-    it("accepts no listener and no preparation after it is closed", async () => {
+    it("takes no listener once it is closed, and cannot be prepared any more", async () => {
       await queue.close();
       for (const refused of [queue.listen("synth", () => undefined), queue.prepare(["synth"])]) {
         const error = await refused.then(
@@ -173,7 +173,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       }
     });
 
-    it("never throws at the publisher, closed or not, and passes nothing on after it is closed", async () => {
+    it("never throws from notify, closed or not, and calls no listener once closed", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       await queue.close();

@@ -19,7 +19,7 @@ interface Make {
   readonly options: readonly string[];
   /** A new folder for its data, and its path as the program sees it. */
   folder(): Promise<{ readonly path: string; readonly seen: string }>;
-  /** Initialises a database server's data there, with a root without a password. */
+  /** Creates the server's data in that folder; its root has no password. */
   initialise(seen: string): Promise<unknown>;
 }
 
@@ -41,7 +41,7 @@ const MARIADB: Make = {
     ]),
 };
 
-/** A server in its own folder, with the libraries it needs; see `mysql9.ts`. */
+/** MySQL with its libraries in a folder of its own; see `mysql9.ts`. */
 function mysqlBelow(root: string): Make {
   const program = ["chroot", root, "/usr/sbin/mysqld"];
   return {
@@ -71,23 +71,25 @@ async function findProgram({ program }: Make): Promise<void> {
   throw new Error(`There is no ${program[0]}. Install mariadb-server.`);
 }
 
-/** A test's private server, which it may kill and start. */
+/** A server of one test, which may kill and start it. */
 export interface PrivateMysql {
   /** In the form of `storage.url`, without a database. */
   readonly server: string;
   readonly port: number;
   /** Starts it again on the same data and port after it has stopped. */
   start(): Promise<void>;
-  /** Sends SIGKILL, or the given signal. Resolves when the process has ended. */
+  /** SIGKILL, or another signal. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** SIGSTOP: it keeps its connections and does not respond. */
+  /** SIGSTOP: it keeps its connections and sends nothing more. */
   freeze(): void;
   thaw(): void;
   /** Kills it and deletes its data. */
   close(): Promise<void>;
 }
 
-/** MariaDB, or the MySQL below the folder of `FERMATA_TEST_MYSQL_ROOT`. It ends with this process at the latest. */
+/**
+ * MariaDB, or the MySQL below the folder that `FERMATA_TEST_MYSQL_ROOT` names. It ends with this process at the latest.
+ */
 export async function startPrivateMysql(options: readonly string[] = []): Promise<PrivateMysql> {
   const root = process.env["FERMATA_TEST_MYSQL_ROOT"];
   const make = root === undefined ? MARIADB : mysqlBelow(root);
@@ -177,14 +179,14 @@ export async function query<Row = Record<string, unknown>>(
   }
 }
 
-/** A relay to a server that loses what a test names. */
+/** A relay to a server that loses the statements or replies that a test names. */
 export interface MysqlRelay {
   readonly tcp: Relay;
   /** The same URL through the relay. */
   through(url: string): string;
   /**
-   * Breaks the connection of the next such statement: before it reaches the server, or after the server executed it and
-   * before its reply arrives. Resolves when that has happened.
+   * Breaks the connection on which the next such statement comes: before it gets to the server, or after the server
+   * carried it out and before its reply comes back. Resolves when that has happened.
    */
   loseNext(statement: string, part: "request" | "reply"): Promise<void>;
   /**

@@ -1,7 +1,7 @@
 /**
- * Runs the tests that open a database of their own, and the tests of the API, on a real MySQL 9. As root on Debian it
- * first installs that MySQL in a separate folder that is kept for the next time: Debian's stable releases do not have
- * it, and sid's package needs newer libraries, so both are separate and run under chroot. `FERMATA_TEST_MYSQL` names
+ * Runs on a real MySQL 9 whatever opens a database of its own, and the tests of the API. As root on Debian it sets that
+ * MySQL up first, in a folder of its own that is kept for the next time: Debian's stable releases come without it,
+ * sid's package with libraries too new for them, so both lie apart and run under chroot. `FERMATA_TEST_MYSQL` names
  * another server instead. Arguments go to mocha.
  */
 import { execFileSync, spawn } from "node:child_process";

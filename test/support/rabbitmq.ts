@@ -19,8 +19,7 @@ const run = promisify(execFile);
 const CONTROL = "/usr/sbin/rabbitmqctl";
 
 /**
- * The default server of the suites; `FERMATA_TEST_RABBITMQ` names another one, with the rights to create and delete
- * queues.
+ * Where the suites find a server; `FERMATA_TEST_RABBITMQ` names another one, with the rights to make and delete queues.
  */
 export const RABBITMQ_SERVER = (process.env["FERMATA_TEST_RABBITMQ"] ?? "amqp://guest:guest@127.0.0.1:5672").replace(
   /\/$/,
@@ -65,9 +64,9 @@ export interface QueueSpace {
   queueOf(providerId: string): string;
   /** The same space through another host and port. */
   through(address: string): string;
-  /** On the server itself, without the queue under test. */
+  /** Runs `work` on a channel of the server itself, not of the tested code. */
   onServer<T>(work: (channel: Channel) => Promise<T>): Promise<T>;
-  /** Deletes what these providers' notifications have left. */
+  /** Deletes the exchanges and the queues of these providers. */
   clear(...providerIds: readonly string[]): Promise<void>;
 }
 
@@ -107,9 +106,9 @@ export async function openQueueSpace(givenServer?: string): Promise<QueueSpace> 
 }
 
 /**
- * Creates a virtual host on the shared server and deletes it when the process ends, so that test runs side by side share no queue,
- * policy or limit. Only the machine's own rabbitmqctl can do that; without it the tests share the virtual host of the URL, where their
- * prefixes keep them apart.
+ * Creates a virtual host on the shared server and deletes it when the process ends, so that test runs side by side
+ * share no queue, policy or limit. Only the machine's own rabbitmqctl can do that; without it the tests share the
+ * virtual host of the URL, where their prefixes keep them apart.
  *
  * @returns the server with the virtual host
  */
@@ -176,7 +175,7 @@ export async function selfSigned(): Promise<{ readonly key: string; readonly cer
 /** Where Debian has the programs behind its wrappers, which would change the user. */
 const PROGRAMS = "/usr/lib/rabbitmq/bin";
 
-/** A suite's private broker, to be broken. It is not running at first. */
+/** A broker of one suite, which may kill it. It is not running at first. */
 export interface PrivateBroker {
   /** Its URL, as {@link openQueueSpace} takes it. */
   readonly server: string;
@@ -186,7 +185,7 @@ export interface PrivateBroker {
   kill(): Promise<void>;
   /** rabbitmqctl */
   control(...args: readonly string[]): Promise<void>;
-  /** Ends it and deletes its data. */
+  /** Kills it and deletes its data. */
   remove(): Promise<void>;
 }
 
@@ -222,13 +221,13 @@ export async function makePrivateBroker({
   const kill = async (): Promise<void> => {
     if (child?.pid === undefined) return;
     const ended = new Promise((resolve) => child?.once("exit", resolve));
-    // The process group: the broker runs helpers.
+    // The whole process group: the broker starts helpers.
     process.kill(-child.pid, "SIGKILL");
     child = null;
     await ended;
   };
   process.once("exit", () => {
-    // A broker that has ended by itself has no group any more.
+    // A broker that has ended by itself has no process group any more.
     if (child?.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
     rmSync(home, { recursive: true, force: true });
   });

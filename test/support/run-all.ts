@@ -1,7 +1,7 @@
 /**
- * Runs every test on two cores: the tests that start and break processes and servers on one, the rest on the other,
- * with those of the API once more on MySQL and RabbitMQ, which they do not change. Arguments go to every run. If
- * `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
+ * Runs every test in three lanes on two cores: many tests wait for a process or a server more than they compute. Tests that start and kill
+ * processes and servers have the first lane; the tests of the API run once more on MySQL and RabbitMQ, unchanged. Arguments go to every
+ * run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
  */
 import { spawn } from "node:child_process";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -23,30 +23,33 @@ interface Sums {
   readonly failed: number;
 }
 
-/** Tests that can share a core. */
-const QUIET = [
-  "dist/test/{api,architecture,plugins,unit}/**/*.test.js",
+const API = ["dist/test/{api,architecture,unit}/**/*.test.js"];
+const PLUGINS = [
+  "dist/test/plugins/**/*.test.js",
   "dist/test/system/{browser,cli,jobs,secrets,webhooks}/**/*.test.js",
   "dist/test/adapters/{attempts,audio,audit,downloads,lease,library,provider-api,sandbox,storage,webhook}*.test.js",
 ];
+const ADAPTERS = ["dist/test/adapters/**/*.test.js", ...without(PLUGINS)];
 
-/** Each of these executes its runs one after another. */
+/** Each lane goes through its runs one after another. The first has all tests that no other run names, and prints at once. */
 const LANES: readonly (readonly Run[])[] = [
   [
     {
-      title: "system and adapters",
+      title: "processes and servers that are killed",
       env: {},
-      specs: ["dist/test/**/*.test.js", ...QUIET.flatMap((specs) => ["--ignore", specs])],
+      specs: ["dist/test/**/*.test.js", ...without([...API, ...PLUGINS, "dist/test/adapters/**/*.test.js"])],
     },
   ],
   [
-    { title: "units, plugins and the API", env: {}, specs: QUIET },
+    { title: "units and the API", env: {}, specs: API },
+    { title: "adapters with servers of their own", env: {}, specs: ADAPTERS },
     {
       title: "the API on MySQL and RabbitMQ",
       env: { FERMATA_TEST_STACK: "mysql-rabbitmq" },
       specs: ["dist/test/api/**/*.test.js"],
     },
   ],
+  [{ title: "plugins and the command line", env: {}, specs: PLUGINS }],
 ];
 
 const MOCHA = [
@@ -74,10 +77,15 @@ const resultFile = process.env["FERMATA_TEST_RESULT"];
 if (resultFile !== undefined) await writeFile(resultFile, `${sums.passed} ${sums.failed}\n`);
 else process.stdout.write(`${sums.passed} passed, ${sums.failed} failed\n`);
 await rm(folder, { recursive: true });
-// A pattern without a matching test is an error.
+// A pattern that matches no test fails.
 process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
 
-/** @param file gets the output of the runs; null: it is printed at once */
+/** @returns mocha's arguments that leave these files out */
+function without(specs: readonly string[]): string[] {
+  return specs.flatMap((spec) => ["--ignore", spec]);
+}
+
+/** @param file gets what the runs print; null: it is printed at once */
 async function runLane(runs: readonly Run[], file: string | null): Promise<Sums[]> {
   const output = file === null ? process.stdout : createWriteStream(file);
   const all: Sums[] = [];
@@ -99,7 +107,7 @@ async function runMocha({ env, specs }: Run, output: NodeJS.WritableStream, resu
   await Promise.all([child.stdout, child.stderr].map((stream) => pipeline(stream, output, { end: false })));
   const code = await exited;
   const text = await readFile(result, "utf8").catch(() => null);
-  // A run without a result crashed, and so did one that fails outside its tests: each counts as a failure.
+  // A run that crashed has no result; one may fail outside its tests. Each counts as a failure.
   if (text === null) return { passed: 0, failed: 1 };
   const [passed = 0, failed = 0] = text.trim().split(" ").map(Number);
   return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };

@@ -22,8 +22,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Before several runs install the same at once. Without the rights or Debian, the test with the missing service fails
- * with a message.
+ * Once, before several processes would each install the same. Where this process cannot install, the test that needs
+ * the package says so.
  */
 export async function installMissingPackages(): Promise<void> {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
@@ -37,7 +37,10 @@ export function uniqueName(): string {
   return `fermata_test_${Date.now().toString(36)}_${process.pid}_${randomBytes(4).toString("hex")}`;
 }
 
-/** Whether a test run that ended without cleaning up created a database or virtual host of this name: no run takes a day. */
+/**
+ * Whether a test run that ended without cleaning up created a database or virtual host of this name: no run takes a
+ * day.
+ */
 export function isLeftover(name: string): boolean {
   const [, createdAt] = /^fermata_test_([0-9a-z]{8,9})_\d+_[0-9a-f]{8}$/.exec(name) ?? [];
   return createdAt !== undefined && Date.now() - parseInt(createdAt, 36) > DAY_MS;

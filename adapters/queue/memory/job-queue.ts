@@ -2,8 +2,8 @@ import type { NotificationListener, JobNotification, JobQueue } from "../../../c
 import type { Logger } from "../../../core/ports/logger.js";
 
 /**
- * Bells within one process. They are passed on in the next turn of the event loop, so that whoever rings has answered first; a bell
- * that nobody listens for is dropped.
+ * Notifications within one process. They are delivered in the next turn of the event loop, so that the caller of
+ * `notify` continues first; a notification without a listener is dropped.
  */
 export class MemoryJobQueue implements JobQueue {
   private readonly listeners = new Map<string, NotificationListener[]>();
@@ -33,7 +33,7 @@ export class MemoryJobQueue implements JobQueue {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    this.listeners.clear(); // bells on their way reach nobody
+    this.listeners.clear(); // pending notifications reach no listener
   }
 
   private deliver(): void {

@@ -1,11 +1,11 @@
-/** Seconds between signs of life. A broker that is silent for two of them counts as gone. */
+/** A broker that sends nothing for two intervals counts as unavailable. */
 const HEARTBEAT_SECONDS = 10;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "amqp:": 5672, "amqps:": 5671 };
 
 const FORM = "amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps:";
 
-/** Where the broker is and what is used of it. */
+/** The broker's address and the prefix of our names. */
 export interface Broker {
   /** As amqplib takes it. */
   readonly address: {
@@ -20,15 +20,15 @@ export interface Broker {
   };
   /** Host and port, for messages. */
   readonly place: string;
-  /** What the names of exchanges and queues begin with. */
+  /** Begins the names of exchanges and queues. */
   readonly prefix: string;
   /** The text without the credentials of the URL. */
   mask(text: string): string;
 }
 
 /**
- * Reads `amqp://USER:PASSWORD@HOST:PORT/VHOST?heartbeat=SECONDS&prefix=NAME`; `amqps:` is the same over TLS. Left out: guest:guest, 5672 (5671
- * with TLS), vhost `/`, heartbeat 10, prefix `fermata`.
+ * Reads `amqp://USER:PASSWORD@HOST:PORT/VHOST?heartbeat=SECONDS&prefix=NAME`; `amqps:` is the same over TLS. Left out:
+ * guest:guest, 5672 (5671 with TLS), vhost `/`, heartbeat 10, prefix `fermata`.
  *
  * @throws {Error} it has another form; the message does not repeat the URL
  */

@@ -5,34 +5,34 @@ import type { Broker } from "./broker-url.js";
 import type { KeptChannel } from "./kept-channel.js";
 import { within } from "./waiting.js";
 
-/** How a lost connection comes back: amqplib waits this long at first, and twice as long after each failure. */
+/** Waits before a lost connection is opened again: amqplib doubles them after each failure. */
 const RECOVERY = { initialDelay: 100, factor: 2, maxDelay: 5_000, jitter: 0.2 };
 
-/** How long a connection may take, from its first packet to the broker's consent. */
+/** How long opening a connection may take, the handshake included. */
 export const CONNECT_MAX_MS = 4_000;
 
-/** How long the broker's farewell is waited for. */
+/** How long closing waits for the broker. */
 const CLOSE_MAX_MS = 1_000;
 
 export interface ConnectionDeps {
   readonly broker: Broker;
-  /** What it is for, in logs and in the broker's own list: "publish" or "consume". */
+  /** "publish" or "consume", for logs and the broker's list of connections. */
   readonly purpose: string;
   readonly logger: Logger;
-  /** For `amqps:`, beside what Node trusts by itself. */
+  /** For `amqps:`, in addition to what Node trusts. */
   readonly tls?: TlsOptions | undefined;
 }
 
 type Kept = Pick<KeptChannel, "begin" | "tried" | "problem">;
 
-/** A connection that comes back, and its channels with it. Whoever opens it closes it. */
+/** A connection that is opened again when it is lost, and its channels with it. */
 export class RabbitmqConnection {
   private readonly channels: Kept[] = [];
   private readonly logger: Logger;
   private recovering: RecoveringChannelModel | null = null;
   private model: ChannelModel | null = null;
   private session: { readonly model: ChannelModel; readonly gone: AbortSignal } | null = null;
-  private downBecause: string | null = "it has not answered yet";
+  private downBecause: string | null = "it has not responded yet";
   private blockedBecause: string | null = null;
   private isReported = false;
   private isClosed = false;
@@ -46,15 +46,15 @@ export class RabbitmqConnection {
     this.logger = deps.logger.child({ connection: deps.purpose, broker: deps.broker.place });
   }
 
-  /** Connects in the background, as often as it must. */
-  static async open(parts: ConnectionDeps): Promise<RabbitmqConnection> {
-    const connection = new RabbitmqConnection(parts);
-    connection.recovering = await connect(parts.broker.address, {
-      ...parts.tls,
+  /** Connects in the background, as often as necessary. */
+  static async open(deps: ConnectionDeps): Promise<RabbitmqConnection> {
+    const connection = new RabbitmqConnection(deps);
+    connection.recovering = await connect(deps.broker.address, {
+      ...deps.tls,
       timeout: CONNECT_MAX_MS,
       noDelay: true,
       keepAlive: true,
-      clientProperties: { connection_name: `fermata ${parts.purpose}` },
+      clientProperties: { connection_name: `fermata ${deps.purpose}` },
       recovery: { ...RECOVERY, waitForConnect: false, setup: (model: ChannelModel) => connection.begin(model) },
     });
     connection.follow(connection.recovering);
@@ -66,17 +66,17 @@ export class RabbitmqConnection {
     return this.deps.broker.place;
   }
 
-  /** A broker's words as they may be shown. */
+  /** Hides the credentials in a broker's message. */
   get mask(): (text: string) => string {
     return this.deps.broker.mask;
   }
 
-  /** Whether the broker takes no messages for now: it is short of memory or disk. */
+  /** Whether the broker takes no messages because it is short of memory or disk. */
   get isBlocked(): boolean {
     return this.blockedBecause !== null;
   }
 
-  /** Why messages cannot be sent or heard; null when they can. */
+  /** Why messages cannot be sent or received; null when they can. */
   get problem(): Error | null {
     const { place } = this;
     if (this.isClosed) return new Error("The job queue is closed.");
@@ -86,7 +86,7 @@ export class RabbitmqConnection {
     return this.channels.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
-  /** Keeps one more channel. Resolves after its first try, or when there is no connection to try it on. */
+  /** Keeps one more channel. Resolves after its first attempt, or when connecting has failed. */
   async keep(channel: Kept): Promise<void> {
     this.channels.push(channel);
     if (this.session === null) return Promise.race([channel.tried(), this.firstFailure]);
@@ -94,7 +94,7 @@ export class RabbitmqConnection {
     await channel.tried();
   }
 
-  /** Does something on a channel of its own. @throws {Error} there is no connection, or what `work` throws */
+  /** Runs `work` on a channel of its own. @throws {Error} there is no connection, or what `work` throws */
   async brief(work: (channel: Channel) => Promise<void>): Promise<void> {
     if (this.session === null) throw this.problem ?? new Error("There is no connection.");
     const channel = await this.session.model.createChannel();
@@ -107,7 +107,7 @@ export class RabbitmqConnection {
     }
   }
 
-  /** Takes leave of the broker, and goes without its answer after a second. */
+  /** Closes the connection, after a second without waiting for the broker. */
   close(): Promise<void> {
     this.closing ??= this.leave();
     return this.closing;
@@ -120,10 +120,13 @@ export class RabbitmqConnection {
     this.hasFailed();
   }
 
-  /** The setup of every new connection. It does not wait for the channels: one whose queue is in trouble must not hold up the others. */
+  /**
+   * The setup of every new connection. It does not wait for the channels: one whose queue fails must not hold up the
+   * others.
+   */
   private async begin(model: ChannelModel): Promise<void> {
     const gone = new AbortController();
-    // amqplib listens itself only after the setup; an `error` without a listener would end the process.
+    // amqplib adds its own listener after the setup; an `error` without a listener would end the process.
     model.on("error", () => undefined);
     model.on("close", () => {
       this.session = null;
@@ -141,7 +144,7 @@ export class RabbitmqConnection {
     recovering.on("connect", () => this.up());
     recovering.on("connect-failed", (error) => this.down(error));
     recovering.on("disconnect", (error) => this.down(error));
-    // What it says is the reason of the `disconnect` that follows.
+    // Its message is the reason of the `disconnect` that follows.
     recovering.on("error", () => undefined);
   }
 
@@ -151,7 +154,7 @@ export class RabbitmqConnection {
     this.isReported = false;
   }
 
-  /** Said once, until it is reached again. */
+  /** Logged once, until it is reached again. */
   private down(error: Error): void {
     if (this.isClosed) return;
     this.downBecause = this.deps.broker.mask(reasonOf(error, this.deps.broker));
@@ -175,18 +178,18 @@ export class RabbitmqConnection {
 export function reasonOf(error: Error, { address }: Broker): string {
   // Node reports a name with several addresses as an error without a message that holds one error for each.
   if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join("; ");
-  // The broker names the vhost, but amqplib drops its words.
+  // The broker names the vhost, but amqplib drops its message.
   if (error.message.includes("got <ConnectionClose"))
     return `it refuses the vhost "${address.vhost || "/"}"; it may be missing, or not for this user`;
   return error.message;
 }
 
 /**
- * A connection that was left politely lives until the broker ends it too, which one that hangs or is blocked does not: it would keep the
- * process alive. amqplib's types hide the socket.
+ * A closed connection lives until the broker closes it too, which a broker that hangs or is blocked does not do: the
+ * socket would keep the process alive. amqplib's types hide it.
  */
 export function destroySocket(model: ChannelModel): void {
   const { stream } = model.connection as { readonly stream?: { destroy(error: Error): void } };
-  // Without an error amqplib would not notice, and its heartbeats went on.
+  // Without an error amqplib would not notice, and would go on sending heartbeats.
   stream?.destroy(new Error("The connection was left."));
 }

@@ -9,12 +9,12 @@ export interface ConsumerDeps {
   readonly providerId: string;
   readonly topology: Topology;
   readonly logger: Logger;
-  /** Messages that listeners may have at once. */
+  /** Unacknowledged messages at most. */
   readonly prefetch: number;
   mask(text: string): string;
 }
 
-/** Hears the bells of one provider. A message is acknowledged when every listener has done what it does with the bell. */
+/** Receives the notifications of one provider. A message is acknowledged when every listener has processed it. */
 export class Consumer {
   readonly channel: KeptChannel;
   private readonly listeners: NotificationListener[] = [];
@@ -36,13 +36,13 @@ export class Consumer {
     this.listeners.push(listener);
   }
 
-  /** Listeners hear nothing more. Resolves when those that have heard something are done, and the broker knows. */
+  /** Stops the listeners. Resolves when the running ones have ended and the broker has their acknowledgements. */
   async stop(): Promise<void> {
     this.isStopped = true;
-    // Else the broker would go on sending, and count what nobody looked at as a failed delivery.
+    // Or the broker would go on sending, and count what is not processed as a failed delivery.
     if (this.consumerTag !== null) this.channel.current?.cancel(this.consumerTag).catch(() => undefined);
     await Promise.all(this.running);
-    // The farewell of a connection overtakes what its channels have just sent, in amqplib; that of the channel does not.
+    // In amqplib closing a connection overtakes what its channels have just sent; closing the channel does not.
     await this.channel.end();
   }
 
@@ -67,7 +67,9 @@ export class Consumer {
     if (this.isStopped) return;
     const notification = decodeNotification(message.content);
     if (notification === null || notification.providerId !== this.deps.providerId) {
-      this.deps.logger.warn("A message in a job queue is no bell; it becomes a dead letter", { queue: this.queue });
+      this.deps.logger.warn("A message in a job queue is not a notification; it becomes a dead letter", {
+        queue: this.queue,
+      });
       return quietly(() => channel.reject(message, false));
     }
     const work = this.pass(channel, message, notification).finally(() => this.running.delete(work));
@@ -84,7 +86,7 @@ export class Consumer {
   }
 }
 
-/** On a channel that has ended meanwhile amqplib throws; the message comes again, which is as good. */
+/** On a channel that has ended in the meantime amqplib throws; the message is delivered again. */
 function quietly(settle: () => void): void {
   try {
     settle();

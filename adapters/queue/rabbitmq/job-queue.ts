@@ -8,33 +8,33 @@ import { type NotificationCounts, Publisher } from "./publisher.js";
 import { type Topology, topologyOf } from "./topology.js";
 import { within } from "./waiting.js";
 
-export type { NotificationCounts as BellCounts } from "./publisher.js";
+export type { NotificationCounts } from "./publisher.js";
 export { DELIVERY_LIMIT } from "./topology.js";
 
 export interface RabbitmqJobQueueOptions {
   /** `amqp://USER:PASSWORD@HOST:PORT/VHOST?heartbeat=SECONDS&prefix=NAME`, or `amqps:` */
   readonly url: string;
   readonly logger: Logger;
-  /** For `amqps:`, beside what Node trusts by itself: `ca`, `cert`, `key` … */
+  /** For `amqps:`, in addition to what Node trusts: `ca`, `cert`, `key` … */
   readonly tls?: TlsOptions;
-  /** Messages of one provider that are heard and not done with; 50 by default. */
+  /** Unacknowledged messages of one provider at most; 50 by default. */
   readonly prefetch?: number;
-  /** Messages that may wait for the broker's confirm; 10,000 by default. */
+  /** Messages without the broker's confirm at most; 10,000 by default. */
   readonly unconfirmedMax?: number;
   /** How long a confirm may take, in milliseconds; 10,000 by default. */
   readonly confirmMaxMs?: number;
 }
 
-/** How long opening, preparing and listening wait for a broker that does not answer; then they go on without it. */
+/** How long `open`, `prepare` and `listen` wait for a broker that does not respond; then they return without it. */
 const FIRST_TRY_MAX_MS = 2_000;
 
-/** What closing leaves for confirms to come and listeners to end. */
+/** How long `close` waits for confirms and running listeners. */
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Bells through RabbitMQ: a quorum queue for each provider, one connection to publish and one to consume. Without a broker everything
- * goes on, just later: bells are dropped, {@link check} says why, and the connections come back by themselves. What a listener fails at is
- * heard again up to the delivery limit; then it is a dead letter.
+ * Notifications through RabbitMQ: a quorum queue for each provider, one connection to publish and one to consume. While
+ * the broker is unavailable notifications are dropped, {@link check} says why, and the connections are opened again. A
+ * notification whose listener fails is delivered again up to the delivery limit; then it is a dead letter.
  */
 export class RabbitmqJobQueue implements JobQueue {
   private readonly consumers = new Map<string, Consumer>();
@@ -65,7 +65,7 @@ export class RabbitmqJobQueue implements JobQueue {
     return new RabbitmqJobQueue(options, broker, topology, connection, publisher);
   }
 
-  /** What became of the bells that this process has rung. */
+  /** How many notifications of this process were confirmed, unroutable or dropped. */
   get counts(): NotificationCounts {
     return this.publisher.counts;
   }
@@ -113,7 +113,7 @@ export class RabbitmqJobQueue implements JobQueue {
     return { logger: this.options.logger, prefetch: this.options.prefetch ?? 50 };
   }
 
-  /** Opened when somebody listens first: a process that only rings needs none. */
+  /** Opened by the first `listen`: a process that only notifies needs none. */
   private consumerConnection(): Promise<RabbitmqConnection> {
     const { logger, tls } = this.options;
     this.consuming ??= RabbitmqConnection.open({ broker: this.broker, purpose: "consume", logger, tls }).then(

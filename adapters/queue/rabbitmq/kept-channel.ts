@@ -4,16 +4,16 @@ import { TopologyError } from "./topology.js";
 import { LATE, pause, within } from "./waiting.js";
 
 /**
- * Pauses before a channel is opened again: this long at first, twice as long after each short-lived one. Not less: of a queue that is declared
- * within some 50 ms of its deletion, RabbitMQ 3.10 keeps the old consumers, which hear nothing any more and are told nothing.
+ * Waits before a channel is opened again, doubled after each short-lived one. Not less: when a queue is declared within
+ * some 50 ms of its deletion, RabbitMQ 3.10 keeps the old consumers, which receive neither messages nor a cancellation.
  */
 const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 30_000;
 
-/** A channel that lasted this long was a good one. */
+/** A channel that lasted this long resets the wait. */
 const STEADY_MS = 30_000;
 
-/** How long declaring and consuming may take: after a crash of the broker a single queue may never answer. */
+/** How long declaring and consuming may take: after a crash of the broker a single queue may never respond. */
 const PREPARE_MAX_MS = 5_000;
 
 export interface KeptChannelDeps<C extends Channel> {
@@ -21,15 +21,15 @@ export interface KeptChannelDeps<C extends Channel> {
   readonly does: string;
   readonly logger: Logger;
   create(model: ChannelModel): Promise<C>;
-  /** Declares and consumes; a rejection means another try. */
+  /** Declares and consumes; when it rejects, another channel is opened. */
   prepare(channel: C): Promise<void>;
-  /** A broker's words as they may be shown. */
+  /** Hides the credentials in a broker's message. */
   mask(text: string): string;
 }
 
 /**
- * A channel that is there as long as its connection: it is opened on each new one, and again after a pause when it ends or cannot be set up.
- * A channel that the broker closed is dead for good, so users take {@link current} each time.
+ * A channel that is opened on each new connection, and again after a wait when it ends or cannot be set up. A channel
+ * that the broker closed stays closed, so users take {@link current} each time.
  */
 export class KeptChannel<C extends Channel = Channel> {
   private open: C | null = null;
@@ -54,7 +54,7 @@ export class KeptChannel<C extends Channel = Channel> {
     return this.why;
   }
 
-  /** Resolves when there has been a channel, or a try at one. */
+  /** Resolves after the first attempt to open a channel. */
   tried(): Promise<void> {
     return this.firstAttempt;
   }
@@ -65,17 +65,17 @@ export class KeptChannel<C extends Channel = Channel> {
     void this.keep(model, gone);
   }
 
-  /** Gives the channel up, for a reason that the broker does not know; another one is opened. */
+  /** Closes the channel and opens another one. */
   replace(reason: string): void {
     const channel = this.open;
     if (channel === null) return;
     this.open = null;
     this.why = new Error(reason);
-    // Where no answer comes, the heartbeat ends the connection, and the channel with it.
+    // If the broker does not respond, the heartbeat ends the connection, and the channel with it.
     channel.close().catch(() => undefined);
   }
 
-  /** Closes the channel for good. Resolves when the broker has seen all that was sent on it. */
+  /** Closes the channel for good. Resolves when the broker has received all that was sent on it. */
   async end(): Promise<void> {
     this.isEnded = true;
     await this.open?.close().catch(() => undefined);
@@ -103,7 +103,7 @@ export class KeptChannel<C extends Channel = Channel> {
       const ended = endOf(channel, gone);
       try {
         const prepared = await within(PREPARE_MAX_MS, this.deps.prepare(channel));
-        if (prepared === LATE) throw new Error(`RabbitMQ has not answered for ${PREPARE_MAX_MS} ms`);
+        if (prepared === LATE) throw new Error(`RabbitMQ has not responded for ${PREPARE_MAX_MS} ms`);
         if (gone.aborted) return await ended;
         this.open = channel;
         this.why = null;
@@ -134,7 +134,7 @@ export class KeptChannel<C extends Channel = Channel> {
       : new Error(`The channel that ${this.deps.does} has ended: ${message}`);
   }
 
-  /** Once, until it is open again. */
+  /** Logged once, until it is open again. */
   private report(reason: Error): void {
     if (this.isReported) return;
     this.isReported = true;
@@ -146,7 +146,9 @@ export class KeptChannel<C extends Channel = Channel> {
   }
 }
 
-/** Resolves when the channel, or its connection, has ended; an `error` event without a listener would end the process. */
+/**
+ * Resolves when the channel, or its connection, has ended; an `error` event without a listener would end the process.
+ */
 function endOf(channel: Channel, gone: AbortSignal): Promise<Error> {
   return new Promise((resolve) => {
     let reason = new Error("it was closed");

@@ -2,19 +2,19 @@ import type { Options } from "amqplib";
 import { isId } from "../../../core/ids.js";
 import type { JobNotification } from "../../../core/ports/job-queue.js";
 
-/** Written to disk, and given back to us when no queue takes it. */
+/** Stored on disk, and returned to the publisher when no queue takes it. */
 export const PUBLISH_OPTIONS: Options.Publish = {
   persistent: true,
   mandatory: true,
   contentType: "application/json",
-  type: "doorbell",
+  type: "job-notification",
 };
 
 export function encodeNotification({ jobId, providerId }: JobNotification): Buffer {
   return Buffer.from(JSON.stringify({ job_id: jobId, provider_id: providerId }));
 }
 
-/** @returns null for what is no bell */
+/** @returns null for any other message */
 export function decodeNotification(content: Buffer): JobNotification | null {
   const value = parse(content.toString());
   if (typeof value !== "object" || value === null) return null;

@@ -13,7 +13,10 @@ export interface ProviderQueuesDeps {
   readonly logger: Logger;
 }
 
-/** The queues behind the exchange, as who rings sees them: declares those it is told of, and those that a bell did not find. */
+/**
+ * The publisher's view of the queues: declares those of the providers it knows, and those that a notification did not
+ * find.
+ */
 export class ProviderQueues {
   /** Providers whose queues are declared on every new connection. */
   private readonly notified = new Set<string>();
@@ -23,13 +26,13 @@ export class ProviderQueues {
 
   constructor(private readonly deps: ProviderQueuesDeps) {}
 
-  /** Why bells of some provider find no queue; null when there is none that is known to be missing. */
+  /** Why a provider's notifications find no queue; null when no queue is known to be missing. */
   get problem(): Error | null {
     const [first] = this.missing.values();
     return first ?? null;
   }
 
-  /** Declares the queues of these providers, now and on every new connection. Resolves after the first try. */
+  /** Declares the queues of these providers, now and on every new connection. Resolves after the first attempt. */
   async declare(providerIds: readonly string[]): Promise<void> {
     for (const id of providerIds) this.notified.add(id);
     await Promise.all(providerIds.map((id) => this.attemptOnce(id)));
@@ -40,12 +43,12 @@ export class ProviderQueues {
     await this.declare([...this.notified]);
   }
 
-  /** A bell came back. The exchange is there, the queue is not: somebody has deleted it, or nobody has declared it yet. */
+  /** The broker returned a notification: the exchange exists, but the queue was deleted or is not declared yet. */
   missed(providerId: string): void {
     const { topology, logger } = this.deps;
     if (this.missing.has(providerId)) return;
     const queue = topology.queueOf(providerId);
-    logger.warn("A bell found no queue; the sweep finds the jobs", { queue });
+    logger.warn("A notification found no queue; the sweep finds the jobs", { queue });
     void this.repair(providerId, new Error(`RabbitMQ has no queue ${queue}, or it is not bound to ${topology.jobs}.`));
   }
 
@@ -76,15 +79,15 @@ export class ProviderQueues {
     }
   }
 
-  /** On a channel of its own: a queue that is made otherwise costs the channel. */
+  /** On a channel of its own: RabbitMQ closes the channel when the queue has other arguments. */
   private async declareNow(providerId: string): Promise<void> {
     const { connection, topology, logger } = this.deps;
     await connection.brief((channel) => declareQueue(channel, topology, providerId));
     if (this.missing.delete(providerId))
-      logger.info("The queue is there again", { queue: topology.queueOf(providerId) });
+      logger.info("The queue is declared again", { queue: topology.queueOf(providerId) });
   }
 
-  /** Said again only when the reason has changed. */
+  /** Logged again only when the reason has changed. */
   private reported(providerId: string, error: Error): Error {
     const { connection, topology, logger } = this.deps;
     const reason = connection.mask(error.message);

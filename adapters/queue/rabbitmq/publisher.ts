@@ -8,22 +8,22 @@ import { ProviderQueues } from "./provider-queues.js";
 import { declareExchanges, type Topology } from "./topology.js";
 import { LATE, within } from "./waiting.js";
 
-/** How long the broker may take to answer a check. */
+/** How long the broker may take to respond to a check. */
 const RESPONSE_MAX_MS = 2_000;
 
 export interface PublisherDeps {
   readonly connection: RabbitmqConnection;
   readonly topology: Topology;
   readonly logger: Logger;
-  /** Messages that may be sent and not confirmed at once; more are dropped. */
+  /** Unconfirmed messages at most; more are dropped. */
   readonly unconfirmedMax: number;
-  /** How long a confirm may take, in milliseconds; then the channel is given up, and another one opened. */
+  /** How long a confirm may take, in milliseconds; then the channel is replaced. */
   readonly confirmMaxMs: number;
 }
 
-/** What became of the bells since the start. */
+/** Notifications since the start. */
 export interface NotificationCounts {
-  /** The broker has them, even if no queue took them. */
+  /** The broker has received them, even if no queue took them. */
   readonly confirmed: number;
   /** No queue took them. */
   readonly unroutable: number;
@@ -31,7 +31,9 @@ export interface NotificationCounts {
   readonly dropped: number;
 }
 
-/** Sends bells and keeps none: what cannot be sent now is dropped and counted, since the sweep finds the rows. */
+/**
+ * Sends notifications and keeps none: what cannot be sent now is dropped and counted, since the sweep finds the rows.
+ */
 export class Publisher {
   readonly channel: KeptChannel<ConfirmChannel>;
   private readonly counted = { confirmed: 0, unroutable: 0, dropped: 0 };
@@ -41,7 +43,7 @@ export class Publisher {
   private sent = 0;
   private droppedAtFirst: number | null = null;
   private deadline: NodeJS.Timeout | null = null;
-  private asking: Promise<void> | null = null;
+  private checking: Promise<void> | null = null;
   private onceDrained: () => void = () => undefined;
 
   constructor(private readonly deps: PublisherDeps) {
@@ -69,29 +71,29 @@ export class Publisher {
     }
   }
 
-  /** Declares the queues of these providers, now and on every new connection. Resolves after the first try. */
+  /** Declares the queues of these providers, now and on every new connection. Resolves after the first attempt. */
   declare(providerIds: readonly string[]): Promise<void> {
     return this.queues.declare(providerIds);
   }
 
-  /** Asks the broker. @throws {Error} it cannot be reached or does not answer in time, or a queue is missing */
+  /** @throws {Error} the broker cannot be reached or does not respond in time, or a queue is missing */
   async check(): Promise<void> {
     const { problem, place } = this.deps.connection;
     if (problem !== null) throw problem;
-    // One question at a time: a broker that hangs must not collect them.
-    this.asking ??= this.ask().finally(() => {
-      this.asking = null;
+    // One request at a time: they must not pile up while the broker hangs.
+    this.checking ??= this.checkExchange().finally(() => {
+      this.checking = null;
     });
-    if ((await within(RESPONSE_MAX_MS, this.asking)) === LATE) {
-      // That it is blocked may have been heard meanwhile.
+    if ((await within(RESPONSE_MAX_MS, this.checking)) === LATE) {
+      // The broker may have reported in the meantime that it is blocked.
       throw (
-        this.deps.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${RESPONSE_MAX_MS} ms.`)
+        this.deps.connection.problem ?? new Error(`RabbitMQ at ${place} has not responded for ${RESPONSE_MAX_MS} ms.`)
       );
     }
     if (this.queues.problem !== null) throw this.queues.problem;
   }
 
-  /** Resolves when nothing that was sent waits for its confirm, or none can be expected. */
+  /** Resolves when all messages are confirmed, or no confirm can be expected. */
   async stop(): Promise<void> {
     this.queues.stop();
     if (this.unconfirmed.size === 0 || this.deps.connection.problem !== null) return;
@@ -103,7 +105,7 @@ export class Publisher {
   private async prepare(channel: ConfirmChannel): Promise<void> {
     channel.on("return", ({ fields }) => this.missed(fields.routingKey));
     await declareExchanges(channel, this.deps.topology);
-    // Not waited for: a queue that never answers must not hold up the bells of other providers.
+    // Not awaited: a queue that never responds must not hold up the notifications of other providers.
     void this.queues.declareAgain();
   }
 
@@ -144,19 +146,21 @@ export class Publisher {
   private drop(reason: string): void {
     if (this.droppedAtFirst === null) {
       this.droppedAtFirst = this.counted.dropped;
-      this.deps.logger.warn("Bells are dropped; the sweep finds the jobs", { reason });
+      this.deps.logger.warn("Notifications are dropped; the sweep finds the jobs", { reason });
     }
     this.counted.dropped += 1;
   }
 
-  /** All that was sent is confirmed: whatever was the matter is over. */
+  /** All messages are confirmed: the outage is over. */
   private recover(): void {
     if (this.droppedAtFirst === null) return;
-    this.deps.logger.info("Bells reach RabbitMQ again", { dropped: this.counted.dropped - this.droppedAtFirst });
+    this.deps.logger.info("Notifications reach RabbitMQ again", {
+      dropped: this.counted.dropped - this.droppedAtFirst,
+    });
     this.droppedAtFirst = null;
   }
 
-  /** Confirms that never come are no error to amqplib. A blocked broker sends them once it goes on. */
+  /** amqplib reports no missing confirms. A blocked broker sends them when it continues. */
   private expectConfirms(): void {
     const [oldest] = this.unconfirmed.values();
     if (this.deadline !== null || oldest === undefined) return;
@@ -178,7 +182,7 @@ export class Publisher {
     this.queues.missed(providerId);
   }
 
-  private async ask(): Promise<void> {
+  private async checkExchange(): Promise<void> {
     const { connection, topology } = this.deps;
     try {
       await this.channel.current?.checkExchange(topology.jobs);

@@ -3,16 +3,16 @@ import type { Channel } from "amqplib";
 /** Redeliveries of a message whose listener failed or whose consumer was lost; then it is a dead letter. */
 export const DELIVERY_LIMIT = 10;
 
-/** A queue beyond this refuses bells: whoever works on it has enough to do, and the sweep finds the rest. */
+/** A queue beyond this refuses notifications: its workers are busy, and the sweep finds the rest. */
 export const NOTIFICATIONS_MAX = 100_000;
 
-/** Dead letters are there to be looked at; the newest of a week are enough. */
+/** Dead letters are for inspection; the newest of a week are enough. */
 const DEAD_LETTERS_MAX = 10_000;
 const DEAD_LETTER_TTL_MS = 7 * 24 * 60 * 60 * 1000;
 
 const PRECONDITION_FAILED = 406;
 
-/** The names that bells travel by. */
+/** Names of exchanges and queues. */
 export interface Topology {
   /** Direct exchange; the routing key is the provider's id. */
   readonly jobs: string;
@@ -27,15 +27,15 @@ export function topologyOf(prefix: string): Topology {
   return { jobs, dead: `${prefix}.dead`, queueOf: (providerId) => `${jobs}.${providerId}` };
 }
 
-/** The broker has something of this name that is made otherwise. It stays so until an operator deletes it. */
+/** The broker has an exchange or queue of this name with other arguments. It stays so until an operator deletes it. */
 export class TopologyError extends Error {
   override readonly name = "TopologyError";
 }
 
 /**
- * Declares the exchanges and the dead-letter queue; what is there already is checked.
+ * Declares the exchanges and the dead-letter queue; those that exist are compared.
  *
- * @throws {TopologyError} it is made otherwise; the channel is closed
+ * @throws {TopologyError} one exists with other arguments; the channel is closed
  */
 export async function declareExchanges(channel: Channel, { jobs, dead }: Topology): Promise<void> {
   await checked(`exchange ${jobs}`, channel.assertExchange(jobs, "direct", { durable: true }));
@@ -52,7 +52,7 @@ export async function declareExchanges(channel: Channel, { jobs, dead }: Topolog
 /**
  * Declares the queue of a provider, after {@link declareExchanges}.
  *
- * @throws {TopologyError} it is made otherwise; the channel is closed
+ * @throws {TopologyError} one exists with other arguments; the channel is closed
  */
 export async function declareQueue(channel: Channel, topology: Topology, providerId: string): Promise<void> {
   const queue = topology.queueOf(providerId);
@@ -71,7 +71,7 @@ async function checked(what: string, declaring: Promise<unknown>): Promise<void>
     if (code !== PRECONDITION_FAILED) throw error;
     const argument = /inequivalent arg '([^']+)'.*?: (received .*? but current is .*?)["]?$/.exec(message);
     const difference = argument === null ? message : `${argument[1]} differs, ${argument[2]}`;
-    throw new TopologyError(`RabbitMQ has another ${what}: ${difference}. Delete it, and it is made anew.`, {
+    throw new TopologyError(`RabbitMQ has another ${what}: ${difference}. Delete it, and it is declared again.`, {
       cause: error,
     });
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export const LATE: unique symbol = Symbol("late");
 
-/** What `work` brings, or {@link LATE} after `ms`; what comes later is dropped. */
+/** The result of `work`, or {@link LATE} after `ms`; a later result is dropped. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T | typeof LATE> {
   const settled = new AbortController();
   const limit = sleep<typeof LATE>(ms, LATE, { signal: settled.signal }).catch((): typeof LATE => LATE);
@@ -13,7 +13,7 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T | typeo
   }
 }
 
-/** Waits, or less when `signal` aborts. */
+/** Waits for `ms`, or until `signal` aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -6,7 +6,7 @@ import { type MigrationHandle, MysqlPool, openMigrationHandle, type PooledConnec
 import type { MysqlSession } from "./session.js";
 import type { Session, SqlValue, Table, TransactionSession } from "../session.js";
 
-/** A lost connection is known at once, and the pool gives no other that is as old. */
+/** A lost connection is noticed at once, and the pool gives no other one that is as old. */
 const READ_TRIES_MAX = 3;
 
 /** Names of locks are at most 64 characters long. */
@@ -45,7 +45,7 @@ class MysqlConnections implements Connections {
         return result;
       } catch (error) {
         session.isOpen = false;
-        // A lock wait that ran out has undone one statement only; a COMMIT now would keep the others.
+        // A lock wait that timed out has undone one statement only; a COMMIT would keep the others.
         await this.rollBack(session, connection);
         throw error;
       }
@@ -65,8 +65,8 @@ class MysqlConnections implements Connections {
   }
 
   /**
-   * A lock of the server's own, on the one connection that also migrates: it dies with that connection, and so does the work. knex's
-   * own lock would outlive a crash.
+   * Holds a lock of the server on the connection that also migrates: both end with that connection. knex's own lock
+   * would outlive a crash.
    */
   async alone<T>(work: (knex: Knex) => Promise<T>): Promise<T> {
     const { knex, close } = this.openForMigrations();
@@ -129,7 +129,7 @@ class PooledSession implements Session {
       try {
         return await this.withSession(work);
       } catch (error) {
-        // One that hung was waited for long enough.
+        // A server that hangs has used up the time of the caller.
         if (!isConnectionLost(error) || tries === READ_TRIES_MAX) throw error;
       }
     }

@@ -14,8 +14,9 @@ export const POOL_MAX = 12;
 /** A connection that was used so recently is not checked. */
 const ALIVE_MS = 500;
 /**
- * After a caller waited for a connection in vain, further callers fail at once for so long, or until a connection comes back. A server
- * that refuses connections at once costs no wait: it is tried each time, so that the first caller after its return is served.
+ * After a caller waited for a connection in vain, further callers fail at once for so long, or until a connection comes
+ * back. A server that refuses connections at once costs no wait: it is tried each time, so that the first caller after
+ * its return is served.
  */
 const FAIL_FAST_MS = 200;
 

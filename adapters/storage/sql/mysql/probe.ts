@@ -1,38 +1,38 @@
 import { type ConnectionOptions, createConnection } from "mysql2";
 import { afterWaiting } from "./waits.js";
 
-/** Those who ask so soon after one another share an answer. */
-const FRESH_MS = 200;
+/** Callers within this time share a result. */
+const SHARED_MS = 200;
 
-/** Tells a server that hangs from one that is slow: asks on a connection of its own. */
+/** Distinguishes a server that hangs from a slow one, by a new connection. */
 export class MysqlProbe {
-  private asked: { readonly at: number; readonly answer: Promise<boolean> } | null = null;
+  private last: { readonly at: number; readonly result: Promise<boolean> } | null = null;
 
-  /** @param limitMs how long the server may take to greet a newcomer */
+  /** @param limitMs how long the server may take for its first packet */
   constructor(
     private readonly options: ConnectionOptions,
     private readonly limitMs: number,
   ) {}
 
-  /** Whether the server has a word for newcomers, be it that there are too many. */
+  /** Whether the server greets a new connection, or refuses it with an error packet such as "too many connections". */
   isServerThere(): Promise<boolean> {
     const now = performance.now();
-    if (this.asked === null || now - this.asked.at > FRESH_MS) this.asked = { at: now, answer: this.ask() };
-    return this.asked.answer;
+    if (this.last === null || now - this.last.at > SHARED_MS) this.last = { at: now, result: this.connect() };
+    return this.last.result;
   }
 
-  private ask(): Promise<boolean> {
+  private connect(): Promise<boolean> {
     const connection = createConnection(this.options);
     return new Promise((resolve) => {
       const cancel = afterWaiting(this.limitMs, () => {
         resolve(false);
         connection.destroy();
       });
-      // Late errors of a connection that has served its purpose.
+      // An error after the probe has ended.
       connection.on("error", () => undefined);
       connection.connect((error) => {
         cancel();
-        // The network's own errors have numbers below zero, or none.
+        // Errors of the network have numbers below zero, or none; the server's are positive.
         resolve(error === null || (error.errno ?? 0) > 0);
         if (error === null) connection.end();
         else connection.destroy();

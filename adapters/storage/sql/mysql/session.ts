@@ -12,26 +12,26 @@ const INSERT_ROWS = 50;
 type Result = RowDataPacket[] | ResultSetHeader;
 
 /**
- * Statements on one connection. Several of the same text travel in one packet, so that a group costs a few round trips, not
- * one per row. Texts are constants of the stores; values are only ever bound.
+ * Statements on one connection. Several of the same text travel in one packet, so that a group costs a few round trips,
+ * not one per row. Texts are constants of the stores; values are only ever bound.
  */
 export class MysqlSession implements TransactionSession {
   isOpen = true;
 
-  /** @param limitMs how long the server may take to answer what was sent in one packet; the connection is given up then */
+  /** @param limitMs how long the server may take to respond to one packet; then the connection is closed */
   constructor(
     private readonly connection: Connection & { readonly stream: Socket },
     private readonly limitMs: number,
     private readonly late?: LateResponses,
   ) {}
 
-  /** Whether the other end still answers. */
+  /** Whether the server still responds. */
   async ping(): Promise<boolean> {
     try {
-      await this.answered<void>((done) => this.connection.ping((error) => done(error, undefined)));
+      await this.withinLimit<void>((done) => this.connection.ping((error) => done(error, undefined)));
       return true;
     } catch {
-      return false; // whatever the reason: the pool opens another one, and says so when it cannot
+      return false; // the pool opens another connection, and reports why when it cannot
     }
   }
 
@@ -82,13 +82,13 @@ export class MysqlSession implements TransactionSession {
 
   private async query(sql: string, values: readonly SqlValue[]): Promise<Result> {
     const bound = [...storable(values)];
-    return this.answered((done) => this.connection.query<Result & RowDataPacket[]>(sql, bound, done));
+    return this.withinLimit((done) => this.connection.query<Result & RowDataPacket[]>(sql, bound, done));
   }
 
-  private answered<T>(send: (done: (error: QueryError | null, result: T) => void) => void): Promise<T> {
+  private withinLimit<T>(send: (done: (error: QueryError | null, result: T) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        reject(new NoResponseError("The database takes statements and does not answer them."));
+        reject(new NoResponseError("The database takes statements and does not respond to them."));
         this.connection.stream.destroy();
       };
       const stopWaiting = afterWaiting(this.limitMs, giveUp, this.late);

@@ -1,19 +1,19 @@
-/** How often those who wait are looked after: one timer does for all, where each statement would need two of its own. */
+/** How often the waits are checked: one timer serves all, where each statement would need two of its own. */
 const TICK_MS = 50;
 
-/** A statement without an answer: the server is slow, or it hangs. */
+/** A statement without a response: the server is slow, or it hangs. */
 export interface LateResponses {
-  /** When the first look is due; each further one after twice as long. */
+  /** When the first check is due; each further one after twice as long. */
   readonly lateMs: number;
-  /** Whether it is worth while to wait on. */
+  /** Whether the server still responds, so that waiting makes sense. */
   isServerThere(): Promise<boolean>;
 }
 
 interface Wait {
   readonly endsAt: number;
   readonly late: LateResponses | undefined;
-  looksAt: number;
-  lookMs: number;
+  checkAt: number;
+  checkMs: number;
   giveUp(): void;
 }
 
@@ -21,14 +21,14 @@ const waits = new Set<Wait>();
 let ticker: NodeJS.Timeout | null = null;
 
 /**
- * Gives something up after `limitMs`, or as soon as it is late and the server is not there.
+ * Calls `giveUp` after `limitMs`, or as soon as the wait is late and the server does not respond.
  *
- * @returns ends the wait; after that nothing is given up any more
+ * @returns ends the wait; after that `giveUp` is not called any more
  */
 export function afterWaiting(limitMs: number, giveUp: () => void, late?: LateResponses): () => void {
   const now = performance.now();
-  const lookMs = late?.lateMs ?? Infinity;
-  const wait: Wait = { endsAt: now + limitMs, late, looksAt: now + lookMs, lookMs, giveUp };
+  const checkMs = late?.lateMs ?? Infinity;
+  const wait: Wait = { endsAt: now + limitMs, late, checkAt: now + checkMs, checkMs, giveUp };
   waits.add(wait);
   ticker ??= setInterval(tick, TICK_MS).unref();
   return () => waits.delete(wait);
@@ -36,28 +36,28 @@ export function afterWaiting(limitMs: number, giveUp: () => void, late?: LateRes
 
 function tick(): void {
   if (waits.size > 0) {
-    // A process that was busy all that time may have the answer lying there: it is read first.
-    setImmediate(lookAfterAll);
+    // A process that was busy all that time may have an unread response: it is read first.
+    setImmediate(checkAll);
   } else if (ticker !== null) {
     clearInterval(ticker);
     ticker = null;
   }
 }
 
-function lookAfterAll(): void {
+function checkAll(): void {
   const now = performance.now();
   for (const wait of waits) {
     if (now >= wait.endsAt) end(wait);
-    else if (now >= wait.looksAt) look(wait);
+    else if (now >= wait.checkAt) check(wait);
   }
 }
 
-function look(wait: Wait): void {
-  wait.looksAt = Infinity;
+function check(wait: Wait): void {
+  wait.checkAt = Infinity;
   void wait.late?.isServerThere().then((isThere) => {
     if (!isThere) return end(wait);
-    wait.lookMs *= 2;
-    wait.looksAt = performance.now() + wait.lookMs;
+    wait.checkMs *= 2;
+    wait.checkAt = performance.now() + wait.checkMs;
   });
 }
 
