@@ -3,13 +3,13 @@ import { isBought, isOpen } from "./attempt-states.js";
 import { closed, isSameWork, release, type Situation } from "./situation.js";
 import { type AttemptUpdate, type Transition, transition } from "./transition.js";
 
-/** What to do with word that an attempt was accepted or finished. */
+/** What to do with a report that an attempt was accepted or finished. */
 export type Adoption =
   /** It becomes, or stays, what the job waits for. */
   | "adopt"
-  /** Another attempt has the same work: the provider makes one piece for one job. */
+  /** Another attempt stands for the same work: the provider creates one result per job. */
   | "same"
-  /** Another attempt is under way, or the job is at another provider: it was bought in vain. */
+  /** Another attempt is open, or the job is at another provider: this purchase is wasted. */
   | "late";
 
 export function adoption(situation: Situation, attempt: JobAttempt): Adoption {
@@ -21,7 +21,9 @@ export function adoption(situation: Situation, attempt: JobAttempt): Adoption {
   return areSame && job.providerId === attempt.providerId ? "adopt" : "late";
 }
 
-/** Word of an attempt that its job has no use for. Work that was bought twice is cancelled upstream. */
+/**
+ * Closes an attempt whose report comes too late for its job. Work that was bought twice is cancelled at the provider.
+ */
 export function notAdopted(
   situation: Situation,
   attempt: JobAttempt,
@@ -46,8 +48,8 @@ export function notAdopted(
 }
 
 /**
- * Attempts before, with an unknown outcome: the provider that has taken this one for the same job has made nothing else
- * for them.
+ * Closes earlier attempts with an unknown outcome: the provider accepted this attempt for the same job and created
+ * nothing else for the earlier ones.
  */
 export function superseded({ attempts, now }: Situation, number: number): AttemptUpdate[] {
   const before = attempts.filter((attempt) => attempt.number !== number && attempt.state === "unknown");

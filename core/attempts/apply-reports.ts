@@ -23,26 +23,26 @@ export interface ApplyReportsDeps {
   readonly settleJobs: SettleJobs;
   readonly queue: JobQueue;
   readonly clock: Clock;
-  /** Counts what is bought at providers; null where nothing is counted. */
+  /** Counts purchases at providers; null: nothing is counted. */
   readonly metrics: Pick<Metrics, "countAttempt"> | null;
 }
 
 export interface ReportCommand extends Report {
   readonly jobId: JobId;
   readonly accountId: AccountId;
-  /** Names this report, the same however often it is sent. */
+  /** The id of this report; it stays the same when the report is sent again. */
   readonly reportId: string;
-  /** Written in the transaction that ends the job, when this very report ends it. */
+  /** Written in the transaction that ends the job, if this report ends it. */
   readonly alongside?: Alongside<Job>;
 }
 
-/** What a report has come to. */
+/** The result of a report. */
 export interface Applied {
   readonly next: Transition["next"];
-  /** The job as it is now; null when there is no such job. */
+  /** The current job; null when it does not exist. */
   readonly job: JobState | null;
   readonly attempts: readonly JobAttempt[];
-  /** What this report has ended; null when it ended nothing, or another report ended the job. */
+  /** The job that this report ended; null when it ended none, or another report ended the job. */
   readonly ended: JobEnded | null;
 }
 
@@ -54,15 +54,15 @@ interface Current {
 interface Decided {
   readonly applied: Omit<Applied, "ended">;
   readonly transition: Transition | null;
-  /** The job as the ending finds it; null when this report ends nothing. */
+  /** The job before it ends; null when this report does not end it. */
   readonly endsFrom: JobState | null;
-  /** True when this very report has ended the job before, and its reply was lost. */
+  /** True when an earlier run of this report ended the job and the reply to its commit was lost. */
   readonly isRepeated: boolean;
 }
 
 /**
- * The one place where execution writes: reads jobs and attempts under the lock of the job's row, decides, and writes
- * the decisions of everything that was reported meanwhile in one commit.
+ * The only writer of jobs under way: reads jobs and attempts under the lock of the job's row, decides, and writes the
+ * decisions on all reports of a group in one commit.
  */
 export class ApplyReports {
   private readonly lanes: Lanes<ReportCommand, Applied>;
@@ -73,7 +73,7 @@ export class ApplyReports {
     this.purchases = new CountPurchases(deps.metrics);
   }
 
-  /** @throws {ServiceUnavailableError} it is not known whether it was written; reporting it again does no harm */
+  /** @throws {ServiceUnavailableError} it is not known whether the report was written; sending it again is safe */
   apply(command: ReportCommand): Promise<Applied> {
     return this.lanes.submit(command.accountId, command);
   }
@@ -137,7 +137,9 @@ export class ApplyReports {
     return { results, ended, notified };
   }
 
-  /** Jobs that a report of this group ended before, although its reply was lost: they were not announced yet. */
+  /**
+   * Jobs that an earlier run of this group ended before its reply was lost: their listeners have not been notified yet.
+   */
   private async endedBefore(
     tx: Transaction,
     commands: readonly ReportCommand[],
@@ -159,7 +161,7 @@ export class ApplyReports {
     });
   }
 
-  /** What the decisions make of each live job, in one update: those that end were written by the settlement. */
+  /** One update per live job with all decisions on it; the settlement has written the jobs that end. */
   private async writeJobs(
     tx: Transaction,
     locked: ReadonlyMap<JobId, JobState>,
@@ -186,16 +188,18 @@ export class ApplyReports {
       const jobId = commands[index]?.jobId as JobId;
       if (transition === null || transition.callbacksRead === null) continue;
       await callbacks.markRead(tx, transition.callbacksRead, now);
-      // While a lease is held its end is what the job is due at; the worker's next report comes by here again.
+      // While a lease is held, the job is due when the lease ends; the worker's next report runs this code
+      // again.
       if (endsFrom !== null || applied.job === null || applied.job.leaseOwner !== null) continue;
-      // The row is locked: a callback is stored before, and seen here, or after, and makes the job due itself.
+      // The row is locked: a callback is either stored before and read here, or stored after and makes the job
+      // due itself.
       if (await callbacks.hasUnread(tx, jobId))
         await jobs.updateJobs(tx, [{ id: jobId, fence: applied.job.fence, changes: { dueAt: now } }]);
     }
   }
 }
 
-/** Decides one report on what those before it in the group have left. */
+/** Decides one report on the state that the earlier reports of its group leave. */
 function decideOn(command: ReportCommand, current: Map<JobId, Current>, now: number): Decided {
   const before = current.get(command.jobId);
   const nothing = { transition: null, endsFrom: null, isRepeated: false };
@@ -217,7 +221,7 @@ function endingOf({ jobId, reportId }: ReportCommand, transition: Transition | n
   return outcome === null ? [] : [{ jobId, endedBy: reportId, outcome }];
 }
 
-/** One update for each attempt, whatever several reports of the group have changed of it. */
+/** One update per attempt, with the changes of all reports of the group. */
 function attemptUpdates(commands: readonly ReportCommand[], decided: readonly Decided[]): AttemptUpdate[] {
   const merged = new Map<string, AttemptUpdate>();
   for (const [index, { transition }] of decided.entries()) {

@@ -1,6 +1,6 @@
 import type { AttemptState, JobAttempt, JobPhase } from "../jobs/job.js";
 
-/** Whether an attempt is under way: what it bought, or may have bought, can still be delivered. */
+/** Whether an attempt is open: the work that it bought, or may have bought, can still complete the job. */
 export const OPEN_STATES = [
   "intended",
   "unknown",
@@ -13,20 +13,20 @@ export function isOpen({ state }: Pick<JobAttempt, "state">): boolean {
   return OPEN_STATES.some((open) => open === state);
 }
 
-/** Where the provider is known to have accepted it. */
+/** Whether the provider is known to have accepted the attempt. */
 export function isBought({ state }: Pick<JobAttempt, "state">): boolean {
   return state === "accepted" || state === "finished" || state === "stored";
 }
 
-/** What the attempts of a live job make of its phase. */
+/** The phase of a live job, which follows from its attempts. */
 export function phaseOf(attempts: readonly Pick<JobAttempt, "state">[]): Exclude<JobPhase, "ended"> {
   if (attempts.some(isBought)) return "rendering";
   return attempts.some(isOpen) ? "submitting" : "waiting";
 }
 
 /**
- * The moves of an attempt. A closed attempt moves only when word of it comes late: it is adopted while its job has no
- * other, and cancelled upstream otherwise.
+ * The moves of an attempt. A closed attempt moves only on a late report: the job adopts it while no other attempt is
+ * open; otherwise it is cancelled at the provider.
  */
 export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
   intended: ["unknown", "accepted", "finished", "stored", "settled", "refused", "failed", "abandoned"],

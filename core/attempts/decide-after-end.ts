@@ -5,8 +5,8 @@ import { attemptOf, closed, isSameWork, type Situation } from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
 
 /**
- * Word of an attempt whose job has ended: it is written down, and work that the provider goes on with is cancelled
- * there.
+ * A report on an attempt whose job has ended: the attempt records it, and work that still runs is cancelled at the
+ * provider.
  */
 export function afterEnd(situation: Situation, event: ExecutionEvent): Transition {
   if (event.type !== "accepted" && event.type !== "finished" && event.type !== "files_stored") return STALE;
@@ -27,7 +27,7 @@ export function afterEnd(situation: Situation, event: ExecutionEvent): Transitio
   return transition({ next: "stale", attempts: [{ number: attempt.number, changes }] });
 }
 
-/** Whether another attempt has the same work, and it has been delivered. */
+/** Whether another attempt stands for the same work and the job completed with it. */
 function isDelivered(situation: Situation, attempt: JobAttempt): boolean {
   const others = situation.attempts.filter(({ number }) => number !== attempt.number);
   return others.some((other) => isSameWork(situation, attempt, other) && (other.state === "settled" || isOpen(other)));

@@ -20,7 +20,7 @@ import { type AttemptUpdate, STALE, type Transition, transition } from "./transi
 
 type Of<Type extends FilesEvent["type"]> = Extract<FilesEvent, { type: Type }>;
 
-/** The files are ours: the job completes with them, whichever worker stored them. */
+/** The files are stored: the job completes with them, whichever worker stored them. */
 export function onFilesStored(situation: Situation, { number, files, cost }: Of<"files_stored">): Transition {
   const { now, policy } = situation;
   const attempt = attemptOf(situation, number);
@@ -43,8 +43,8 @@ export function onFilesStored(situation: Situation, { number, files, cost }: Of<
 }
 
 /**
- * A provider that makes one piece for one job has made nothing else for the other attempts; elsewhere they were bought
- * in vain.
+ * A provider that creates one result per job created nothing for the other attempts; at other providers they are wasted
+ * purchases.
  */
 function othersOf(situation: Situation, delivered: JobAttempt): AttemptUpdate[] {
   const nothing = { cost: null, billable: "no", loss: null, cancelDueAt: null, handle: null } as const;
@@ -55,7 +55,9 @@ function othersOf(situation: Situation, delivered: JobAttempt): AttemptUpdate[] 
   });
 }
 
-/** Keeps what is stored with the attempt, so that the next worker need not fetch it again to settle the job. */
+/**
+ * Records the stored files with the attempt, so that the next worker can settle the job without fetching them again.
+ */
 export function onFilesKept(situation: Situation, { number, files }: Of<"files_kept">): Transition {
   const attempt = attemptOf(situation, number);
   if (attempt === undefined || !isOpen(attempt)) return STALE;
@@ -69,8 +71,9 @@ export function onFilesKept(situation: Situation, { number, files }: Of<"files_k
 const DEAD = "The provider made it, and its files cannot be had.";
 
 /**
- * What is paid for is fetched again: at once where that may help, and with a fresh link from the provider where a link
- * is dead. Only what stays dead for the policy's `confirmMs`, or was nowhere but in this worker, is given up.
+ * A paid result is fetched again: at once where that may help, and with a fresh link from the provider where a link is
+ * dead. A job gives it up only when its links stay dead for the policy's `confirmMs`, or when it was only in the memory
+ * of this worker.
  */
 export function onFilesUnavailable(
   situation: Situation,
@@ -78,7 +81,7 @@ export function onFilesUnavailable(
 ): Transition {
   const { now, policy } = situation;
   const attempt = attemptOf(situation, number);
-  // Another worker has stored them meanwhile, or nothing is expected of the attempt any more.
+  // Another worker has stored the files meanwhile, or the attempt is closed.
   const isNeeded = attempt !== undefined && isOpen(attempt) && attempt.state !== "stored";
   if (!isNeeded) return transition({ job: release(situation, 0) });
   if (failure === null || !isEnd(failure)) {
@@ -98,7 +101,7 @@ export function onFilesUnavailable(
   return askAgain(situation, attempt, jittered(situation, confirmPollMs(policy)), null, said);
 }
 
-/** Made there, and paid for, whatever became of the files. */
+/** The provider created and billed it, whether or not its files could be stored. */
 function filesLost(
   situation: Situation,
   number: number,

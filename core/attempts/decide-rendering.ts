@@ -20,7 +20,7 @@ import { STALE, type Transition, transition } from "./transition.js";
 
 type Of<Type extends RenderingEvent["type"]> = Extract<RenderingEvent, { type: Type }>;
 
-/** The provider is still at it. Past the attempt's deadline this was the last poll. */
+/** The provider is still rendering. Past the attempt's deadline this was the last poll. */
 export function onRunning(situation: Situation, event: Of<"running">): Transition {
   const attempt = attemptOf(situation, event.number);
   if (attempt === undefined) return STALE;
@@ -38,8 +38,8 @@ export function onRunning(situation: Situation, event: Of<"running">): Transitio
 }
 
 /**
- * A signed callback shows that a submission whose reply was lost has been accepted: it has the time of a render to
- * report its end.
+ * A signed callback proves that the provider accepted a submission whose reply was lost: it then has the time of a
+ * render to report its end.
  */
 function provedAccepted(situation: Situation, attempt: JobAttempt, event: Of<"running">): Transition {
   const { now, policy } = situation;
@@ -64,7 +64,7 @@ function provedAccepted(situation: Situation, attempt: JobAttempt, event: Of<"ru
   });
 }
 
-/** The provider's result is known. The worker that has it goes on and stores its files. */
+/** The provider's result is known. The worker that holds it continues and stores its files. */
 export function onFinished(situation: Situation, event: Of<"finished">): Transition {
   const { job, now, policy } = situation;
   const attempt = attemptOf(situation, event.number);
@@ -89,17 +89,18 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
     acceptedAt: attempt.acceptedAt ?? now,
     finishedAt: attempt.finishedAt ?? now,
     deadlineAt: renderDeadline(situation, attempt),
-    // Doubts about the rendering are over; those about a dead link go on with the next link.
+    // The result confirms the rendering; a dead link stays in doubt until the next link works.
     endReportedAt: attempt.finishedAt === null ? null : attempt.endReportedAt,
     cancelDueAt: null,
     endedAt: now,
     loss: null,
   } as const;
   const updates = [{ number: attempt.number, changes }, ...superseded(situation, attempt.number)];
-  // The worker that has the lease goes on; a result in the memory of a replaced worker is stored by that worker.
+  // The worker that holds the lease continues; a result in the memory of a replaced worker is stored by that
+  // worker.
   const isFree = !situation.holdsLease && job.leaseOwner === null;
   const lease = isFree && event.result !== null ? { dueAt: now } : {};
-  // A callback is read once where its files can be had without it: a dead link of it is replaced by a poll.
+  // A callback need not be read again where a poll can return the files: a poll replaces its dead links.
   const isKnown = handle !== null || result !== null;
   return transition({
     next: "continue",
@@ -110,8 +111,8 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
 }
 
 /**
- * A poll failed, or reported an end without a result. An end that a provider does not give a reason for is doubted at
- * first: it is asked again for `policy.confirmMs`.
+ * A poll failed, or reported an end without a result. An end without a reason is not believed at first: the provider is
+ * polled again for `policy.confirmMs`.
  */
 export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Transition {
   const { number, failure, source } = event;
@@ -133,23 +134,23 @@ export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Tr
     const said = { endReportedAt: doubtedSince, message: failure.message };
     return askAgain(situation, attempt, jittered(situation, confirmPollMs(policy)), callbacksRead, said);
   }
-  // It ends what it had accepted, also where the reply that said so was lost.
+  // The provider ends work that it had accepted, also where the reply to the submission was lost.
   const acceptedAt = attempt.acceptedAt ?? now;
   const changes = closed(now, "failed", { ...failureChanges(situation, failure), acceptedAt, loss: "provider_failed" });
   return failUnlessBought(situation, jobErrorOf(failure.kind), [{ number, changes }]);
 }
 
-/** Whether the provider is asked for the attempt: while it renders, and for a result that is behind a key. */
+/** Whether the attempt is polled: while it renders, and for a result that is behind a key. */
 function isPolled({ state, result, handle }: JobAttempt): boolean {
   return state === "accepted" || (state === "finished" && result === null && handle !== null);
 }
 
-/** Counts from the acceptance. */
+/** Whether the deadline, counted from the acceptance, is over. */
 function renderDeadline({ now, policy }: Situation, { acceptedAt, deadlineAt }: JobAttempt): number {
   return (acceptedAt === null ? null : deadlineAt) ?? now + policy.renderDeadlineMs;
 }
 
-/** Polls again later; an attempt past its deadline only until {@link LAST_POLL_WINDOW_MS} after that was noticed. */
+/** Polls again later; past the deadline only within {@link LAST_POLL_WINDOW_MS} after a worker first noticed it. */
 export function askAgain(
   situation: Situation,
   attempt: JobAttempt,
@@ -171,7 +172,7 @@ export function askAgain(
   });
 }
 
-/** The attempt's time is over: the job is refunded, and the provider is asked to cancel. */
+/** The attempt is past its deadline: the job is refunded and the provider is asked to cancel. */
 export function giveUp(situation: Situation, attempt: JobAttempt): Transition {
   const { now, policy } = situation;
   const isThere = attempt.state === "accepted" && attempt.handle !== null && policy.capabilities.cancel;
@@ -186,14 +187,12 @@ export function isOverdue({ now }: Pick<Situation, "now">, { deadlineAt }: JobAt
   return deadlineAt !== null && now >= deadlineAt;
 }
 
-/** Work that ran out of time there is over; that we could not ask in time is `unavailable`. */
+/** Work that timed out at the provider has ended; a provider that could not be polled in time is `unavailable`. */
 export function isEnd(failure: ProviderFailure): boolean {
   return isLasting(failure) || failure.kind === "timeout";
 }
 
-/**
- * That work is there no more, or has failed for a reason that the provider does not name, may be a moment's trouble.
- */
+/** Whether a reported end may be temporary: the work is gone, or failed without a provider code. */
 export function isDoubtful({ kind, providerCode }: ProviderFailure): boolean {
   return kind === "gone" || (kind === "failed" && providerCode === null);
 }

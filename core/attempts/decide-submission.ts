@@ -26,8 +26,8 @@ import { type AttemptUpdate, STALE, type Transition, transition } from "./transi
 type Of<Type extends SubmissionEvent["type"]> = Extract<SubmissionEvent, { type: Type }>;
 
 /**
- * Records the intent. Past its deadline a job of which nothing is bought ends instead; so does one whose provider never
- * renders in time.
+ * Records the intent to submit. Past the queue deadline a job without a purchase ends instead, and so does a job whose
+ * provider cannot render in time.
  */
 export function onIntended(
   situation: Situation,
@@ -36,7 +36,7 @@ export function onIntended(
   const { job, attempts, policy, now } = situation;
   // The first run may have been committed although its reply was lost.
   if (attemptOf(situation, number)?.id === attemptId) return transition({ next: "continue" });
-  // Word of an attempt before came meanwhile.
+  // A report on an earlier attempt arrived meanwhile.
   const isUnderWay = attempts.some(policy.capabilities.idempotentSubmit ? isBought : isOpen);
   if (isUnderWay) return giveUpLease(situation);
   const isHopeless = now >= job.createdAt + policy.queueDeadlineMs || (usualRenderMs ?? 0) > policy.renderDeadlineMs;
@@ -79,7 +79,7 @@ export function onNotCalled(situation: Situation, { number, message }: Of<"not_c
   return written(situation, [{ number, changes: refused }]);
 }
 
-/** The provider has it: from now on it is polled under its handle, whoever learnt of it. */
+/** The provider accepted the attempt: from now on it is polled under its handle, whichever worker reported it. */
 export function onAccepted(situation: Situation, event: Of<"accepted">): Transition {
   const { job, now, policy } = situation;
   const attempt = attemptOf(situation, event.number);
@@ -132,7 +132,7 @@ export function onSubmissionFailed(
         { number, changes: closed(now, "abandoned", { ...said, loss: "unknown" }) },
       ]);
     }
-    // The call is over: from here on only the grace counts, unless a callback has shown that it was accepted.
+    // The call has ended: from now on only the grace period counts, unless a callback proved the acceptance.
     const graceEndsAt = Math.max(now, attempt.startedAt + policy.unknownGraceMs);
     const deadlineAt = attempt.acceptedAt === null ? graceEndsAt : attempt.deadlineAt;
     const updates = [{ number, changes: { ...said, state: "unknown", deadlineAt } as const }];
@@ -145,14 +145,14 @@ export function onSubmissionFailed(
       callbacksRead: callbacksOf(situation),
     });
   }
-  // What a provider bills for, it had accepted.
+  // A provider bills only accepted work.
   const acceptedAt = attempt.acceptedAt ?? (failure.billable === "yes" ? now : null);
   const isFailed = acceptedAt !== null || ["failed", "timeout", "cancelled"].includes(failure.kind);
   const loss = isFailed && (acceptedAt !== null || failure.billable !== "no") ? "provider_failed" : null;
   const updates = [{ number, changes: closed(now, isFailed ? "failed" : "refused", { ...said, acceptedAt, loss }) }];
   const others = situation.attempts.filter((other) => other.number !== number && isOpen(other));
-  // What became of this one is recorded, and that is all, where the job goes on: with another attempt, or with another
-  // worker. That worker must not submit again what the provider will never take.
+  // Where the job continues with another attempt or worker, only this attempt's outcome is recorded. That worker
+  // must not submit again a request that the provider will always refuse.
   const isHeldElsewhere = !situation.holdsLease && job.leaseOwner !== null;
   const goesOn = isHeldElsewhere && (others.length > 0 || isRetryable(failure.kind));
   if (goesOn || others.some(isBought)) return written(situation, updates);
@@ -176,7 +176,7 @@ export function onSubmissionFailed(
   });
 }
 
-/** A worker whose word counts no more puts the job down. */
+/** A worker that lost its lease stops working on the job. */
 function giveUpLease(situation: Situation): Transition {
   return situation.holdsLease ? transition({ job: release(situation, 0) }) : STALE;
 }
@@ -185,7 +185,7 @@ export function onMoved(situation: Situation, { route }: Of<"moved">): Transitio
   return situation.attempts.some(isOpen) ? giveUpLease(situation) : moveTo(situation, route, []);
 }
 
-/** Gives the job to another provider, under the reservation it has. */
+/** Moves the job to another provider and keeps its reservation. */
 function moveTo(situation: Situation, route: Route, attempts: readonly AttemptUpdate[]): Transition {
   const job = { ...route, ...release(situation, 0), status: "queued", phase: "waiting", refusals: 0 } as const;
   return transition({ attempts, job, notify: route.providerId });
@@ -197,13 +197,13 @@ export function onUnbuildable(situation: Situation, { failure }: Of<"unbuildable
 
 const ABSENT = new ProviderFailure("unavailable", "The provider never received it.");
 
-/** Believed once the call has surely ended and the provider's search has had its time to see what came of it. */
+/** Believed only after the call has surely ended and the provider's look-up has had time to find its result. */
 export function onAbsent(situation: Situation, { number }: Of<"absent">): Transition {
   const attempt = attemptOf(situation, number);
   if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown"))
     return giveUpLease(situation);
   const { now, policy } = situation;
-  // A signed callback has shown that the provider has it, whatever its search finds.
+  // A signed callback has proved the acceptance, whatever the look-up finds.
   if (attempt.acceptedAt !== null) return onUnresolved(situation, { number, callbacksRead: [] });
   const callEndsAt =
     attempt.outcome === null ? (attempt.callEndsAt ?? attempt.startedAt) : (attempt.endedAt ?? attempt.startedAt);
@@ -212,7 +212,7 @@ export function onAbsent(situation: Situation, { number }: Of<"absent">): Transi
   return written(situation, [{ number, changes: closed(now, "refused", failureChanges(situation, ABSENT)) }]);
 }
 
-/** Waits for word of an attempt until its time is over. */
+/** Waits for a report on an attempt until its grace period is over. */
 export function onUnresolved(situation: Situation, event: Omit<Of<"unresolved">, "type">): Transition {
   const { number, callbacksRead } = event;
   const attempt = attemptOf(situation, number);
@@ -227,7 +227,7 @@ export function onUnresolved(situation: Situation, event: Omit<Of<"unresolved">,
   return transition({ job: releaseUntil(situation, dueAt), callbacksRead });
 }
 
-/** The worker that has the result may still be alive, and store it; only after a while it is lost. */
+/** The worker that holds the result may still be alive and store it; after a while it counts as lost. */
 function onlyInMemory(situation: Situation, attempt: JobAttempt): Transition {
   const { now, policy } = situation;
   const until = (attempt.finishedAt ?? attempt.startedAt) + policy.unknownGraceMs;
@@ -237,7 +237,7 @@ function onlyInMemory(situation: Situation, attempt: JobAttempt): Transition {
   return failUnlessBought(situation, jobErrorOf("failed"), [{ number: attempt.number, changes }]);
 }
 
-/** Nothing was heard of it: the job is refunded, and the margin report names what may have been bought. */
+/** No report arrived: the job is refunded, and the margin report lists the possible purchase. */
 export function neverHeard(situation: Situation, attempt: JobAttempt): Transition {
   const unknown = failureChanges(
     situation,

@@ -22,18 +22,18 @@ import { STALE, type Transition, transition } from "./transition.js";
 export interface Report {
   readonly event: ExecutionEvent;
   /**
-   * The fence under which the reporter claimed the job; null for an operator or a deadline, which overrule any worker.
+   * The fence under which the worker claimed the job; null for an operator or a deadline, which overrule any worker.
    */
   readonly fence: number | null;
   readonly policy: ExecutionPolicy;
 }
 
 /**
- * Decides what an event makes of a job and its attempts. Pure: time, randomness and what the provider can do are in its
+ * Decides how an event changes a job and its attempts. Pure: time, randomness and the provider's capabilities are
  * arguments.
  *
- * Word of an attempt counts by the attempt's state, whichever worker has the lease; all else counts only for the worker
- * that has it. The first ending of a job wins.
+ * A report on an attempt counts by the attempt's state, whichever worker sends it; every other event counts only from
+ * the worker that holds the lease. The first ending of a job wins.
  *
  * @see architecture, "Path of a job"; decisions, "Job/generation status"
  */
@@ -113,7 +113,7 @@ function underLease(situation: Situation, event: LeaseEvent): Transition {
   }
 }
 
-/** A collection that ended, however it did, is none that broke its worker. */
+/** A collection that ended, in whatever way, did not crash its worker. */
 function collected(
   { job: { collectionsBegun } }: Situation,
   { endsCollection = false }: { readonly endsCollection?: boolean },
@@ -126,7 +126,7 @@ function collected(
 function onCrashed(situation: Situation): Transition {
   const { crashes } = situation.job;
   const attempt = openAttempt(situation);
-  // Its files are ours, and it could not be settled with them in all that time.
+  // The files are stored, but the job could not be settled with them before the deadline.
   if (attempt?.state === "stored" && isOverdue(situation, attempt)) return giveUp(situation, attempt);
   return transition({
     job: { ...release(situation, crashDelayMs(crashes)), crashes: crashes + 1, ...queuedAgain(situation) },
@@ -137,7 +137,7 @@ function onReleased(situation: Situation, afterMs: number): Transition {
   return transition({ job: { ...release(situation, afterMs), ...queuedAgain(situation) } });
 }
 
-/** A claimed job of which nothing is bought goes back to the queue. */
+/** A claimed job without a purchase returns to the queue. */
 function queuedAgain({ job }: Situation): { readonly status?: "queued" } {
   return job.phase === "waiting" && job.status === "processing" ? { status: "queued" } : {};
 }

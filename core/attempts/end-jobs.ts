@@ -17,14 +17,12 @@ export interface EndJobsDeps {
   readonly ids: IdGenerator;
 }
 
-/**
- * How often, and after which pauses, a report is sent whose reply did not come: it may have been written all the same.
- */
+/** The pauses after which a report is sent again when its reply was lost: it may have been written. */
 const CANCEL = { triesMax: 4, pauseMs: 500 };
-/** Without a pause: what is overdue is found again. */
+/** No retries: the next maintenance run finds overdue jobs again. */
 const DEADLINE = { triesMax: 2, pauseMs: 0 };
 
-/** Ends jobs from outside of their workers: by an operator's word, and at their deadlines. */
+/** Ends jobs outside of their workers: for an operator, and at deadlines. */
 export class EndJobs {
   constructor(private readonly deps: EndJobsDeps) {}
 
@@ -39,10 +37,10 @@ export class EndJobs {
   }
 
   /**
-   * Ends a job whose time in the queue is over, or whose attempt is past its deadline and could not be polled for a
-   * while. When it fails it is for the caller to come again.
+   * Ends a job past its queue deadline, or one whose attempt is past its deadline and could not be polled for a while.
+   * The caller retries after an error.
    *
-   * @returns the ended job; null when it is not over yet, or had ended before
+   * @returns the ended job; null when no deadline is over yet, or the job had ended before
    */
   endOverdue(job: JobState): Promise<Job | null> {
     return this.report(job, { type: "deadline" }, DEADLINE, null);
@@ -73,14 +71,14 @@ export class EndJobs {
     return policies.of(job, (await jobs.findJobs([job.id])).get(job.id)?.request ?? null);
   }
 
-  /** Sends a report again under its id: what it ended although the reply was lost counts as ended by it. */
+  /** Sends a report again under the same id: a job that it ended before its reply was lost counts as ended by it. */
   private async apply(
     job: JobState,
     report: Omit<ReportCommand, "policy">,
     { triesMax, pauseMs }: typeof CANCEL,
   ): Promise<Applied> {
     const { applyReports, clock } = this.deps;
-    // The same object each time: what it bought is counted by it.
+    // The same object each time: purchases are counted by its identity.
     let command: ReportCommand | null = null;
     for (let tries = 1; ; tries++) {
       try {

@@ -18,7 +18,7 @@ export type SubmissionEvent =
     }
   /** The provider was surely not called. */
   | { readonly type: "not_called"; readonly number: number; readonly message: string }
-  /** The provider's reply, or a look-up, says that it was accepted. */
+  /** The provider's reply, or a look-up, reports that the attempt was accepted. */
   | {
       readonly type: "accepted";
       readonly number: number;
@@ -26,8 +26,8 @@ export type SubmissionEvent =
       readonly nextPollMs: number;
     }
   /**
-   * The call failed; `fallback` is where the job may go in that case. `isAborted`: by ourselves, which says nothing
-   * about the provider.
+   * The call failed; `fallback` is the route that the job may take then. `isAborted`: this process aborted the call,
+   * which says nothing about the provider.
    */
   | {
       readonly type: "submission_failed";
@@ -36,13 +36,13 @@ export type SubmissionEvent =
       readonly fallback: Route | null;
       readonly isAborted: boolean;
     }
-  /** The provider is sure that the attempt never reached it. */
+  /** The provider reports that it never received the attempt. */
   | { readonly type: "absent"; readonly number: number }
-  /** Nothing could be found out about an attempt with an unknown outcome. */
+  /** The outcome of an attempt could not be resolved. */
   | { readonly type: "unresolved"; readonly number: number; readonly callbacksRead: readonly CallbackId[] }
-  /** What the job asks for can no longer be built. */
+  /** The request of the job can no longer be built. */
   | { readonly type: "unbuildable"; readonly failure: ProviderFailure }
-  /** The provider is unavailable, and the job goes to a fallback. */
+  /** The provider is unavailable and the job moves to a fallback. */
   | { readonly type: "moved"; readonly route: Route };
 
 export type RenderingEvent =
@@ -62,7 +62,7 @@ export type RenderingEvent =
       readonly source: "poll" | "callback";
       readonly callbacksRead: readonly CallbackId[];
     }
-  /** The provider has made it. `result` is null when it is only in the memory of the worker. */
+  /** The provider has completed the work. `result` is null when it is only in the memory of the worker. */
   | {
       readonly type: "finished";
       readonly number: number;
@@ -81,12 +81,12 @@ export type FilesEvent =
       readonly files: StoredFiles;
       readonly cost: ProviderCost | null;
     }
-  /** The job cannot be settled with them now. */
+  /** The files are stored, but the job cannot be settled now. */
   | { readonly type: "files_kept"; readonly number: number; readonly files: StoredFiles }
   /**
-   * The files could not be fetched or stored. `failure` is null when it may go well later. `again`: where they can be
-   * had another time; `nowhere` when they were in the memory of the worker alone. `endsCollection`: this worker had
-   * begun a collection of them.
+   * The files could not be fetched or stored. `failure` is null when a retry may succeed. `again`: where they can be
+   * fetched again; `nowhere` when they were only in the memory of the worker. `endsCollection`: this worker had begun
+   * to collect them.
    */
   | {
       readonly type: "files_unavailable";
@@ -98,11 +98,11 @@ export type FilesEvent =
     };
 
 export type WorkerEvent =
-  /** More workers than are excused were lost on the job, or failed on it. */
+  /** More than {@link CRASHES_MAX} workers in a row were lost on the job or failed on it. */
   | { readonly type: "suspected" }
-  /** The worker is about to collect what the provider made, and to analyse it. */
+  /** The worker is about to download and analyse the provider's files. */
   | { readonly type: "collecting" }
-  /** Something broke that no rule foresees; with `endsCollection` in a collection that this worker had begun. */
+  /** The step failed unexpectedly; `endsCollection`: while this worker collected files. */
   | { readonly type: "crashed"; readonly endsCollection?: boolean }
   /** The worker has nothing to report and gives its lease up; `endsCollection` as above. */
   | { readonly type: "released"; readonly afterMs: number; readonly endsCollection?: boolean };
@@ -110,5 +110,5 @@ export type WorkerEvent =
 export type EndEvent =
   /** An operator ends the job. */
   | { readonly type: "cancelled" }
-  /** A deadline may be over: that of the queue, or that of an open attempt. */
+  /** The queue deadline, or that of an open attempt, may be over. */
   | { readonly type: "deadline" };

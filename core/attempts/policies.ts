@@ -8,7 +8,7 @@ export interface PolicySettings extends Pick<
   ExecutionPolicy,
   "retry" | "queueDeadlineMs" | "unknownGraceMs" | "confirmMs"
 > {
-  /** Where a model has no render deadline of its own. */
+  /** For models without a render deadline of their own. */
   readonly renderDeadlineMs: number;
 }
 
@@ -17,17 +17,19 @@ export interface PoliciesDeps {
   readonly catalogue: Catalogue;
   readonly random: Random;
 }
-/** Who does a job. */
+/** The provider and model that serve a job. */
 type ServedJob = Pick<JobState, "kind" | "providerId" | "servedModelId">;
 type AskedUse = Pick<JobRequest, "sourceUse">;
 
-/** What decisions about each job go by: settings, and what its provider declares. The same in every process. */
+/**
+ * Builds the policy for each job from the settings and its provider's declarations. It is the same in every process.
+ */
 export class Policies {
   constructor(private readonly deps: PoliciesDeps) {}
 
   /**
-   * @param request what was asked for; null will do unless {@link dependsOnRequest}, and then leaves the mode out of
-   *   what the job is expected to cost
+   * @param request the caller's request; may be null unless {@link dependsOnRequest}: the expected cost then ignores
+   *   the mode
    */
   of(job: ServedJob, request: AskedUse | null = null): ExecutionPolicy {
     const {
@@ -47,7 +49,7 @@ export class Policies {
     };
   }
 
-  /** Whether what the job is expected to cost depends on how it uses a track. */
+  /** Whether the expected cost depends on how the job uses a track. */
   dependsOnRequest(job: ServedJob): boolean {
     const modes = job.kind === "music" ? Object.values(this.modelOf(job)?.references ?? {}) : [];
     return modes.some(({ upstreamCost }) => upstreamCost !== undefined);

@@ -3,12 +3,12 @@ import type { CountedAttempt, Metrics } from "../ports/metrics.js";
 import { isOpen } from "./attempt-states.js";
 
 /**
- * What an attempt is to the one who pays the provider:
- * - `none`: nothing was bought: refused, or the same work as another attempt, at a provider that does a job's work once
- * - `under_way`: bought, and it can still be delivered
+ * What an attempt means for the operator, who pays the provider:
+ * - `none`: nothing was bought: the attempt was refused, or it is the same work as another attempt
+ * - `under_way`: bought, and the job can still complete with it
  * - `delivered`: its job completed with it
- * - `wasted`: bought, and delivered nothing; why is its `loss`
- * - `perhaps`: given up, and whether the provider had accepted it was never known
+ * - `wasted`: bought without a result for the job; `loss` gives the reason
+ * - `perhaps`: given up; it never became known whether the provider had accepted it
  */
 export type Purchase = "none" | "under_way" | "delivered" | "wasted" | "perhaps";
 
@@ -19,7 +19,7 @@ export function purchaseOf(attempt: Pick<JobAttempt, "state" | "acceptedAt" | "l
   return attempt.acceptedAt === null ? "perhaps" : "wasted";
 }
 
-/** A change of the figures, and what the attempt's row shows once it is committed. */
+/** A change of the counts, and the value that the attempt's row has after the commit. */
 interface Change {
   readonly number: number;
   /** `acceptedAt` of what was bought, `endedAt` of what ended. */
@@ -28,16 +28,16 @@ interface Change {
 }
 
 /**
- * Counts what a report changes of purchases when that is committed: once, also when the reply to the commit was lost
- * and the report is decided again on its own changes. A count never goes back: an attempt that is adopted after it was
- * counted as wasted is in both figures, and right in the margin report.
+ * Counts the purchases that a report changes, when it is committed: once, also when the reply to the commit was lost
+ * and the report is decided again. A count never decreases: an attempt that is adopted after it was counted as wasted
+ * is in both counts; the margin report has it right.
  */
 export class CountPurchases {
   private readonly changes = new WeakMap<object, readonly Change[]>();
 
   constructor(private readonly metrics: Pick<Metrics, "countAttempt"> | null) {}
 
-  /** Notes what a report changes; called each time that it is decided. */
+  /** Records what a report changes; called each time that it is decided. */
   note(report: object, before: readonly JobAttempt[], after: readonly JobAttempt[]): void {
     if (this.metrics === null) return;
     const committed = (this.changes.get(report) ?? []).filter((change) => isWritten(change, before));
@@ -67,7 +67,7 @@ function changesBetween(before: readonly JobAttempt[], after: readonly JobAttemp
   return [...boughtBetween(changed), ...ended];
 }
 
-/** An attempt that turns out to be the same work as another one, bought in its place, is no second purchase. */
+/** An attempt that is the same work as another one, bought in its place, is not a second purchase. */
 function boughtBetween(changed: readonly (readonly [JobAttempt | undefined, JobAttempt])[]): Change[] {
   const replaced = changed.flatMap(([was, now]) => (wasBought(was) && !isBought(now) ? [now.providerId] : []));
   return changed.flatMap(([was, now]): Change[] => {
@@ -96,7 +96,7 @@ function endOf(attempt: JobAttempt): CountedAttempt | null {
   return purchase === "wasted" && loss !== null ? { became: "wasted", provider, reason: loss } : null;
 }
 
-/** Whether the row shows this very change: an earlier run of the report was committed, although its reply was lost. */
+/** Whether the row already has this change: an earlier run of the report was committed before its reply was lost. */
 function isWritten({ number, at, counted }: Change, attempts: readonly JobAttempt[]): boolean {
   const attempt = attempts.find((one) => one.number === number);
   if (attempt === undefined) return false;
@@ -114,5 +114,5 @@ const LOSSES: Readonly<Record<AttemptLoss, true>> = {
   unknown: true,
 };
 
-/** Every reason for which a purchase can be wasted. */
+/** All reasons why a purchase can be wasted. */
 export const ATTEMPT_LOSSES = Object.keys(LOSSES) as readonly AttemptLoss[];

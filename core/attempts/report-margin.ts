@@ -6,39 +6,39 @@ import { purchaseOf } from "./purchases.js";
 /** Amounts by unit: a currency, or a provider's own credits. */
 export type Amounts = Readonly<Record<string, number>>;
 
-/** What became of the attempts that providers accepted. */
+/** Outcomes of the attempts that providers accepted. */
 export interface Purchases {
   /** Attempts that the provider is known to have accepted; those of ended jobs are delivered or wasted. */
   readonly bought: number;
   /** Attempts that their job completed with. */
   readonly delivered: number;
-  /** Attempts that were bought and delivered nothing. */
+  /** Attempts that were bought without a result for their job. */
   readonly wasted: number;
-  /** Attempts that were given up, and may have been bought: whether the provider had accepted them was never known. */
+  /** Attempts that were given up and may have been bought: their acceptance never became known. */
   readonly perhaps: number;
-  /** Why the wasted ones delivered nothing. */
+  /** Wasted attempts by reason. */
   readonly reasons: Readonly<Partial<Record<AttemptLoss, number>>>;
 }
 
-/** What one provider brought in and cost. */
+/** Revenue and cost of one provider. */
 export interface ProviderMargin extends Purchases {
   readonly providerId: string;
-  /** Jobs that it ended: as their last provider. */
+  /** Ended jobs whose last provider it was. */
   readonly completed: number;
   readonly failed: number;
   /** Whole credits that accounts paid for its completed jobs. */
   readonly creditsCharged: number;
-  /** Attempts at it, those of jobs that another one ended included. */
+  /** Attempts at this provider, including those of jobs that ended at another one. */
   readonly attempts: number;
-  /** What it billed, or is expected to have billed where it does not report it. */
+  /** Billed cost, or expected cost where the provider does not report it. */
   readonly billed: Amounts;
-  /** What it may have billed: that is not known. */
+  /** Cost that it may have billed. */
   readonly possiblyBilled: Amounts;
-  /** Of both, what went into jobs that were refunded. */
+  /** The part of both that belongs to refunded jobs. */
   readonly refunded: Amounts;
 }
 
-/** What a provider accepted on one day. */
+/** Attempts that a provider accepted on one day. */
 export interface DayPurchases extends Purchases {
   /** `2026-11-21`: the day of acceptance, or of the call where no acceptance is known, in UTC. */
   readonly day: string;
@@ -58,9 +58,9 @@ export interface MarginReport {
   readonly providers: readonly ProviderMargin[];
   /** By day, and by provider in alphabetical order. */
   readonly days: readonly DayPurchases[];
-  /** "Paid upstream, refunded below": the newest first, no more than were asked for. */
+  /** Attempts paid at a provider for refunded jobs: newest first, at most the requested number. */
   readonly refunded: readonly RefundedAttempt[];
-  /** How many there are. */
+  /** The total number of them. */
   readonly refundedCount: number;
 }
 
@@ -84,7 +84,7 @@ export interface ReportMarginDeps {
   readonly jobs: Pick<JobStore, "listEnded" | "attemptsOf">;
 }
 
-/** Sets what accounts paid for ended jobs against what each attempt cost at its provider, failed ones included. */
+/** Compares what accounts paid for ended jobs with the cost of each attempt at its provider, failed ones included. */
 export class ReportMargin {
   constructor(private readonly deps: ReportMarginDeps) {}
 
@@ -181,10 +181,10 @@ function countPurchase(sums: Sums, attempt: JobAttempt): void {
   }
 }
 
-/** @returns whether it was billed, or perhaps was, for nothing */
+/** @returns whether it was billed, or may have been, for a refunded job */
 function countCost(sums: Mutable<ProviderMargin>, job: Job, { cost, billable }: JobAttempt): boolean {
   sums.attempts += 1;
-  // A worker that was lost in the middle could not write what came back.
+  // A lost worker could not record the provider's reply.
   if (billable === "no") return false;
   if (cost !== null) {
     add(billable === "yes" ? sums.billed : sums.possiblyBilled, cost.unit, cost.amount);
@@ -193,7 +193,7 @@ function countCost(sums: Mutable<ProviderMargin>, job: Job, { cost, billable }: 
   return job.status === "failed";
 }
 
-/** Amounts have few decimals; sums of them shall not have more for the way in which machines count. */
+/** Amounts have few decimals; rounding removes floating-point errors from their sums. */
 function add(amounts: Record<string, number>, unit: string, amount: number): void {
   amounts[unit] = Math.round(((amounts[unit] ?? 0) + amount) * 1e9) / 1e9;
 }

@@ -10,7 +10,7 @@ export interface RetryPolicy {
 const BACKOFF_MAX_MS = 60_000;
 const RETRY_AFTER_MAX_MS = 15 * 60_000;
 
-/** Failures that say nothing was accepted and a later try, there or elsewhere, may work. */
+/** Failures after which nothing was accepted and a retry, at this or another provider, may succeed. */
 const RETRYABLE: ReadonlySet<ProviderFailureKind> = new Set([
   "unavailable",
   "rate_limited",
@@ -20,7 +20,7 @@ const RETRYABLE: ReadonlySet<ProviderFailureKind> = new Set([
   "model_unavailable",
 ]);
 
-/** True for failures that say nothing was accepted and a later try may work. */
+/** True for failures after which nothing was accepted and a retry may succeed. */
 export function isRetryable(kind: ProviderFailureKind): boolean {
   return RETRYABLE.has(kind);
 }
@@ -48,12 +48,12 @@ export function retryDelayMs(
   return Math.max(backoff, boundedRetryAfterMs(retryAfterMs));
 }
 
-/** What a provider asks us to wait, at most 15 minutes; 0 when it asks for nothing, or for nonsense. */
+/** The wait that a provider asks for, at most 15 minutes; 0 when it asks for none, or the value is not a number. */
 export function boundedRetryAfterMs(retryAfterMs: number | null): number {
   return Number.isFinite(retryAfterMs) ? Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : 0;
 }
 
-/** `baseMs` doubled for every try after the first, capped at a minute, with jitter over its upper half. */
+/** `baseMs` doubled for every attempt after the first, capped at a minute, with jitter over its upper half. */
 export function backoffMs(baseMs: number, tries: number, fraction: number): number {
   const full = Math.min(baseMs * 2 ** (tries - 1), BACKOFF_MAX_MS);
   return Math.round(full * (0.5 + fraction / 2));
@@ -67,10 +67,10 @@ const LASTING = [
   "gone",
 ] as const satisfies readonly ProviderFailureKind[];
 
-/** What will be no better next time. */
+/** A failure that a retry does not fix. */
 export type LastingFailure = ProviderFailure & { readonly kind: (typeof LASTING)[number] };
 
-/** True for what will be no better next time; anything else may pass. */
+/** True for a failure that a retry does not fix. */
 export function isLasting(error: unknown): error is LastingFailure {
   return ProviderFailure.is(error) && LASTING.some((kind) => kind === error.kind);
 }

@@ -6,13 +6,13 @@ import type { ExecutionPolicy } from "./policy.js";
 import { backoffMs } from "./retry-policy.js";
 import { type AttemptUpdate, type Transition, transition } from "./transition.js";
 
-/** What a decision is about: a live job and its attempts as they are under the lock of the job's row. */
+/** The input of a decision: a live job and its attempts, read under the lock of the job's row. */
 export interface Situation {
   readonly job: JobState;
   readonly attempts: readonly JobAttempt[];
   /**
-   * Whether the reporter still has the lease. Word of an attempt counts without it; what becomes of the job otherwise
-   * does not.
+   * Whether the reporting worker still holds the lease. A report on an attempt counts without it; other changes of the
+   * job do not.
    */
   readonly holdsLease: boolean;
   readonly policy: ExecutionPolicy;
@@ -23,7 +23,7 @@ export function attemptOf({ attempts }: Pick<Situation, "attempts">, number: num
   return attempts.find((attempt) => attempt.number === number);
 }
 
-/** The open attempt that is furthest; undefined when none is open. */
+/** The open attempt that is closest to completion; undefined when none is open. */
 export function openAttempt({ attempts }: Pick<Situation, "attempts">): JobAttempt | undefined {
   const order = ["stored", "finished", "accepted", "unknown", "intended"];
   return [...attempts]
@@ -31,18 +31,20 @@ export function openAttempt({ attempts }: Pick<Situation, "attempts">): JobAttem
     .sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || b.number - a.number)[0];
 }
 
-/** Gives the lease up, and makes the job due after `afterMs`. Where another worker has the lease, that one goes on. */
+/**
+ * Releases the lease and makes the job due after `afterMs`. Where another worker holds the lease, it changes nothing.
+ */
 export function release({ job, holdsLease, now }: Situation, afterMs: number): JobChanges {
   if (holdsLease) return { leaseOwner: null, dueAt: now + Math.round(afterMs) };
   return job.leaseOwner === null ? { dueAt: now + Math.round(afterMs) } : {};
 }
 
-/** As {@link release}, at a moment. */
+/** Like {@link release}, with the moment at which the job is due. */
 export function releaseUntil(situation: Situation, dueAt: number): JobChanges {
   return release(situation, Math.max(0, dueAt - situation.now));
 }
 
-/** None were read; null where the provider reports nothing, so that none need be looked for. */
+/** No callbacks were read; null where the provider sends none, so that no query for them is needed. */
 export function callbacksOf({ policy }: Situation): [] | null {
   return (policy.capabilities.callbacks ?? "none") === "none" ? null : [];
 }
@@ -51,7 +53,7 @@ export function jittered({ policy }: Situation, ms: number): number {
   return backoffMs(ms, 1, policy.fraction);
 }
 
-/** The phase and status that follow from the attempts once these updates are written. */
+/** The phase and status of the job after these updates of its attempts. */
 export function following({ job, attempts }: Situation, updates: readonly AttemptUpdate[]): JobChanges {
   const after = attempts.map((attempt) => ({
     state: updates.find(({ number }) => number === attempt.number)?.changes.state ?? attempt.state,
@@ -61,13 +63,13 @@ export function following({ job, attempts }: Situation, updates: readonly Attemp
   return { ...(phase === job.phase ? {} : { phase }), ...(status === job.status ? {} : { status }) };
 }
 
-/** Closes an attempt: nothing of it is expected any more. */
+/** The changes that close an attempt. */
 export function closed(now: number, state: JobAttempt["state"], changes: AttemptChanges = {}): AttemptChanges {
   const moments = { deadlineAt: null, overdueSince: null, endReportedAt: null, cancelDueAt: null };
   return { state, endedAt: now, ...moments, result: null, files: null, handle: null, ...changes };
 }
 
-/** Gives up what is still open; work that the provider has is to be cancelled there. */
+/** Abandons open attempts; accepted work is to be cancelled at the provider. */
 export function abandonAll({ attempts, policy, now }: Situation, loss: AttemptLoss, except?: number): AttemptUpdate[] {
   return attempts
     .filter((attempt) => isOpen(attempt) && attempt.number !== except)
@@ -78,7 +80,7 @@ export function abandonAll({ attempts, policy, now }: Situation, loss: AttemptLo
     });
 }
 
-/** Ends the job as failed. What is still open of its attempts is given up for this reason. */
+/** Ends the job as failed. Its open attempts are abandoned with this `loss`. */
 export function fail(
   situation: Situation,
   error: JobError,
@@ -92,25 +94,26 @@ export function fail(
 }
 
 /**
- * An attempt has ended without a result, and so does the job; unless something is bought by another attempt, with which
- * the job goes on at once.
+ * An attempt ended without a result: the job fails, unless another attempt is open, with which it continues at once.
  */
 export function failUnlessBought(situation: Situation, error: JobError, updates: readonly AttemptUpdate[]): Transition {
   const others = situation.attempts.filter((other) => !updates.some(({ number }) => number === other.number));
   return others.some(isBought) ? written(situation, updates) : fail(situation, error, "unknown", updates);
 }
 
-/** Writes what became of attempts. The job goes on at once with what is open. */
+/** Writes the outcomes of attempts. The job continues at once with the open attempt. */
 export function written(situation: Situation, attempts: readonly AttemptUpdate[]): Transition {
   return transition({ attempts, job: { ...following(situation, attempts), ...release(situation, 0) } });
 }
 
-/** Whether a provider makes one piece for one job: what two attempts there have bought is the same work. */
+/** Whether a provider creates one result per job: two attempts there have bought the same work. */
 export function isSameWork({ job, policy }: Situation, ...attempts: readonly [JobAttempt, JobAttempt]): boolean {
   return policy.capabilities.idempotentSubmit && attempts.every(({ providerId }) => providerId === job.providerId);
 }
 
-/** What a failure says of an attempt; with what it probably cost, unless it is known to have cost nothing. */
+/**
+ * The changes that record a failure with its attempt; with the expected cost, unless the failure is known to be free.
+ */
 export function failureChanges({ policy, now }: Situation, failure: ProviderFailure): AttemptChanges {
   const { kind, message, billable, providerCode, requestId } = failure;
   const ids = [providerCode === null ? "" : `code ${providerCode}`, requestId === null ? "" : `request ${requestId}`];

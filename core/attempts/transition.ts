@@ -12,18 +12,18 @@ export interface AttemptUpdate {
   readonly changes: AttemptChanges;
 }
 
-/** What an event changes, written in one commit. */
+/** The changes that an event causes, written in one commit. */
 export interface Transition {
   /**
-   * What the reporter does next. `continue`: it goes on with this attempt. `done`: it has nothing more to do. `stale`:
-   * the event changed nothing, since the job has ended, or another worker has it.
+   * What the worker does next. `continue`: it continues with this attempt. `done`: its step ends. `stale`: the event
+   * changed nothing, because the job has ended or another worker holds it.
    */
   readonly next: "continue" | "done" | "stale";
   readonly job: JobChanges;
   readonly attempts: readonly AttemptUpdate[];
   readonly newAttempt: JobAttempt | null;
   readonly ending: JobEnding | null;
-  /** Callbacks that were read for it; another one that came meanwhile makes the job due at once. */
+  /** Callbacks that the worker read for it; a newer one makes the job due at once. */
   readonly callbacksRead: readonly CallbackId[] | null;
   /** Workers of this provider are notified that the job is due. */
   readonly notify: string | null;
@@ -43,14 +43,14 @@ export function transition(changes: Partial<Transition>): Transition {
   return { ...STALE, next: "done", ...changes };
 }
 
-/** The job as a transition leaves it. @param reportId names the report that ends it */
+/** The job after a transition. @param reportId the report that ends it */
 export function jobAfter(job: JobState, { job: changes, ending }: Transition, reportId: string): JobState {
   if (ending === null) return { ...job, ...changes };
   const end = { status: ending.status, phase: "ended", endedBy: reportId } as const;
   return { ...job, ...changes, ...end, fence: job.fence + 1, leaseOwner: null, dueAt: null };
 }
 
-/** The job's attempts as a transition leaves them. */
+/** The job's attempts after a transition. */
 export function attemptsAfter(attempts: readonly JobAttempt[], transition: Transition): readonly JobAttempt[] {
   const changed = attempts.map((attempt) => {
     const updates = transition.attempts.filter(({ number }) => number === attempt.number);
