@@ -43,7 +43,7 @@ export class AcceptJobs {
       );
       const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
       const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
-      // A run before this one may have been committed although its reply was lost.
+      // An earlier run may have been committed before its reply was lost.
       const created =
         runs === 1
           ? new Map<JobId, JobState>()

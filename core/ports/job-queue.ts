@@ -1,34 +1,35 @@
 import type { JobId } from "../ids.js";
 
-/** There may be work: carries ids only. The job's row is the truth. */
+/** A notification that a job may be due: it carries ids, not jobs. Workers read the job's row. */
 export interface JobNotification {
   readonly jobId: JobId;
   readonly providerId: string;
 }
 
 /**
- * Hears a bell. It is done with when its promise resolves, or when it returns without one; by then what follows from the bell is
- * committed, for it may not come again.
+ * Receives a notification. It is handled when the promise resolves, or when the listener returns without one; by then
+ * its effects are committed, because the notification may not come again.
  */
 export type NotificationListener =
   ((notification: JobNotification) => void) | ((notification: JobNotification) => Promise<void>);
 
 /**
- * Wakes workers. A lost bell costs latency (the sweep finds the row), a doubled one costs a look: nothing may depend on
- * delivery, order or number.
+ * Wakes workers. A lost notification costs latency (the sweep finds the row), a repeated one costs a query: nothing may
+ * depend on delivery, order or number.
  */
 export interface JobQueue {
-  /** Never throws: a queue that is down changes nothing for the caller. */
+  /** Never throws: an unavailable queue does not affect the caller. */
   notify(notifications: readonly JobNotification[]): void;
   /**
-   * Makes the queue ready for bells of these providers before anybody listens for them, so that the first one finds everything in its
-   * place; what was made ready before stays so. Whether a bell is kept until somebody listens is up to the technology. Without it this
-   * resolves all the same, and everything is made ready once it is there.
+   * Prepares the queue for notifications of these providers before a worker listens for them; repeated calls change
+   * nothing. The technology decides whether a notification is kept until a worker listens. While the broker is
+   * unavailable the call resolves all the same, and the queue is prepared once the broker is back.
    */
   prepare(providerIds: readonly string[]): Promise<void>;
   /**
-   * Calls `listener` for bells of this provider until the queue is closed. What a listener throws is logged; the queue may bring that
-   * bell again. Without its technology it resolves all the same, and bells come once it is there.
+   * Calls `listener` for notifications of this provider until the queue is closed. An error of the listener is logged;
+   * the queue may send that notification again. While the broker is unavailable the call resolves all the same, and
+   * notifications arrive once it is back.
    */
   listen(providerId: string, listener: NotificationListener): Promise<void>;
   /** Throws when the queue cannot be reached, naming why. */

@@ -35,13 +35,13 @@ export type EndpointStatus = "active" | "disabled";
 /** Who disabled an endpoint: its owner, a 410 of the receiver, or failures for days. */
 export type DisabledBy = "user" | "gone" | "failing";
 
-/** A secret that signs beside the current one until its time is over. */
+/** A retired secret that signs alongside the current one until it expires. */
 export interface RetiredSecret {
   readonly sealed: string;
   readonly signsUntil: number;
 }
 
-/** Where an account wants to be told of ended jobs. */
+/** A URL that an account registered for events of ended jobs. */
 export interface WebhookEndpoint {
   readonly id: WebhookEndpointId;
   readonly accountId: AccountId;
@@ -98,7 +98,7 @@ export interface WebhookDelivery {
   readonly eventId: WebhookEventId;
   readonly endpointId: WebhookEndpointId;
   readonly state: DeliveryState;
-  /** Tries of the schedule that were made. */
+  /** Scheduled delivery attempts so far. */
   readonly attempts: number;
   /** Raised by every claim and when it is dropped; a write under an older fence changes nothing. */
   readonly fence: number;

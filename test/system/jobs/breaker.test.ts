@@ -202,7 +202,7 @@ describe("A model that its provider has not got any more", () => {
     expect(calls(RETIRED)).to.equal(1);
     expect(await shop.job(id)).to.include({ status: "queued", attempt: 1 });
     expect(await shop.job(later)).to.include({ status: "queued", attempt: 0 });
-    const notified = shop.logger.lines.filter(({ message }) => message === "A provider has not got a model any more");
+    const notified = shop.logger.lines.filter(({ message }) => message === "A provider no longer offers a model");
     expect(notified.map(({ level, fields }) => [level, fields?.["provider"], fields?.["model"]])).to.deep.equal([
       ["error", "scripted", RETIRED],
     ]);
