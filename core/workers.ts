@@ -8,7 +8,7 @@ export interface WorkersDeps {
   readonly events: JobEvents;
 }
 
-/** What works in one process: on jobs, on deliveries of webhooks, and on what is scheduled. */
+/** The workers of one process: jobs, webhook deliveries and maintenance. */
 export class Workers {
   constructor(private readonly deps: WorkersDeps) {}
 

@@ -145,7 +145,7 @@ function isPolled({ state, result, handle }: JobAttempt): boolean {
   return state === "accepted" || (state === "finished" && result === null && handle !== null);
 }
 
-/** Whether the deadline, counted from the acceptance, is over. */
+/** The render deadline of an attempt; it counts from the acceptance. */
 function renderDeadline({ now, policy }: Situation, { acceptedAt, deadlineAt }: JobAttempt): number {
   return (acceptedAt === null ? null : deadlineAt) ?? now + policy.renderDeadlineMs;
 }

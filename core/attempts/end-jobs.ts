@@ -17,9 +17,9 @@ export interface EndJobsDeps {
   readonly ids: IdGenerator;
 }
 
-/** The pauses after which a report is sent again when its reply was lost: it may have been written. */
+/** How often, and after which pause, a report is sent whose reply was lost: it may have been written. */
 const CANCEL = { triesMax: 4, pauseMs: 500 };
-/** No retries: the next maintenance run finds overdue jobs again. */
+/** One retry without a pause: the next maintenance run finds overdue jobs again. */
 const DEADLINE = { triesMax: 2, pauseMs: 0 };
 
 /** Ends jobs outside of their workers: for an operator, and at deadlines. */

@@ -38,7 +38,7 @@ export interface LedgerEntry {
   readonly spent: number;
   /**
    * What the grant is for, in the operator's words (`order 17`), or the account and period of a renewal; null for
-   * renewals made before periods were recorded. Unique: a repeated grant or renewal changes nothing.
+   * renewals from before periods were recorded. Unique: a repeated grant or renewal changes nothing.
    */
   readonly reference: string | null;
   readonly createdAt: number;

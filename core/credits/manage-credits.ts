@@ -86,7 +86,8 @@ export class ManageCredits {
       if (reference !== null && isKeptForRenewals(reference)) {
         throw new OperationRefusedError(`The reference ${reference} begins like those of renewals. Choose another.`);
       }
-      // Without a reference, a run before this one tells by its entry that it was committed although its reply was lost.
+      // Without a reference, the entry of an earlier run shows that it was committed before its reply was
+      // lost.
       if (tried !== null && (await this.isWritten(tried, balance))) return balance;
       const movement = grant(balance, amount, bucket, reference, clock.now());
       tried = movement.entries[0] ?? null;
@@ -94,7 +95,7 @@ export class ManageCredits {
       return movement.after;
     };
     const fields = { amount, bucket, reference };
-    // A repeated grant moves nothing, and is nothing to record.
+    // A repeated grant changes nothing, so that no audit entry is written.
     const describe = (): AuditEntry | null =>
       tried === null ? null : { action: "credits.grant", accountId: id, targets: [id], fields };
     return audit.inTransaction(add, describe);
@@ -122,7 +123,7 @@ export class ManageCredits {
       if (earlier !== null) {
         const isRenewal = earlier.kind === "renew";
         if (!isRenewal) throw new OperationRefusedError(`The reference ${reference} was used for a grant.`);
-        // A run before this one may have been committed although its reply was lost.
+        // An earlier run may have been committed before its reply was lost.
         const isRepeated = tried === null || !isSameEntry(tried, earlier);
         return { ...balance, period, isRepeated };
       }

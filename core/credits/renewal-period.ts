@@ -21,7 +21,7 @@ export function checkPeriod(period: string): string {
   return period;
 }
 
-/** What the ledger keeps a renewal of this account and period under; unique, so that it is made once. */
+/** The ledger reference of the renewal of this account and period; it is unique, so that a period is renewed once. */
 export function renewalReference(accountId: AccountId, period: string): string {
   return `${RENEWAL_PREFIX}${accountId}:${period}`;
 }

@@ -30,14 +30,11 @@ export interface BuildRequestDeps {
 /** A link to a source lives as long as a provider may queue. */
 const SOURCE_URL_TTL_MS = 24 * 3_600_000;
 
-/** Turns a job into what its provider is asked. */
+/** Builds the request for the provider of a job. */
 export class BuildRequest {
   constructor(private readonly deps: BuildRequestDeps) {}
 
-  /**
-   * @throws {ProviderFailure} `failed` when what the job is about is there no more: its track, its model, or an option
-   *   of the model
-   */
+  /** @throws {ProviderFailure} `failed` when the job's track, its model, or an option of the model no longer exists */
   async build(
     job: Job,
     capabilities: ProviderCapabilities,
@@ -68,13 +65,13 @@ export class BuildRequest {
     return { ...common, operation: "music", model, ...sent, ...(reference === null ? {} : { reference }) };
   }
 
-  /** What a provider recognises by its content must be the same each time it is sent. */
+  /** A provider that recognises a repeated call by its content needs the same address each time. */
   private callbackUrlOf({ id, providerId }: Job, capabilities: ProviderCapabilities, attempt: number): string | null {
     if ((capabilities.callbacks ?? "none") === "none") return null;
     return this.deps.callbackUrls.urlOf(providerId, id, capabilities.idempotentSubmit ? null : attempt);
   }
 
-  /** The track that a split is about; null for a generation, and when it is there no more. */
+  /** The track that a split is about; null for a generation, and when it no longer exists. */
   async trackOf({ request: { sourceTrackId } }: Pick<Job, "request">): Promise<Track | null> {
     if (sourceTrackId === null) return null;
     return (await this.deps.library.findTracks([sourceTrackId])).get(sourceTrackId) ?? null;

@@ -3,7 +3,7 @@ import type { Logger } from "../ports/logger.js";
 import { type CallContext, ProviderFailure } from "../ports/music-provider.js";
 import { clampFailure, clampResult } from "../results/clamp-result.js";
 
-/** How long a plugin gets to obey the abort of its call. */
+/** How long a plugin may take to react to the abort of its call. */
 export const OBEY_MS = 5_000;
 
 export interface PluginCall {
@@ -18,17 +18,17 @@ export interface PluginCall {
   readonly logger: Logger;
 }
 
-/** A plugin did not end a call, although its limit was over or it was aborted. What became of the call is not known. */
+/** A plugin did not end a call after its limit or an abort. The outcome of the call is unknown. */
 export class PluginCallError extends Error {
   override readonly name = "PluginCallError";
 }
 
 /**
- * Calls a plugin, and comes to an end whatever the plugin does: at the limit and at an abort of `signal` the plugin's
- * own signal aborts, and a plugin that ignores it is left alone after {@link OBEY_MS}. What it returns or throws is
- * within the limits of {@link clampResult}.
+ * Calls a plugin, and always ends: at the limit and at an abort of `signal` the plugin's own signal aborts, and a call
+ * that ignores it is abandoned after {@link OBEY_MS}. What it returns or throws is within the limits of {@link
+ * clampResult}.
  *
- * @param onLate gets what a call that was left alone returns in the end
+ * @param onLate receives the late result of an abandoned call
  * @throws {PluginCallError} the plugin did not end the call; else whatever the plugin throws
  */
 export async function callPlugin<Result>(
@@ -46,8 +46,7 @@ export async function callPlugin<Result>(
   call.then(
     (result) => isLeft && onLate(result),
     (error: unknown) =>
-      isLeft &&
-      logger.warn("A plugin call that was left alone has failed", { error, provider: providerId, call: name }),
+      isLeft && logger.warn("An abandoned plugin call failed", { error, provider: providerId, call: name }),
   );
   try {
     const ended = await Promise.race([
@@ -77,7 +76,7 @@ async function within<Result>(call: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Resolves when the call is to be left alone. */
+/** Resolves when the call is to be abandoned. */
 async function endOf(clock: Clock, limitMs: number, aborting: AbortController, done: AbortSignal): Promise<null> {
   await clock.sleep(limitMs, AbortSignal.any([aborting.signal, done]));
   if (!aborting.signal.aborted && !done.aborted) aborting.abort("call_limit");

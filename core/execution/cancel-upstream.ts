@@ -17,14 +17,14 @@ export interface CancelUpstreamDeps {
 
 const BATCH = 10;
 const ASK_AGAIN_MS = 60_000;
-/** Work that goes on for longer than this after it was given up is not worth a request any more. */
+/** How long after an attempt was abandoned the provider is still asked to cancel it. */
 const ASK_FOR_MS = 15 * 60_000;
 
-/** Asks providers to cancel attempts that were given up. It changes nothing for the account. */
+/** Asks providers to cancel abandoned attempts. The account is not affected. */
 export class CancelUpstream {
   constructor(private readonly deps: CancelUpstreamDeps) {}
 
-  /** Never throws: what could not be asked is asked again later. */
+  /** Never throws: a failed request is retried later. */
   async cancelDue(working: WorkingProvider, signal: AbortSignal): Promise<void> {
     if (!working.capabilities.cancel) return;
     const { jobs, clock, logger } = this.deps;

@@ -48,7 +48,7 @@ export interface Execution {
   readonly createWorkers: (providers: readonly WorkingProvider[], maintenance: WorkJobsDeps["maintenance"]) => WorkJobs;
 }
 
-/** What happens between the beginning of a job and its end. */
+/** Assembles the use cases between the acceptance of a job and its end. */
 export function createExecution({ ports, options, settleJobs, audit, maxBytes, ...deps }: ExecutionDeps): Execution {
   const { clock, ids, logger, audio, assetOpener, jobs, random, renewLeases } = ports;
   const { routes, availability, renderTimes, catalogue, callbackUrls } = deps.providers;

@@ -12,14 +12,14 @@ import {
 import { isEnd } from "../attempts/decide-rendering.js";
 import type { JobStep } from "./job-step.js";
 
-/** Callbacks read at once; the rest is read with the next step, which follows at once. */
+/** How many callbacks one step reads; the next step follows at once and reads the rest. */
 const CALLBACKS_MAX = 20;
 
 /** The handle of an attempt whose reply was lost: the plugin finds in the callback itself what it reports on. */
 const NO_HANDLE: ProviderHandle = { version: 0, data: {} };
 
 export interface Inbox {
-  /** What the signed callbacks say became of the attempt: its end wins over whatever came before or after it. */
+  /** The state of the attempt by its signed callbacks: an end wins over all others, earlier or later. */
   readonly word: Snapshot | ProviderFailure | null;
   /** Another attempt that was finished, as a signed callback to its own address says; null when there is none. */
   readonly other: OtherAttempt | null;
@@ -76,7 +76,7 @@ async function hear(step: JobStep, callback: StoredCallback, attempt: JobAttempt
   else heard.running = snapshot;
 }
 
-/** A callback that the plugin cannot read is worth a poll, no more. */
+/** A callback that the plugin cannot read only causes a poll. */
 async function parse(step: JobStep, callback: StoredCallback, handle: ProviderHandle): Promise<ParsedCallback> {
   const { provider } = step.working;
   if (provider.parseCallback === undefined) return { trust: "hint" };

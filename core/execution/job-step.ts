@@ -41,9 +41,7 @@ export interface RunJobDeps {
 const REPORT_RETRY_MS = 200;
 const REPORT_RETRY_DOUBLINGS = 6;
 
-/**
- * One step of a claimed job: what is known of the job, the calls of its provider, and the reports of what came of them.
- */
+/** One step of a claimed job: its state, the calls of its provider, and the reports of their results. */
 export class JobStep {
   private state: JobState;
   private tried: readonly JobAttempt[];
@@ -60,7 +58,7 @@ export class JobStep {
     this.tried = claimed.attempts;
   }
 
-  /** As the claim, or the last report, left it. */
+  /** The state after the claim or the last report. */
   get job(): JobState {
     return this.state;
   }
@@ -73,7 +71,7 @@ export class JobStep {
     return this.lease.signal;
   }
 
-  /** Whether this worker has written down that it collects the job's files. */
+  /** Whether this worker has recorded that it collects the job's files. */
   get isCollecting(): boolean {
     return this.hasBegunCollection;
   }
@@ -83,13 +81,13 @@ export class JobStep {
     return this.state.fence === this.lease.fence;
   }
 
-  /** Where the job is served now. */
+  /** The current route of the job. */
   get route(): Route {
     const { servedModelId, operation } = this.state;
     return { providerId: this.working.id, servedModelId, operation };
   }
 
-  /** False: whatever comes to the job's address for callbacks is not read. */
+  /** Whether callbacks of the job are read. */
   get hasCallbacks(): boolean {
     return (this.working.capabilities.callbacks ?? "none") !== "none";
   }
@@ -102,11 +100,9 @@ export class JobStep {
   }
 
   /**
-   * Reports an event until it is written: what came back from a provider is not lost because the storage is unavailable
-   * for a while.
+   * Sends a report until it is written, so that a provider's reply survives an outage of the storage.
    *
-   * @throws whatever the last try failed with: once the step is aborted there is one more try, and none where the
-   *   storage is not to blame
+   * @throws the last error: an aborted step tries once more, and an error that is not the storage's is not retried
    */
   async report(event: ExecutionEvent): Promise<Applied> {
     const { clock, random, logger, ids, applyReports } = this.deps;
@@ -123,7 +119,8 @@ export class JobStep {
         return applied;
       } catch (error) {
         if (!(error instanceof ServiceUnavailableError) || isLast) throw error;
-        // It may have been written, and only the reply be lost: what it ended is announced once that is known.
+        // The report may have been written before its reply was lost: listeners are notified once that is
+        // known.
         isLast = this.signal.aborted;
         logger.warn("The storage is unavailable; the report is sent again", {
           error,
@@ -139,8 +136,8 @@ export class JobStep {
   }
 
   /**
-   * Writes down that this worker collects the job's files, so that a file that ends its worker is not listened to
-   * again and again.
+   * Records that this worker collects the job's files, so that a file that crashes its worker is not analysed again and
+   * again.
    */
   async beginCollection(): Promise<void> {
     const { next } = await this.report({ type: "collecting" });
@@ -148,24 +145,24 @@ export class JobStep {
   }
 
   /**
-   * Reports what an aborted call leaves behind; once, for the process stops. A lost lease is another worker's, and so
-   * is the rest.
+   * Reports the outcome of an aborted call once, because the process stops. After a lost lease the other worker
+   * resolves it.
    */
   async reportAborted(event: ExecutionEvent): Promise<void> {
     const { logger } = this.deps;
     try {
       await this.report(event);
     } catch (error) {
-      logger.error("What an aborted call leaves open could not be written", { error, job_id: this.state.id });
+      logger.error("The outcome of an aborted call could not be written", { error, job_id: this.state.id });
     }
   }
 
-  /** Gives the lease up without anything to report. */
+  /** Releases the lease without a report. */
   async release(afterMs: number): Promise<void> {
     await this.report({ type: "released", afterMs, endsCollection: this.isCollecting });
   }
 
-  /** Calls the plugin within its hard limit. What a call returns that had been left alone goes to `onLate`. */
+  /** Calls the plugin within its hard limit. The late result of an abandoned call goes to `onLate`. */
   call<Result>(
     name: string,
     invoke: (context: CallContext) => Promise<Result>,
@@ -180,23 +177,23 @@ export class JobStep {
     return backoffMs(ms, 1, this.deps.random.fraction());
   }
 
-  /** The provider is there: it has answered. */
+  /** The provider is available: it responded. */
   async noteSuccess(): Promise<void> {
     await this.noteHealth(() => this.deps.availability.recordSuccess(this.working.id));
   }
 
-  /** The provider is there, and has what the job asks for. */
+  /** The provider is available and offers the job's model or operation. */
   async noteOffered(): Promise<void> {
     await this.noteSuccess();
     await this.noteHealth(() => this.deps.availability.recordSuccess(healthIdOf(this.route)));
   }
 
-  /** The provider is there, and has not got the model, or the operation: only work for that is kept away. */
+  /** The provider is available but does not offer the model or operation: only jobs for that are kept away. */
   async noteNotOffered(failure: ProviderFailure): Promise<void> {
     await this.noteSuccess();
     await this.noteHealth(async () => {
       await this.deps.availability.recordBroken(healthIdOf(this.route));
-      this.deps.logger.error("A provider has not got a model any more", {
+      this.deps.logger.error("A provider no longer offers a model", {
         provider: this.working.id,
         model: this.state.servedModelId ?? this.state.operation,
         error: failure,
@@ -234,7 +231,7 @@ export class JobStep {
     return this.whole;
   }
 
-  /** The breaker's count is worth less than what the provider reported: when it cannot be written, the job goes on. */
+  /** When the breaker's count cannot be written, the job continues. */
   private async noteHealth(note: () => Promise<void>): Promise<void> {
     try {
       await note();

@@ -2,7 +2,7 @@ import { Lane, type LaneOptions } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import { type MusicProvider, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
 
-/** Whoever waits longer than this for its group would have been asked after in vain anyway. */
+/** A poll that waits longer than this would time out anyway. */
 const LANE: LaneOptions = { groupMax: 100, waitingMax: 2_000, waitMaxMs: 60_000 };
 
 interface Asked {
@@ -13,8 +13,8 @@ interface Asked {
 type Poll = NonNullable<MusicProvider["poll"]>;
 
 /**
- * How to ask a provider after one piece of work. One that has `pollMany` gets one request at a time, which takes along
- * whatever has come due meanwhile; null for one that can be asked after nothing.
+ * How to poll one work at a provider. A provider with `pollMany` gets one request at a time, for all polls that are
+ * due; null for a provider that cannot be polled.
  */
 export function pollOf(provider: MusicProvider, clock: Clock): Poll | null {
   const { pollMany } = provider;
@@ -31,7 +31,9 @@ export function pollOf(provider: MusicProvider, clock: Clock): Poll | null {
   };
 }
 
-/** What fails for all is told to each: asking one by one instead is what such a provider does not want. */
+/**
+ * A failure of the request fails every poll of the group: single polls instead would exceed the provider's rate limit.
+ */
 async function askTogether(
   pollMany: NonNullable<MusicProvider["pollMany"]>,
   asked: readonly Asked[],
@@ -45,7 +47,7 @@ async function askTogether(
     return asked.map(
       (_, index) =>
         snapshots[index] ??
-        new ProviderFailure("unavailable", "The plugin answered for fewer than it was asked after."),
+        new ProviderFailure("unavailable", "The plugin returned fewer results than it was given handles."),
     );
   } catch (cause) {
     const failure = ProviderFailure.is(cause)
@@ -55,7 +57,7 @@ async function askTogether(
   }
 }
 
-/** Aborts when nobody of the group waits any more. */
+/** Aborts when no poll of the group waits any more. */
 function allAborted(signals: readonly AbortSignal[]): AbortSignal {
   const all = new AbortController();
   let left = signals.length;

@@ -8,7 +8,7 @@ import { storeAndSettle } from "./store-and-settle.js";
 import { storableResult } from "../results/stored-result.js";
 import { discardWhenEnded, submit, submitted } from "./submit.js";
 
-/** Polls accepted work: reads what the provider reported first, and asks it where that does not tell the end. */
+/** Polls accepted work: reads its callbacks first, and polls the provider unless they report the end. */
 export async function poll(step: JobStep, attempt: JobAttempt): Promise<void> {
   const { number, handle } = attempt;
   if (handle === null) throw new Error(`The attempt ${number} of ${step.job.id} was accepted without a handle.`);
@@ -42,7 +42,7 @@ async function ask(step: JobStep, handle: ProviderHandle): Promise<Snapshot> {
   return step.call("poll", (context) => pollProvider(handle, context));
 }
 
-/** Reports what the provider says of accepted work; null: the plugin failed without saying why. */
+/** Reports the provider's snapshot of accepted work; null: the plugin failed without a reason. */
 async function reported(
   step: JobStep,
   number: number,
@@ -70,7 +70,7 @@ async function reported(
   await storeAndSettle(step, number, snapshot, result === null ? "provider" : "link");
 }
 
-/** Another attempt of the job was finished: it is what the job gets, unless one is under way. */
+/** Another attempt of the job was finished: the job adopts it unless one is open. */
 export function finished(step: JobStep, { number, word, read }: OtherAttempt): Promise<void> {
   return reported(step, number, word, "callback", read);
 }
@@ -96,7 +96,7 @@ export async function resolve(step: JobStep, attempt: JobAttempt): Promise<void>
   await discardWhenEnded(step, await step.report({ type: "unresolved", number, callbacksRead: read }));
 }
 
-/** What the provider knows of an attempt; null when it cannot be asked, or not now. */
+/** The result of a look-up of the attempt; null when the provider has no look-up, or it failed. */
 async function lookUp(step: JobStep, { id }: JobAttempt): Promise<LookupOutcome | null> {
   const { capabilities, provider } = step.working;
   if (!capabilities.lookup || provider.lookup === undefined) return null;

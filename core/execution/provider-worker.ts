@@ -60,7 +60,7 @@ export class ProviderWorker {
     this.loop.start();
   }
 
-  /** There may be work. */
+  /** Wakes the worker: a job may be due. */
   wake(): void {
     this.loop.wake();
   }
@@ -70,13 +70,13 @@ export class ProviderWorker {
     return this.loop.nextStep();
   }
 
-  /** Claims nothing more; what runs goes on. */
+  /** Stops claiming; running steps continue. */
   stop(): void {
     this.stopping.abort();
     this.stopped = this.loop.stop();
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when no step runs any more. */
   async idle(): Promise<void> {
     // A claim may be under way; what it brings is waited for as well.
     await this.stopped;

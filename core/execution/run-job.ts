@@ -17,7 +17,7 @@ import type { WorkingProvider } from "./working-provider.js";
 export class RunJob {
   constructor(private readonly deps: RunJobDeps) {}
 
-  /** Never throws: whatever happens is written to the job or to the log. */
+  /** Never throws: every outcome is written to the job or to the log. */
   async run(claimed: ClaimedJob, working: WorkingProvider, lease: Lease): Promise<void> {
     const step = new JobStep(this.deps, claimed, working, lease);
     try {
@@ -42,17 +42,17 @@ async function act(step: JobStep): Promise<void> {
   if (attempt.state !== "finished") return resolve(step, attempt);
   if (attempt.result !== null) return storeAndSettle(step, attempt.number, attempt.result, "link");
   if (attempt.handle !== null) return poll(step, attempt);
-  // It was in the memory of a worker that may still be alive.
+  // The result was in the memory of a worker that may still be alive.
   await discardWhenEnded(step, await step.report({ type: "unresolved", number: attempt.number, callbacksRead: [] }));
 }
 
-/** Nothing is bought again that a callback reports as made. */
+/** Work that a callback reports as completed is not bought again. */
 async function submitAgain(step: JobStep): Promise<void> {
   const { other } = step.attempts.length === 0 ? { other: null } : await readCallbacks(step, null);
   return other === null ? submit(step) : finished(step, other);
 }
 
-/** Our own stop, or the loss of the lease, aborted the step. */
+/** A stop of this process, or the loss of the lease, aborted the step. */
 async function aborted(step: JobStep): Promise<void> {
   if (step.signal.reason === "lease_lost") return;
   try {
@@ -63,7 +63,7 @@ async function aborted(step: JobStep): Promise<void> {
   }
 }
 
-/** The storage could not be read: no fault of the job, which is tried again once the release can be written. */
+/** The storage could not be read: the job is released without a crash count, and retried. */
 async function cutOff(step: JobStep, error: unknown): Promise<void> {
   const { logger } = step.deps;
   logger.warn("The storage is unavailable; the job step will be retried", { error, job_id: step.job.id });
@@ -75,7 +75,7 @@ async function cutOff(step: JobStep, error: unknown): Promise<void> {
   }
 }
 
-/** Something broke that no rule foresees: it is counted, and tried again later. */
+/** The step failed unexpectedly: the crash is counted and the step retried later. */
 async function crashed(step: JobStep, error: unknown): Promise<void> {
   const { logger } = step.deps;
   logger.error("Job step failed unexpectedly; it will be retried", {

@@ -6,10 +6,10 @@ import { isLasting } from "../attempts/retry-policy.js";
 import { isStoredPlain } from "../attempts/policy.js";
 
 /**
- * Stores what was made and charges for it; or reports that it cannot be had.
+ * Stores a result and charges for it, or reports that it cannot be fetched.
  *
- * @param again where it can be had once more when this step ends without it; `nowhere`: it is in the memory of this
- * worker alone
+ * @param again where the result can be fetched again when this step fails; `nowhere`: it is in the memory of this
+ *   worker alone
  */
 export async function storeAndSettle(
   step: JobStep,
@@ -39,20 +39,22 @@ export async function storeAndSettle(
     return unavailable(step, number, error, again, cost);
   }
   if (files.missing.length > 0) {
-    deps.logger.warn("Not all of what a provider made could be stored", { job_id: job.id, missing: files.missing });
+    deps.logger.warn("Some files of a provider's result could not be stored", {
+      job_id: job.id,
+      missing: files.missing,
+    });
   }
   await settle(step, number, files, cost);
 }
 
 /**
- * Whether the audio is listened to; that it is about to be is written down before. Nothing is derived from a split's
- * files.
+ * Whether the audio is analysed; the start of the analysis is recorded first. Nothing is derived from a split's files.
  */
 async function mayListen(step: JobStep): Promise<boolean> {
   const { deps, job } = step;
   if (job.kind !== "music") return false;
   if (isStoredPlain(job)) {
-    deps.logger.warn("The files of a job are stored without derived parts: workers were lost while they made them", {
+    deps.logger.warn("The files of a job are stored without derived files: workers were lost while deriving them", {
       job_id: job.id,
       times: job.collectionsBegun,
     });
@@ -62,8 +64,8 @@ async function mayListen(step: JobStep): Promise<boolean> {
     await step.beginCollection();
     return true;
   } catch (error) {
-    // What is paid for is stored nevertheless.
-    deps.logger.warn("The beginning of a collection could not be written; the files are stored as they are", {
+    // The paid result is stored nevertheless.
+    deps.logger.warn("The start of a file collection could not be recorded; the files are stored without analysis", {
       error,
       job_id: job.id,
     });
@@ -81,7 +83,7 @@ async function unavailable(
   const { deps, job } = step;
   const failure = isLasting(error) ? error : null;
   const endsCollection = step.isCollecting;
-  deps.logger.error("What a provider made could not be stored", {
+  deps.logger.error("A provider's result could not be stored", {
     error,
     job_id: job.id,
     provider: job.providerId,
@@ -99,8 +101,7 @@ async function unavailable(
 }
 
 /**
- * Settles the job with files that are stored. They are kept unless it is certain that the job was not settled with
- * them.
+ * Settles the job with stored files. They are deleted only when it is certain that the job was not settled with them.
  */
 async function settle(
   step: JobStep,

@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.js";
 import type { InstallationStore } from "../ports/installation-store.js";
 import type { Logger } from "../ports/logger.js";
 
-/** `paused`: nothing new is bought. Polls, callbacks, settlement and deadlines go on, and jobs are accepted. */
+/** `paused`: no new work is submitted. Polls, callbacks, settlement and deadlines go on, and jobs are accepted. */
 export type SubmissionState = "active" | "paused";
 
 /** What an operator last set, for all processes. */
@@ -24,7 +24,7 @@ export interface SubmissionSwitchDeps {
 
 /** The name under which the storage keeps it. */
 const NAME = "submissions";
-/** How old an answer may be. */
+/** The maximum age of a cached state. */
 const FRESH_MS = 1_000;
 
 /** What an operator last set. */
@@ -33,7 +33,7 @@ export async function findSubmissions(installation: Pick<InstallationStore, "fin
 }
 
 /**
- * Whether workers submit new work to providers. After a restore from a backup, providers may have made work that the
+ * Whether workers submit new work to providers. After a restore from a backup, providers may have created work that the
  * storage has no record of: it would be bought again.
  */
 export class SubmissionSwitch {
@@ -63,13 +63,13 @@ export class SubmissionSwitch {
     return findSubmissions(this.deps.installation);
   }
 
-  /** Stops buying: in this process at once, in all others within seconds. A second time changes nothing. */
+  /** Pauses submissions: in this process at once, in all others within seconds. A second time changes nothing. */
   async pause(): Promise<Submissions> {
     const before = await this.find();
     return before.state === "paused" ? before : this.change("paused");
   }
 
-  /** Goes on buying, also in processes that their settings started as paused. */
+  /** Resumes submissions, also in processes that their settings started as paused. */
   resume(): Promise<Submissions> {
     return this.change("active");
   }

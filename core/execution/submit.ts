@@ -135,7 +135,7 @@ async function isAvailable({ deps, working, route }: JobStep): Promise<boolean> 
   const id = healthIdOf(route);
   const own = await availability.state(id);
   if (own === "closed" || (own === "half_open" && (await availability.takeTrial(id)))) return true;
-  // The job does not tell whether the provider is back: another may try.
+  // The job does not show whether the provider is back: another job may try.
   if (state === "half_open") await availability.returnTrial(working.id);
   return false;
 }

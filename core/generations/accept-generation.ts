@@ -37,7 +37,7 @@ export interface GivenIdempotency {
   readonly route: string;
   /** The body as parsed from JSON, before any default was filled in. */
   readonly body: unknown;
-  /** Builds the answer that is kept and given. */
+  /** Builds the response that is stored and returned. */
   present(job: Job): StoredResponse;
 }
 
@@ -45,11 +45,11 @@ export interface AcceptGenerationRequest {
   readonly account: Account;
   readonly input: GenerationInput;
   readonly requestId: RequestId | null;
-  /** When the request arrived; now, unless told otherwise. */
+  /** When the request arrived; now by default. */
   readonly requestedAt?: number;
   /** null for an embedding app that needs no replay. */
   readonly idempotency: GivenIdempotency | null;
-  /** Set when the request is one too many: only a recorded key is still answered. */
+  /** Set when the request exceeds a rate limit: only a replay is still returned. */
   readonly limitExceeded: RateLimitedError | null;
   /** Written in the transaction that accepts the job. */
   readonly alongside?: Alongside<Job>;
@@ -71,7 +71,7 @@ export interface AcceptGenerationDeps {
   readonly idempotencyTtlMs: number;
 }
 
-/** Creates a generation: the one way in for the public API and for embedding apps. */
+/** Creates a generation, for the public API, operators and embedding apps. */
 export class AcceptGeneration {
   constructor(private readonly deps: AcceptGenerationDeps) {}
 
@@ -125,7 +125,7 @@ export class AcceptGeneration {
     };
   }
 
-  /** The model and who serves it, or what stands against it. A refusal is not thrown here: the idempotency record is looked at first. */
+  /** The model and its route, or the refusal. The refusal is returned, not thrown, because a replay comes first. */
   private async check(
     request: AcceptGenerationRequest,
   ): Promise<{ readonly model: Model | null; readonly route: Route | null; readonly refusal: FermataError | null }> {
@@ -171,7 +171,7 @@ function costOf({ creditCost, references }: Model, { reference }: GenerationInpu
   return mode?.creditCost ?? creditCost;
 }
 
-/** What could not begin before its deadline would be refunded unbought. */
+/** A job that could not start before its deadline would only be refunded. */
 function tooMuchWaits(waitMs: number): ServiceUnavailableError {
   return new ServiceUnavailableError("Too many jobs wait for this model. Try again later.", Math.ceil(waitMs / 1000));
 }

@@ -5,11 +5,11 @@ import type { Track } from "../library/track.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 
-/** A job with the tracks it made; none until it completed. */
+/** A job with its tracks; none until it completed. */
 export interface JobWithTracks {
   readonly job: Job;
   readonly tracks: readonly Track[];
-  /** The files that it took a track apart into; none until it completed. */
+  /** The files of a split; none until it completed. */
   readonly outputs: readonly JobOutput[];
 }
 

@@ -16,7 +16,7 @@ export interface GivenReference {
   readonly strength?: number | undefined;
 }
 
-/** What each mode takes beside the track. */
+/** The members that each mode takes in addition to the track. */
 const MEMBERS: Readonly<
   Record<ReferenceMode, { readonly required: readonly string[]; readonly optional: readonly string[] }>
 > = {

@@ -28,7 +28,7 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 /**
  * Checks what holds for every model. Lengths count Unicode code points.
  *
- * @throws {InvalidRequestError} `details.issues` holds every mistake
+ * @throws {InvalidRequestError} `details.issues` holds every issue
  * @see API v1, section 4, "POST /api/v1/generations"; decisions, "Values, units, shapes"
  */
 export function checkGenerationInput(input: GenerationInput): void {

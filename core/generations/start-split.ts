@@ -71,18 +71,17 @@ export class StartSplit {
   constructor(private readonly deps: StartSplitDeps) {}
 
   /**
-   * Takes a track apart into stems, or into vocals and all the rest; `GET /jobs/{id}` polls the job. With a reference
-   * that the account used before for the same kind and track, the job of then is returned, whatever became of it and of
-   * the track since.
+   * Splits a track into stems, or into vocals and the rest; `GET /jobs/{id}` polls the job. With a reference that the
+   * account used before for the same kind and track, the job of then is returned, whatever became of it and of the
+   * track since.
    *
    * @throws {TrackNotFoundError} no such track, or the account may not play it
    * @throws {OperationRefusedError} no such account; the track has no owner and no account was named; no provider can
-   * take it
-   *   apart; the reference has other characters, or was used for another kind or track
+   *   split it; the reference has other characters, or was used for another kind or track
    * @throws {AccountSuspendedError}
    * @throws {ProviderUnavailableError} all that can are known to be down
    * @throws {@link InvalidRequestError} {@link InsufficientCreditsError} {@link GenerationConcurrencyExceededError}
-   * {@link ServiceUnavailableError}
+   *   {@link ServiceUnavailableError}
    */
   async start({ kind, accountId, trackId, ...options }: SplitRequest): Promise<StartedSplit> {
     const { acceptJobs, tiers, clock, ids, costs } = this.deps;
@@ -123,7 +122,7 @@ export class StartSplit {
     return { ...result.job, isRepeated: result.kind === "repeated" };
   }
 
-  /** Who can do it, or what stands against it. */
+  /** The route of the split, or the refusal. */
   private async routeOf(
     kind: SplitKind,
     request: JobRequest,

@@ -25,7 +25,7 @@ export class WaitForJob {
   async wait(jobId: JobId, maxMs: number, signal?: AbortSignal): Promise<Job | undefined> {
     const deadline = this.deps.clock.now() + maxMs;
     for (;;) {
-      // Listening begins before the look, so that an end between the two is not slept through.
+      // Subscribes before the first read, so that an end between the two is not missed.
       const ended = new AbortController();
       const unlisten = this.deps.events.onEnded(({ job }) => {
         if (job.id === jobId) ended.abort();

@@ -16,7 +16,7 @@ export interface AcceptCommand {
   /** Jobs the account may have running at once. */
   readonly concurrencyLimit: number;
   readonly idempotency: AcceptIdempotency | null;
-  /** What else stands against it, in the order of checks; a replay is answered all the same. */
+  /** The first failed check of the request; a replay is returned all the same. */
   readonly refusal: FermataError | null;
   /** Written in the transaction that accepts the job. */
   readonly alongside?: Alongside<Job>;
@@ -26,7 +26,7 @@ export interface AcceptIdempotency {
   readonly keyHash: string;
   readonly fingerprint: Fingerprint;
   readonly expiresAt: number;
-  /** The answer that will be kept and given. */
+  /** The response to store and return. */
   present(job: Job): StoredResponse;
 }
 

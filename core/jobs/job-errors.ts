@@ -27,7 +27,7 @@ export function jobErrorOf(kind: ProviderFailureKind): JobError {
   }
 }
 
-/** The `error` of a job whose worker was lost or stumbled too often. */
+/** The `error` of a job whose workers were lost or failed unexpectedly too often. */
 export const POISON_ERROR: JobError = { code: "generation_failed", message: "The job could not be processed." };
 
 /** The `error` of a job that did not end before its deadline. */

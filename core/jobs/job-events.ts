@@ -17,7 +17,7 @@ export interface JobEventsDeps {
   readonly logger: Logger;
 }
 
-/** Tells this process which jobs ended in it. Other processes learn of them from storage. */
+/** Notifies listeners in this process of jobs that ended in it. Other processes read the storage. */
 export class JobEvents {
   private readonly listeners = new Set<JobEndedListener>();
 

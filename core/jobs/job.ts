@@ -41,7 +41,7 @@ export interface JobRequest {
   readonly metadata: { readonly [key: string]: unknown } | null;
   /** Options of the model, as given; empty for a split. */
   readonly options: OptionValues;
-  /** The track to take apart, or that a generation works from; null for a generation from none. */
+  /** The track to split, or that a generation works from; null for a generation from none. */
   readonly sourceTrackId: TrackId | null;
   /** How a generation uses that track; null for a split, and for a generation from none. */
   readonly sourceUse: SourceUse | null;
@@ -135,7 +135,7 @@ export interface Job extends JobState {
 export type AttemptState =
   "intended" | "unknown" | "accepted" | "finished" | "stored" | "settled" | "refused" | "failed" | "abandoned";
 
-/** Why an attempt that was bought, or may have been, delivered nothing. */
+/** Why an attempt that was bought, or may have been, has no result. */
 export type AttemptLoss =
   /** An operator cancelled the job. */
   | "cancelled"
@@ -145,14 +145,14 @@ export type AttemptLoss =
   | "late"
   /** The provider ended it without a result. */
   | "provider_failed"
-  /** The provider made it, and its files could not be had. */
+  /** The provider created it, but its files could not be fetched. */
   | "files_lost"
   /** Workers were lost on it again and again. */
   | "crashed"
   /** What came of the call was never known. */
   | "unknown";
 
-/** What one attempt leads to. */
+/** One purchase at a provider. */
 export interface JobAttempt {
   readonly id: AttemptId;
   readonly jobId: JobId;
@@ -164,7 +164,7 @@ export interface JobAttempt {
   readonly state: AttemptState;
   /** Asks the provider for it: set once accepted. */
   readonly handle: ProviderHandle | null;
-  /** What the provider made, where it is behind links that need no key; null when it must be asked for again. */
+  /** The provider's result, where it is behind links that need no key; null when it must be polled again. */
   readonly result: Completed | null;
   /** What is stored of it here, while the job could not be settled with it; null otherwise. */
   readonly files: StoredFiles | null;
@@ -203,11 +203,11 @@ export interface StoredFiles {
   readonly tracks: readonly NewTrack[];
   /** None for a generation. */
   readonly outputs: readonly JobOutput[];
-  /** What could not be had, and why, for operators; none when all is there. */
+  /** Files that could not be fetched, with the reason, for operators; empty when all were stored. */
   readonly missing: readonly string[];
 }
 
-/** A file that a split made. */
+/** A file of a split. */
 export interface JobOutput {
   /** `vocals`, `instrumental`, `drums`, …: lower case. */
   readonly label: string;

@@ -8,7 +8,7 @@ import { decideSettlement, type Ending } from "./decide-settlement.js";
 import type { JobEnded, JobEvents } from "./job-events.js";
 import type { JobState } from "./job.js";
 
-/** Writes what others are to be notified of, in the transaction that ends the jobs. */
+/** Writes the webhook events of ended jobs, in the transaction that ends them. */
 export interface EndedJobsWriter {
   write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void>;
 }
@@ -27,7 +27,7 @@ export class SettleJobs {
 
   /**
    * @param locked live jobs, locked in `tx`
-   * @returns what is to be announced once `tx` is committed, one for each ending
+   * @returns the ended jobs, for {@link emitEnded} once `tx` is committed
    */
   async settle(
     tx: Transaction,
@@ -66,7 +66,7 @@ export class SettleJobs {
     return all;
   }
 
-  /** Announces ended jobs in this process, once what ended them is committed. */
+  /** Notifies listeners in this process of ended jobs, once their endings are committed. */
   emitEnded(ended: readonly JobEnded[]): void {
     for (const one of ended) this.deps.events.emitEnded(one);
   }

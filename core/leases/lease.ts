@@ -1,7 +1,7 @@
 /** Why the work on a job is aborted. */
 export type AbortReason = "lease_lost" | "stopping";
 
-/** What would be bought a second time, or be lost, if a stop aborted it. */
+/** A section of a step that a stop must not abort, because its work would be bought twice or lost. */
 export interface UnrepeatableWork {
   /**
    * `submission`: a call that makes a provider begin, until its outcome is written. `result`: audio that only this
@@ -86,7 +86,7 @@ export class Lease {
     if (this.outermost === null) this.controller.abort(reason);
   }
 
-  /** Aborts the work, whatever it is at. */
+  /** Aborts the work at once, unrepeatable sections included. */
   abort(reason: AbortReason): void {
     this.controller.abort(reason);
   }

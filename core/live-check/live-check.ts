@@ -219,7 +219,7 @@ export class LiveCheck {
     }
   }
 
-  /** Whether an interruption ended the step: what a plugin says of an aborted call tells nothing of the provider. */
+  /** Whether an interruption ended the step: the error of an aborted call says nothing about the provider. */
   private isAborted(step: LiveStepName): boolean {
     const { interrupted, ended } = this.signals;
     return step === "submit" || step === "cancel" ? ended.aborted : interrupted.aborted || ended.aborted;

@@ -78,7 +78,7 @@ export class LiveFiles {
     return { role, label, ...found };
   }
 
-  /** Notes what is found as it is found: of a file that breaks off, its type stays known. */
+  /** Records each property as soon as it is known: the type of an interrupted file stays known. */
   private async read(asset: ProviderAsset, how: FileCheck, found: Found): Promise<void> {
     const { contentType, bytes } = await this.open(asset, how);
     found.contentType = contentType;

@@ -146,7 +146,7 @@ export class CollectAudio {
     total.deleted.add(files.filter((file) => !failures.has(file)));
     total.failed.add(files.filter((file) => failures.has(file)));
     for (const [file, error] of [...failures].slice(0, 1)) {
-      logger.error("Files that were left behind could not be deleted", {
+      logger.error("Orphaned audio files could not be deleted", {
         error,
         files: failures.size,
         audio_key: file.key,

@@ -23,7 +23,7 @@ export interface MaintenanceParts {
   readonly maintenance: Maintenance;
 }
 
-/** What runs on a schedule where jobs are worked on. */
+/** Assembles the scheduled maintenance of worker processes. */
 export function createMaintenance({
   ports,
   audit,

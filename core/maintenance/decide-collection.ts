@@ -19,7 +19,7 @@ export interface KnownAudio {
  * - `unknown`: it belongs to no job or upload that this storage knows, but perhaps to another installation or to a
  *   backup
  * - `alive`: its job or upload has not ended, and may name it yet
- * - `recent`: it was written a moment ago, and whoever writes it may be at work yet
+ * - `recent`: it was written a moment ago, and its writer may still be at work
  * - `orphaned`: left behind by a process that was lost; the only ones that are deleted
  */
 export type AudioFate = "named" | "unknown" | "alive" | "recent" | "orphaned";

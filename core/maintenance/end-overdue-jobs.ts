@@ -23,8 +23,8 @@ export interface EndOverdueJobsDeps {
 const BATCH = 200;
 
 /**
- * Ends jobs whose time in the queue is over, and has a last poll made of attempts past their deadline. Each job stands
- * alone: one that cannot be settled is logged, and delays no other.
+ * Ends jobs past their queue deadline, and makes attempts past their deadline due for a last poll. A job that cannot be
+ * settled is logged and does not delay others.
  */
 export class EndOverdueJobs {
   constructor(private readonly deps: EndOverdueJobsDeps) {}

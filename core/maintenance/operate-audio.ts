@@ -6,7 +6,7 @@ export interface OperateAudioDeps {
   readonly audit: Pick<RecordsActions, "note">;
 }
 
-/** Stored audio, as operators clean it up; what the schedule does by itself is nobody's action. */
+/** Deletes orphaned audio for operators and records it in the audit log; scheduled runs are not recorded. */
 export class OperateAudio {
   constructor(private readonly deps: OperateAudioDeps) {}
 

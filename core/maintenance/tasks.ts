@@ -117,8 +117,7 @@ function collectAudio({ collectAudio, logger }: MaintenanceTasksDeps): Maintenan
         signal,
       });
       after = next;
-      if (deleted.files > 0)
-        logger.info("Audio files that lost processes had left behind were deleted", { task: id, ...deleted });
+      if (deleted.files > 0) logger.info("Orphaned audio files were deleted", { task: id, ...deleted });
     },
   };
 }

@@ -12,7 +12,7 @@ export interface AccountFilter {
   readonly limit: number;
 }
 
-/** An account with the key that spoke for it. */
+/** An account with the key that authenticated it. */
 export interface KeyHolder {
   readonly key: ApiKey;
   readonly account: Account;
@@ -30,7 +30,7 @@ export interface AccountStore {
   listSuspended(): Promise<AccountId[]>;
   /** False when there is no such account. */
   updateAccount(tx: Transaction, id: AccountId, changes: AccountChanges): Promise<boolean>;
-  /** True while no account was ever made. */
+  /** True while no account was ever created. */
   isEmpty(): Promise<boolean>;
 
   insertKeys(tx: Transaction, keys: readonly ApiKey[]): Promise<void>;

@@ -9,7 +9,7 @@ export interface Account {
   readonly emailVerified: boolean;
   /** null until the API terms are accepted: every endpoint then returns 403. */
   readonly termsAcceptedAt: number | null;
-  /** When an operator suspended it; null while it is not. Requests with its keys then get 403. */
+  /** When an operator suspended it; null while it is not. Requests with its keys then return 403. */
   readonly suspendedAt: number | null;
   /** For operators only, 1 to 200 characters; null when none was given. */
   readonly suspendedReason: string | null;
@@ -27,6 +27,6 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   readonly createdAt: number;
   readonly revokedAt: number | null;
-  /** From this moment on the key is refused like a revoked one; null: never. */
+  /** From this moment on it is treated like a revoked key; null: never. */
   readonly expiresAt: number | null;
 }

@@ -16,15 +16,16 @@ export interface OpenOptions {
 }
 
 /**
- * Gets at what a provider made, wherever it is: in memory, in a stream, in text, behind a URL, in a ZIP. URLs fall under the address policy of
- * webhooks.
+ * Opens a provider's file, wherever it is stored: in memory, in a stream, in text, behind a URL, in a ZIP. URLs fall
+ * under the address policy of webhooks.
  */
 export interface AssetOpener {
   /**
-   * @throws {ProviderFailure} `failed`: it is no audio or image that may be stored, too large, or its address is blocked; `gone`: it is there no
-   *   more; `unavailable`: it could not be fetched now. A download that breaks off goes on where it was, where the server can
+   * @throws {ProviderFailure} `failed`: it is no audio or image that may be stored, too large, or its address is
+   *   blocked; `gone`: it no longer exists; `unavailable`: it could not be fetched now. An interrupted download resumes
+   *   where the server supports it
    */
   open(source: AssetSource, options: OpenOptions): Promise<OpenedAsset>;
-  /** Gives up what runs. */
+  /** Aborts running downloads. */
   close(): Promise<void>;
 }

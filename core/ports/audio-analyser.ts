@@ -1,4 +1,4 @@
-/** What a file sounds like. */
+/** The analysis of a file. */
 export interface AudioAnalysis {
   /** Seconds from the first sample to the last. */
   readonly durationSeconds: number;
@@ -8,7 +8,7 @@ export interface AudioAnalysis {
   readonly preview: AudioPreview | null;
 }
 
-/** An excerpt from where a piece is in full swing, faded at both ends: all of a piece that is no longer. */
+/** An excerpt from the loudest part of a track, faded at both ends; a shorter track is used whole. */
 export interface AudioPreview {
   readonly bytes: Uint8Array;
   readonly contentType: "audio/mpeg";
@@ -25,8 +25,8 @@ export interface AnalysisRequest {
 export const PREVIEW_SECONDS = 30;
 
 /**
- * Listens to files, away from the event loop. It goes by the bytes, never by a file's name or type, and holds no more of a file than a preview
- * needs, however long it is. What it cannot make out never harms the next call.
+ * Analyses files, away from the event loop. It goes by the bytes, never by a file's name or type, and holds no more of
+ * a file than a preview needs, however long it is. A file that it cannot decode does not affect the next call.
  */
 export interface AudioAnalyser {
   /**
@@ -37,7 +37,7 @@ export interface AudioAnalyser {
    * @throws whatever the source throws, and the signal's reason once that is aborted
    */
   analyse(source: Uint8Array | AsyncIterable<Uint8Array>, request: AnalysisRequest): Promise<AudioAnalysis | null>;
-  /** Gives up what runs: those calls reject. */
+  /** Aborts running calls: they reject. */
   close(): Promise<void>;
 }
 

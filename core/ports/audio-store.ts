@@ -50,8 +50,8 @@ export interface AudioStore {
    */
   list(after: string | null, limit: number): Promise<ListedAudio[]>;
   /**
-   * A link that gives the file, and parts of it, to whoever has it, until it expires; nobody asks whether the file is there. Left out by a
-   * store that gives none: then all that is heard goes through this server.
+   * A link with which any client can read the file, and ranges of it, until it expires; the store does not check that
+   * the file exists. Left out by a store without links: this server then serves all audio.
    */
   readonly linkTo?: (key: string, link: AudioLink) => Promise<string>;
 }

@@ -13,8 +13,8 @@ export interface AuditFilter {
 /** The records of operators' actions. It only grows: nothing here changes or deletes a record. */
 export interface AuditLog {
   /**
-   * Reads the end of the chain and keeps it until `tx` ends: whoever appends meanwhile waits. It is the last lock that a
-   * transaction takes.
+   * Reads the end of the chain and keeps it until `tx` ends: other writers wait. It is the last lock that a transaction
+   * takes.
    */
   lockHead(tx: Transaction): Promise<AuditHead>;
   /** Whether this record was appended, as this `tx` sees it. */

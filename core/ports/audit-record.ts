@@ -1,6 +1,6 @@
 import type { AccountId, AuditRecordId } from "../ids.js";
 
-/** What operators and embedding apps do that changes something. */
+/** The actions of operators and embedding apps that change something. */
 export const AUDIT_ACTIONS = [
   "accounts.create",
   "accounts.accept_terms",
@@ -34,7 +34,7 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** What is told of an action beyond its targets. Never a key, a token or another secret. */
+/** Details of an action beyond its targets. Never a key, a token or another secret. */
 export type AuditFields = Readonly<Record<string, string | number | boolean | null>>;
 
 export interface AuditEntry {

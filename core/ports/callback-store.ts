@@ -1,12 +1,12 @@
 import type { CallbackId, JobId } from "../ids.js";
 import type { Transaction } from "./unit-of-work.js";
 
-/** What a provider sent about a job, as it came. */
+/** A callback of a provider about a job, as received. */
 export interface StoredCallback {
   readonly id: CallbackId;
   readonly jobId: JobId;
   readonly providerId: string;
-  /** The attempt that its address was made for; null: the address was the job's. */
+  /** The attempt that its address belongs to; null: the address belongs to the job. */
   readonly attempt: number | null;
   /** Equal for two callbacks that say the same: SHA-256 over the body and what was signed with it. */
   readonly digest: string;
@@ -16,7 +16,10 @@ export interface StoredCallback {
   readonly receivedAt: number;
 }
 
-/** The inbox of provider callbacks: kept before anybody looks at them, so that none is lost between two processes. */
+/**
+ * The inbox of provider callbacks: they are stored before a worker reads them, so that none is lost between two
+ * processes.
+ */
 export interface CallbackStore {
   /** @returns false when the job has one of the same digest already: nothing was written */
   insert(tx: Transaction, callback: StoredCallback): Promise<boolean>;

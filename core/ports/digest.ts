@@ -4,6 +4,6 @@ export interface Digest {
   sha256(data: string | Uint8Array): string;
   /** HMAC-SHA-256 (RFC 2104), base64url without padding. */
   hmacSha256(key: string | Uint8Array, text: string): string;
-  /** Compares two texts in a time that tells nothing about where they differ. */
+  /** Compares two texts in a time that does not depend on where they differ. */
   equals(left: string, right: string): boolean;
 }

@@ -9,13 +9,13 @@ export interface Fingerprint {
   readonly body: string;
 }
 
-/** An answer kept to the byte. */
+/** A stored response, byte for byte. */
 export interface StoredResponse {
   readonly status: number;
   readonly body: string;
 }
 
-/** What a used key stands for. The key itself is kept as its SHA-256 only. */
+/** The job and response of a used key. Only the key's SHA-256 is stored. */
 export interface IdempotencyRecord extends Fingerprint {
   readonly accountId: AccountId;
   readonly keyHash: string;
@@ -31,7 +31,7 @@ export type IdempotencyKey = Pick<IdempotencyRecord, "accountId" | "keyHash">;
 /** A key, and the job that it stands for. */
 export type KeyOfJob = Pick<IdempotencyRecord, "accountId" | "keyHash" | "jobId">;
 
-/** What was answered to which key. A key belongs to its account. */
+/** The response to each idempotency key. A key belongs to its account. */
 export interface IdempotencyStore {
   /** The records of these keys that have not expired at `now`, in no order. */
   findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]>;
@@ -40,8 +40,8 @@ export interface IdempotencyStore {
   insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void>;
 
   /**
-   * Replaces the answer of a record that still exists and still stands for this job. A key that has expired and stands
-   * for another job by now keeps that job's answer.
+   * Replaces the response of a record that still exists and still belongs to this job. A key that has expired and now
+   * belongs to another job keeps that job's response.
    */
   updateResponse(tx: Transaction, record: KeyOfJob, response: StoredResponse): Promise<void>;
 

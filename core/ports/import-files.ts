@@ -1,7 +1,7 @@
 /** A file that an import names. */
 export interface ImportFile {
   readonly sizeBytes: number;
-  /** Its first bytes, at most {@link HEAD_BYTES}: enough to tell what it holds. */
+  /** Its first bytes, at most {@link HEAD_BYTES}: enough to detect its format. */
   readonly head: Uint8Array;
   read(): AsyncIterable<Uint8Array>;
 }
@@ -11,8 +11,9 @@ export const HEAD_BYTES = 64;
 /** The files that come with an import. */
 export interface ImportFiles {
   /**
-   * @param path relative, its parts joined by `/`; one that leads out of the place of the import is refused, also by a symbolic link
-   * @throws {ImportFileError} there is no such file, it is none, it cannot be read, or it lies elsewhere
+   * @param path relative, its parts joined by `/`; one that leads out of the place of the import is refused, also by a
+   *   symbolic link
+   * @throws {ImportFileError} there is no such file, it is none, it cannot be read, or it is stored elsewhere
    */
   open(path: string): Promise<ImportFile>;
 }

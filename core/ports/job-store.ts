@@ -109,7 +109,7 @@ export interface JobStore {
   /** Reads jobs in ascending order of id and keeps them from changing until `tx` ends; unknown ids are left out. */
   lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>>;
 
-  /** What was asked for with these jobs, as `tx` sees it; unknown ids are left out. */
+  /** The requests of these jobs, as `tx` sees them; unknown ids are left out. */
   requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>>;
 
   /**
@@ -155,7 +155,7 @@ export interface JobStore {
   /** Those of several jobs, each in its order; a job without any is left out. */
   attemptsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>>;
 
-  /** Ended jobs behind this place and made before `createdBefore`, the oldest first (`createdAt`, then `id`). */
+  /** Ended jobs behind this place and created before `createdBefore`, the oldest first (`createdAt`, then `id`). */
   listEnded(after: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]>;
 
   insertOutputs(
@@ -163,7 +163,7 @@ export interface JobStore {
     created: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
   ): Promise<void>;
 
-  /** The files that splits made, in their order; a job without any is left out. */
+  /** The files of splits, in their order; a job without any is left out. */
   outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>>;
 
   /**

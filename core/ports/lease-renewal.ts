@@ -1,12 +1,12 @@
 import type { JobId } from "../ids.js";
 
-/** Hears of a lease that was kept and is gone: another worker has the job, or it has ended. */
+/** Is called for a renewed lease that was lost: another worker holds the job, or it has ended. */
 export type LostLeaseListener = (jobId: JobId, fence: number) => void;
 
 /**
- * Keeps the leases of one process alive. Each lease that is kept is renewed three times in its life, for a whole one each time. A storage
- * that is out of reach is tried again and again, more often than that; whatever the outage lasts, the leases stay kept, and those that
- * were lost meanwhile are told when it is over. While nothing is kept, nothing is read or written.
+ * Renews the leases of one process. Each lease is renewed three times in its life, each time for its whole length.
+ * While the storage is unavailable, renewals are retried more often; the leases stay registered for the whole outage,
+ * and lost ones are reported when it ends. Without registered leases nothing is read or written.
  */
 export interface LeaseRenewal {
   /**
@@ -18,7 +18,7 @@ export interface LeaseRenewal {
   /** Renews the lease no more: one renewal that is under way may still be written. A lease that is not kept, or under another fence, is left as it is. */
   forget(jobId: JobId, fence: number): void;
 
-  /** Tells `listener`, in place of the one before, of each lease that is lost; once, and it is forgotten by then. */
+  /** Sets the one `listener` that is called for each lost lease: once, after the lease is forgotten. */
   onLost(listener: LostLeaseListener): void;
 
   /** Forgets everything. Once it has resolved, nothing is renewed any more; it never rejects. A second time does nothing. */

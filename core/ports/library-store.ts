@@ -8,22 +8,22 @@ import type { Transaction } from "./unit-of-work.js";
 /** Where a list of playlists ends. */
 export interface PlaylistLimits {
   readonly playlists: number;
-  /** That they hold together, whoever may see them. */
+  /** The tracks that they hold together, visible to the viewer or not. */
   readonly tracks: number;
 }
 
 /**
- * Tracks with their files and tags, playlists, and the index that both are searched by. What a viewer may see is part of every search and list
- * here; `find…` return what there is, and the caller judges it.
+ * Tracks with their files and tags, playlists, and the index that both are searched by. What a viewer may see is part
+ * of every search and list here; `find…` return every row, and the caller checks access.
  */
 export interface LibraryStore {
   /**
    * Creates tracks with their lyrics. Playable ones are found by {@link searchTracks} as soon as `tx` is committed.
    */
   insertTracks(tx: Transaction, tracks: readonly NewTrack[]): Promise<void>;
-  /** The tracks that these jobs made, in their order; a job without tracks is left out. */
+  /** The tracks of these jobs, in their order; a job without tracks is left out. */
   tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>>;
-  /** Tracks by id, whoever owns them; unknown ids are left out. */
+  /** Tracks by id, of any owner; unknown ids are left out. */
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>>;
   /** The lyrics of a track; null when it has none, or is not there. */
   findLyrics(id: TrackId): Promise<Lyrics | null>;
@@ -52,7 +52,7 @@ export interface LibraryStore {
   searchTracks(search: LibrarySearch): Promise<Track[]>;
 
   insertPlaylists(tx: Transaction, playlists: readonly Playlist[]): Promise<void>;
-  /** Playlists by id, whoever owns them; unknown ids are left out. */
+  /** Playlists by id, of any owner; unknown ids are left out. */
   findPlaylists(ids: readonly PlaylistId[]): Promise<Map<PlaylistId, Playlist>>;
   /** Reads a playlist and keeps it from changing until `tx` ends; null when there is none. */
   lockPlaylist(tx: Transaction, id: PlaylistId): Promise<Playlist | null>;
@@ -72,10 +72,10 @@ export interface LibraryStore {
   searchPlaylists(search: LibrarySearch): Promise<Playlist[]>;
 
   /**
-   * Files some of what was added for searches, which find all of it before and after, and faster after. A few thousand items at a time. Of
-   * several at once, one does the work.
+   * Indexes some of the pending items, a few thousand at a time. Searches find them before and after, and faster after.
+   * Of several concurrent calls, one does the work.
    *
-   * @returns whether there may be more to file
+   * @returns whether more items may be pending
    */
   fileForSearch(tx: Transaction): Promise<boolean>;
 }

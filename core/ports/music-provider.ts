@@ -43,18 +43,18 @@ export interface MusicProvider {
   /**
    * Starts the work.
    *
-   * @returns `completed` with what was made, or `accepted` with a handle that `poll` understands
-   * @throws {ProviderFailure} `outcome_unknown` as soon as the request may have been accepted and the answer is not known: a reset
-   *   connection, a reply cut off, a time-out after sending
+   * @returns `completed` with the result, or `accepted` with a handle that `poll` understands
+   * @throws {ProviderFailure} `outcome_unknown` as soon as the request may have been accepted and the response is not
+   *   known: a reset connection, a reply cut off, a time-out after sending
    */
   submit(request: SubmitRequest, context: CallContext): Promise<Completed | Accepted>;
   /**
-   * Asks after accepted work. Needed by a provider whose `submit` answers `accepted`, unless it has `pollMany`.
-   * `unavailable` and `rate_limited` mean: ask again; `timeout` that the work ran out of time there, and is over.
+   * Polls accepted work. Needed by a provider whose `submit` returns `accepted`, unless it has `pollMany`.
+   * `unavailable` and `rate_limited` mean: poll again; `timeout`: the work timed out at the provider and has ended.
    */
   poll?(handle: ProviderHandle, context: CallContext): Promise<Snapshot>;
   /**
-   * Asks after much work with one request, where the provider limits how often it is asked.
+   * Polls several works with one request, where the provider limits requests.
    *
    * @returns one for each handle, in their order
    */
@@ -65,7 +65,7 @@ export interface MusicProvider {
   lookup?(attemptId: string, context: CallContext): Promise<LookupOutcome>;
   /** Tries to stop accepted work. Needed where `capabilities.cancel` is true. */
   cancel?(handle: ProviderHandle, context: CallContext): Promise<CancelOutcome>;
-  /** Tries the key and reads what credit is left, without making work. */
+  /** Checks the key and reads the remaining credit, without starting work. */
   probe?(context: CallContext): Promise<ProbeResult>;
   /** Frees what `create` opened. */
   close?(): Promise<void>;
@@ -91,10 +91,10 @@ export interface ProviderDefinition {
    */
   readonly longestCallMs?: number | ((settings: ProviderHost["settings"]) => number);
   /**
-   * Hosts that its calls and uploads go to beside those of URLs in its settings: `api.example.com`, `*.cdn.example.com`
-   * for all names below
-   * one. Every call elsewhere is refused as `misconfigured`; `plugins.<id>.allowHosts` adds to them. Files that are
-   * given as a {@link UrlSource} need no entry. Left out: any host, by https and at a public address.
+   * Hosts that its calls and uploads go to, in addition to those of URLs in its settings: `api.example.com`,
+   * `*.cdn.example.com` for all names below one. Every call elsewhere is refused as `misconfigured`;
+   * `plugins.<id>.allowHosts` adds to them. Files that are given as a {@link UrlSource} need no entry. Left out: any
+   * host, by https and at a public address.
    */
   readonly hosts?: readonly string[] | ((settings: ProviderHost["settings"]) => readonly string[]);
   readonly settings: { readonly [name: string]: ProviderSetting };

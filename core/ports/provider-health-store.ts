@@ -8,7 +8,7 @@ export interface ProviderHealth {
   readonly failures: number;
   /** Set while open or half-open. */
   readonly openedAt: number | null;
-  /** While half-open: until then one job is trying. It ends by itself, since whoever tries may be lost. */
+  /** While half-open: until then one job is trying. It expires by itself, because the worker that tries may be lost. */
   readonly trialUntil: number | null;
 }
 

@@ -12,13 +12,13 @@ export interface RateCount extends WindowCount {
 }
 
 /**
- * The counts of rate limits that processes share: one per subject and length of window, whether that window still runs or not. It keeps
- * what it is told and decides nothing.
+ * The counts of rate limits that processes share: one per subject and length of window, whether that window still runs
+ * or not. It stores counts and decides nothing.
  */
 export interface RateCountStore {
   /**
-   * Reads the counts of these subjects and keeps them from changing until `tx` ends. A subject or window without a count is missing from
-   * the answer; of two transactions that both insert it, one runs again.
+   * Reads the counts of these subjects and keeps them from changing until `tx` ends. A subject or window without a
+   * count is missing from the result; of two transactions that both insert it, one runs again.
    */
   lockCounts(tx: Transaction, subjects: readonly string[]): Promise<RateCount[]>;
 

@@ -28,17 +28,18 @@ export interface RateDecision {
 }
 
 /**
- * Counts requests in windows, which are told apart by their length: a change of limits keeps what was counted. Over several processes
- * limits may be approximate; credits and concurrency never are. Nothing here rejects: where counts cannot be shared, each process counts
- * by itself. A subject begins with its kind and a blank (`read acct_1`); there are few kinds.
+ * Counts requests in windows, which are identified by their length: a change of limits keeps the counts. Over several
+ * processes limits may be approximate; credits and concurrency never are. Nothing here rejects: where counts cannot be
+ * shared, each process counts by itself. A subject begins with its kind and a blank (`read acct_1`); there are few
+ * kinds.
  */
 export interface RateLimiter {
   /** Counts one request of `subject` if every window has room; a refused request changes nothing. */
   consume(subject: string, rules: readonly WindowRule[]): Promise<RateDecision>;
-  /** The windows as they are, counting nothing. `allowed` tells whether one more request would pass. */
+  /** The windows as they are, counting nothing. `allowed`: whether one more request would pass. */
   peek(subject: string, rules: readonly WindowRule[]): Promise<RateDecision>;
   /** Takes back one counted request of windows that still run. */
   giveBack(subject: string, rules: readonly WindowRule[]): void;
-  /** Hands over what others must know, waiting for them a moment only; it goes on counting for itself. */
+  /** Shares its unsent counts with other processes, waiting only briefly; it keeps counting locally. */
   close(): Promise<void>;
 }

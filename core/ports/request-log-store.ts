@@ -21,17 +21,17 @@ export interface RequestCounts {
   readonly failed: number;
 }
 
-/** Whole credits by the books, not by the log: a row that is missing takes none away. */
+/** Whole credits by the ledger, not by the log: a missing row takes none away. */
 export interface RequestCredits {
-  /** What requests reserved for the jobs that they made; a replay makes none. */
+  /** Credits reserved for the jobs that requests created; a replay creates none. */
   readonly used: number;
   /** What of that came back. */
   readonly refunded: number;
 }
 
 /**
- * One row for each authenticated request, and what requests cost. Rows are written late and may be lost; credits are those of the jobs
- * that requests made. A job that no request made is in no figure here.
+ * One row for each authenticated request, and what requests cost. Rows are written late and may be lost; credits are
+ * those of the jobs that requests created. Jobs without a request are not counted here.
  */
 export interface RequestLogStore {
   /** Adds rows. Repeating a row changes nothing; one whose `count` has grown takes the place of what is there. */
@@ -46,14 +46,14 @@ export interface RequestLogStore {
   /** Deletes rows of requests that arrived before a moment, the oldest first, at most `limit`. @returns how many */
   deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number>;
 
-  /** What each of these requests cost; those that made no job are left out. */
+  /** What each of these requests cost; those that created no job are left out. */
   creditsOf(
     requests: readonly Pick<LoggedRequest, "id" | "accountId" | "createdAt">[],
   ): Promise<Map<RequestId, RequestCredits>>;
 
   /**
-   * What all requests of the query cost together. A request's client is its job's. Its status is 202, unless its row says 499 or above: no
-   * other status is that of a request that made a job.
+   * What all requests of the query cost together. A request's client is its job's. Its status is 202, unless its row
+   * says 499 or above: no other status is that of a request that created a job.
    */
   sumCredits(query: Omit<RequestQuery, "route">): Promise<RequestCredits>;
 }

@@ -1,7 +1,9 @@
 import type { ErrorCode } from "../error-codes.js";
 import type { AccountId, JobId, RequestId } from "../ids.js";
 
-/** An authenticated request and its response. It holds no query, no body and no secret. @see decisions, "Usage, logs" */
+/**
+ * An authenticated request and its response. It holds no query, no body and no secret. @see decisions, "Usage, logs"
+ */
 export interface LoggedRequest {
   readonly id: RequestId;
   readonly accountId: AccountId;
@@ -10,7 +12,7 @@ export interface LoggedRequest {
   readonly path: string;
   /** The path's template, `/api/v1/generations/{id}`. */
   readonly route: string;
-  /** 499 when the client went away before the response. */
+  /** 499 when the client closed the connection before the response. */
   readonly status: number;
   readonly errorCode: ErrorCode | null;
   /** Bytes of the body; null when there was none, or it is unknown. */
@@ -29,21 +31,18 @@ export interface LoggedRequest {
 /** How long requests are kept, and how far back an account sees. */
 export const LOG_KEPT_MS = 30 * 86_400_000;
 
-/** Longer paths are cut: no endpoint has one, so the rest means nothing. */
+/** Longer paths are cut: no endpoint has one. */
 export const PATH_MAX_LENGTH = 255;
 
 /** What makes credits move. @see API v1, section 1, rules 2 and 3 */
 export const CREDITS_ROUTE = "/api/v1/generations";
 
-/**
- * What counts as the status of a request that created a job while its row is missing, not yet written or dropped: what its acceptance put on
- * record.
- */
+/** The status of a request that created a job while its row is missing (not yet written, or dropped). */
 export const ACCEPTED_STATUS = 202;
 
 /**
- * A request that created a job got {@link ACCEPTED_STATUS}, or this status and above: its caller went away, or its response
- * failed.
+ * A request that created a job has {@link ACCEPTED_STATUS}, or this status and above: its client disconnected, or its
+ * response failed.
  */
 export const LATE_FAILURE_STATUS = 499;
 

@@ -9,13 +9,13 @@ export interface CheckResult {
   readonly result: "ok" | "warning" | "failed";
   /** A sentence of what was found. */
   readonly message: string;
-  /** How to mend it: the statement, the command or the setting. null when there is nothing to mend. */
+  /** How to fix it: the statement, the command or the setting. null when there is nothing to fix. */
   readonly fix: string | null;
 }
 
 /**
- * Looks at one technology as this process meets it: whether it is there, fit and allowed. Nothing is left changed but what a start would make
- * as well. Does not throw: what stands in the way of looking is itself a finding.
+ * Looks at one technology as this process meets it: whether it is there, fit and allowed. Nothing is left changed but
+ * what a start would make as well. Does not throw: an error that prevents a check is itself a check result.
  */
 export type SelfCheck = () => Promise<readonly CheckResult[]>;
 

@@ -1,6 +1,6 @@
 declare const transactionBrand: unique symbol;
 
-/** A handle on one open transaction; only the storage that made it can read it. */
+/** A handle on one open transaction; only the storage that created it can read it. */
 export interface Transaction {
   readonly [transactionBrand]: true;
 }

@@ -35,13 +35,13 @@ export type EndpointStatus = "active" | "disabled";
 /** Who disabled an endpoint: its owner, a 410 of the receiver, or failures for days. */
 export type DisabledBy = "user" | "gone" | "failing";
 
-/** A secret that signs alongside the current one until it expires. */
+/** A retired secret that signs alongside the current one until it expires. */
 export interface RetiredSecret {
   readonly sealed: string;
   readonly signsUntil: number;
 }
 
-/** A URL to which an account wants events of ended jobs. */
+/** A URL that an account registered for events of ended jobs. */
 export interface WebhookEndpoint {
   readonly id: WebhookEndpointId;
   readonly accountId: AccountId;
@@ -98,7 +98,7 @@ export interface WebhookDelivery {
   readonly eventId: WebhookEventId;
   readonly endpointId: WebhookEndpointId;
   readonly state: DeliveryState;
-  /** Delivery attempts of the schedule so far. */
+  /** Scheduled delivery attempts so far. */
   readonly attempts: number;
   /** Raised by every claim and when it is dropped; a write under an older fence changes nothing. */
   readonly fence: number;

@@ -15,10 +15,11 @@ export interface WebhookMessage {
  * Why a try had no success, for operators:
  * - `dns`: the name has no address
  * - `blocked_address`: the host, or one of its addresses, is not to be reached; nothing was sent
- * - `connect`, `tls`: no connection; no certificate that is valid for the name; or neither within the time for connecting
- * - `timeout`: not over in time, the answer's body included
- * - `redirect`, `http_4xx`, `http_5xx`, `gone` (410): what it answered
- * - `protocol`: the answer was no HTTP, or broke off
+ * - `connect`, `tls`: no connection; no certificate that is valid for the name; or neither within the time for
+ *   connecting
+ * - `timeout`: not complete in time, the response body included
+ * - `redirect`, `http_4xx`, `http_5xx`, `gone` (410): the status of the response
+ * - `protocol`: the response was not HTTP, or was cut off
  */
 export const WEBHOOK_FAILURES = [
   "dns",
@@ -48,15 +49,15 @@ export interface WebhookPhases {
 }
 
 export interface WebhookResult {
-  /** null on success: the receiver answered 2xx, whole and in time. */
+  /** null on success: the receiver returned 2xx, whole and in time. */
   readonly failure: WebhookFailure | null;
   /** The HTTP status; null when there was none. */
   readonly status: number | null;
-  /** What `Retry-After` asks for (RFC 9110, 10.2.3), counted from the answer; null when it does not, or makes no sense. */
+  /** What `Retry-After` asks for (RFC 9110, 10.2.3), counted from the response; null when it is absent or invalid. */
   readonly retryAfterMs: number | null;
   /** What went wrong, for operators, without secrets; null on success. */
   readonly message: string | null;
-  /** The first 1,024 characters of the answer's body, for operators. */
+  /** The first 1,024 characters of the response body, for operators. */
   readonly excerpt: string;
   readonly phases: WebhookPhases;
 }

@@ -1,7 +1,6 @@
 /**
- * Everything that a provider says is brought within these limits where it enters the core, at the one place where
- * plugins are called. What is too long is cut; what is no sensible number counts as not said; a handle is kept whole or
- * not at all.
+ * Limits for all values that a provider returns, applied at the one place where plugins are called. Long texts are cut,
+ * invalid numbers are dropped, and a handle is kept whole or not at all.
  */
 import {
   type Accepted,
@@ -48,7 +47,8 @@ const CONTROLS = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * What a plugin's method returned, within the limits; what is none of the port's results is given back as it is.
+ * Brings the result of a plugin's method within the limits; a value that is not a result of the port is returned
+ * unchanged.
  *
  * @throws {ProviderFailure} `outcome_unknown`: work was accepted under a handle that cannot be kept. It may be paid
  *   for, so that it is looked for as after a lost reply, and never simply bought again.
@@ -57,7 +57,7 @@ export function clampResult<Result>(result: Result): Result {
   return clamped(result) as Result;
 }
 
-/** The same failure when it keeps the limits, else one that does. */
+/** The failure within the limits: the same object when nothing had to be cut. */
 export function clampFailure(failure: ProviderFailure): ProviderFailure {
   const { kind, billable, retryAfterMs, providerCode, requestId, cause } = failure;
   const message = line(failure.message, RESULT_LIMITS.messageLength) ?? "";

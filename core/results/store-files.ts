@@ -20,18 +20,18 @@ export interface Delivery {
   readonly fence: number;
   readonly artistLabel: string;
   readonly created: Completed;
-  /** True: it is nowhere but in this process. */
+  /** True: the files exist only in this process. */
   readonly isOnlyCopy: boolean;
   /** True: it is stored as it came, without preview, cover and waveform of our own. */
   readonly isPlain: boolean;
 }
 
 /**
- * What a provider made is fetched and stored again, never made again, when its copying fails: a few times where it can
- * be had later, too.
+ * When copying a provider's files fails, they are fetched again, never generated again: a few times where a later step
+ * can fetch them too.
  */
 const STORE_TRIES_MAX = 3;
-/** What is nowhere but in this process is tried for about ten minutes. */
+/** Files that exist only in this process are retried for about ten minutes. */
 const STORE_TRIES_OF_THE_ONLY_COPY_MAX = 16;
 const STORE_RETRY_MS = 1_000;
 /** Folders of workers before that are looked for when a job completes; what older ones left is the collector's. */

@@ -17,7 +17,7 @@ export function audioPrefix(jobId: JobId): string {
 
 export interface StoredTracks {
   readonly tracks: readonly NewTrack[];
-  /** What could not be had, and why, for operators; none when all is there. */
+  /** Files that could not be fetched, with the reason, for operators; empty when all were stored. */
   readonly missing: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface StoreTracksDeps {
   readonly derived: Pick<DeriveAssets, "deriveFor">;
 }
 
-/** Copies what a provider made into the AudioStore: part of success, since a provider's own copies vanish. */
+/** Copies a provider's files into the AudioStore: a job completes only then, because providers delete their copies. */
 export class StoreTracks {
   constructor(private readonly deps: StoreTracksDeps) {}
 
@@ -121,7 +121,7 @@ export class StoreTracks {
   }
 
   /**
-   * The parts that a split made.
+   * Stores the files of a split.
    *
    * @throws {ProviderFailure} `failed` when there are none, two of one name, or more than may be stored
    */

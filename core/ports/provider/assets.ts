@@ -74,7 +74,7 @@ export interface TrackTags {
   readonly other: readonly string[];
 }
 
-/** Ids by which a provider knows a piece of its own, kept with the track: whatever a later split there needs. */
+/** A provider's own ids of a track, stored with it: all that a later split at that provider needs. */
 export interface ProviderReference {
   readonly [key: string]: string | number | boolean | null;
 }
@@ -94,7 +94,7 @@ export interface ProviderLyrics {
   readonly words?: readonly LyricsWord[];
 }
 
-/** One finished piece. */
+/** One finished track. */
 export interface ProviderTrack {
   /** null: the core derives one from the prompt. */
   readonly title: string | null;

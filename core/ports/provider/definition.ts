@@ -4,8 +4,8 @@ import type { RequestOptions } from "./request-options.js";
 import type { OpenSandbox } from "./sandbox.js";
 
 /**
- * One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. A text that is
- * empty is a mistake, unless `canBeEmpty`.
+ * One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. A text that
+ * is empty is an error, unless `canBeEmpty`.
  */
 export type ProviderSetting = {
   readonly description: string;
@@ -52,7 +52,7 @@ export interface ProviderModel {
   readonly promptMaxLength?: number;
   /** What the provider calls the model. */
   readonly upstream?: string;
-  /** What a generation is expected to cost there, for the books, where the provider does not tell. */
+  /** The expected cost of a generation, for the margin report, where the provider does not report it. */
   readonly upstreamCost?: ProviderCost;
   /**
    * An accepted attempt is given up after this time, above 0. Left out: `jobs.renderDeadlineMinutes`.
@@ -68,13 +68,16 @@ export interface ProviderModel {
   readonly options?: { readonly [name: string]: unknown };
 }
 
-/** What of other people's audio a provider can take apart. */
+/** Which foreign audio a provider can split. */
 export type SplitCapability = SourceLimits;
 
-/** Powers that not every provider has. Each that is true or named has its method; the conformance suite checks both sides. */
+/**
+ * Capabilities that not every provider has. Each that is true or named has its method; the conformance suite checks
+ * both sides.
+ */
 export interface ProviderCapabilities {
   /**
-   * `submit` with the same `jobId` never makes a second piece of work there. False: after a lost reply the job waits for
+   * `submit` with the same `jobId` never creates a second work there. False: after a lost reply the job waits for
    * `lookup` or the grace time and is refunded.
    */
   readonly idempotentSubmit: boolean;
@@ -84,9 +87,9 @@ export interface ProviderCapabilities {
   readonly lookupSettlesMs?: number;
   /** `cancel` stops accepted work, at least sometimes. */
   readonly cancel: boolean;
-  /** It reports to `callbackUrl`. `signed`: `parseCallback` can tell a real one by its signature. */
+  /** It reports to `callbackUrl`. `signed`: `parseCallback` can verify the signature. */
   readonly callbacks?: "none" | "hints" | "signed";
-  /** Operations beside generations. */
+  /** Operations other than generations. */
   readonly stemSplit?: SplitCapability;
   readonly vocalRemoval?: SplitCapability;
 }

@@ -1,18 +1,24 @@
 /** Why a provider could not do the work. The core's retry policy goes by this alone. */
 export type ProviderFailureKind =
-  /** It refused for now (overload, maintenance, no connection). Nothing was accepted. Tried again, then a stand-in, then refunded. */
+  /**
+   * It refused for now (overload, maintenance, no connection). Nothing was accepted. Retried, then sent to a fallback,
+   * then refunded.
+   */
   | "unavailable"
   /** It asks for fewer requests. Nothing was accepted. Waited for, without counting against the provider or the job. */
   | "rate_limited"
   /** It reported that it ran out of time. Nothing is still running there. Tried again when `submit` says so; the end of work that was accepted. */
   | "timeout"
-  /** It refuses the operator's key, plan or region. Nothing was accepted. Work is kept away from it and the operator told. */
+  /**
+   * It refuses the operator's key, plan or region. Nothing was accepted. Work is kept away from it and the operator
+   * notified.
+   */
   | "misconfigured"
   /** The operator's account there has no credit left. As `misconfigured`. */
   | "out_of_credit"
   /**
    * It has not got the model, or the operation, any more. Nothing was accepted. Work for that model is kept away and
-   * the operator told; its other models go on.
+   * the operator notified; its other models continue.
    */
   | "model_unavailable"
   /** It refused the content of this request for good. */

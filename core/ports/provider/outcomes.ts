@@ -1,7 +1,7 @@
 import type { ProviderAsset, ProviderTrack } from "./assets.js";
 import type { ProviderFailure } from "./failure.js";
 
-/** What an attempt cost at the provider, where it tells. */
+/** The cost of an attempt, where the provider reports it. */
 export interface ProviderCost {
   readonly amount: number;
   /** ISO 4217 code, or the provider's own unit in lower case (`credits`, `minutes`). */
@@ -20,7 +20,7 @@ export interface ProviderHandle {
 
 export interface Completed {
   readonly state: "completed";
-  /** A generation's pieces in the provider's order, at least one; `[]` for a split. */
+  /** A generation's tracks in the provider's order, at least one; `[]` for a split. */
   readonly tracks: readonly ProviderTrack[];
   /** A split's parts, role `stem`, at least one; left out for a generation. */
   readonly stems?: readonly ProviderAsset[];
@@ -42,7 +42,7 @@ export interface Running {
   readonly handle?: ProviderHandle;
 }
 
-/** What became of accepted work; a failure may be returned or, where only one handle was asked after, thrown. */
+/** The state of accepted work; a failure may be returned or, where only one handle was polled, thrown. */
 export type Snapshot = Running | Completed;
 
 /** `absent`: the provider is sure that the attempt never reached it. */
@@ -86,9 +86,9 @@ export type ParsedCallback =
   | { readonly trust: "hint" }
   | { readonly trust: "forged"; readonly reason: string };
 
-/** What a probe found: whether the key works, and what credit is left where the provider tells. */
+/** The result of a probe: whether the key works, and the remaining credit where the provider reports it. */
 export interface ProbeResult {
-  /** In the provider's own unit; null when it does not tell. */
+  /** In the provider's own unit; null when it is not reported. */
   readonly credit: ProviderCost | null;
   /** Anything an operator should read; `[]` when all is well. */
   readonly warnings: readonly string[];

@@ -4,7 +4,7 @@ import type { ProviderCost } from "./outcomes.js";
 /**
  * What a generation may do with a track:
  * - `extend`: go on from its end, or from an earlier point
- * - `cover`: make the same music anew
+ * - `cover`: create the same music again
  * - `inpaint`: replace what is between two points
  */
 export const REFERENCE_MODES = ["extend", "cover", "inpaint"] as const;
@@ -13,7 +13,7 @@ export type ReferenceMode = (typeof REFERENCE_MODES)[number];
 
 /** Which tracks a provider takes. */
 export interface SourceLimits {
-  /** `own`: only tracks that this provider made; needs `SourceAudio.reference`. */
+  /** `own`: only tracks that this provider created; needs `SourceAudio.reference`. */
   readonly sources: "any" | "own";
   /** Types of file that it takes; a track in none of these is not given to it. Left out: any. */
   readonly contentTypes?: readonly AssetContentType[];

@@ -31,7 +31,7 @@ export interface MusicRequest extends AnyRequest {
   readonly reference?: MusicReference;
 }
 
-/** A track that is to be taken apart, or worked from. */
+/** A track to split, or to work from. */
 export interface SourceAudio {
   readonly title: string;
   readonly contentType: AssetContentType;
@@ -41,7 +41,7 @@ export interface SourceAudio {
   open(): AsyncIterable<Uint8Array>;
   /** A signed link to the same bytes that a provider can fetch for a day; null when this installation has no public address. */
   readonly url: string | null;
-  /** What the provider of this very plugin said of the piece when it made it; null for all other tracks. */
+  /** The reference that this plugin's provider returned with the track; null for all other tracks. */
   readonly reference: ProviderReference | null;
 }
 

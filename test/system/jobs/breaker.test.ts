@@ -202,9 +202,7 @@ describe("A model that its provider no longer has", () => {
     expect(calls(RETIRED)).to.equal(1);
     expect(await harness.job(id)).to.include({ status: "queued", attempt: 1 });
     expect(await harness.job(later)).to.include({ status: "queued", attempt: 0 });
-    const notified = harness.logger.lines.filter(
-      ({ message }) => message === "A provider has not got a model any more",
-    );
+    const notified = harness.logger.lines.filter(({ message }) => message === "A provider no longer offers a model");
     expect(notified.map(({ level, fields }) => [level, fields?.["provider"], fields?.["model"]])).to.deep.equal([
       ["error", "scripted", RETIRED],
     ]);

@@ -30,7 +30,7 @@ const TABLES: readonly DecisionTable[] = [
     },
   },
   {
-    title: "A worker begins to collect what was made",
+    title: "A worker begins to collect the provider's files",
     event: { type: "collecting" },
     expected: { others: byHolder("continue: begun 1") },
   },

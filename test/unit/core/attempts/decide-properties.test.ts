@@ -195,7 +195,7 @@ describe("decide, whatever is reported, in whatever order", () => {
     );
   });
 
-  it("keeps at most one attempt open at a provider that would make another piece for it", () => {
+  it("keeps at most one attempt open at a provider that would create a second result for it", () => {
     fc.assert(
       fc.property(POLICIES, HAPPENINGS, (policy, happenings) => {
         const { capabilities } = policy;

@@ -187,7 +187,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
   "Attempts past their deadline": [
     {
-      title: "are made due for a last poll",
+      title: "become due for a last poll",
       has: [accepted],
       held: "none",
       job: { dueAt: NOON + 2 * HOUR },

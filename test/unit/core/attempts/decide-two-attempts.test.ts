@@ -18,7 +18,7 @@ const { intended, unknown, accepted, finished, refused, abandoned } = ATTEMPTS;
 const elsewhere = { providerId: "other", modelId: "other/v1" };
 
 const CASES: Readonly<Record<string, readonly Case[]>> = {
-  "Two attempts at a provider that makes one piece for one job": [
+  "Two attempts at a provider that creates one result per job": [
     {
       title: "a second attempt may begin while the first is unknown",
       has: [unknown],

@@ -40,7 +40,7 @@ export const A_LINK: Completed = {
 export const A_ROUTE: Route = { providerId: "other", servedModelId: "other/v1", operation: "music_other_full" };
 /** A provider that can be asked to cancel, and no more. */
 export const POLICY: ExecutionPolicy = { ...A_POLICY, capabilities: { ...A_POLICY.capabilities, cancel: true } };
-/** One that makes one piece for one job, however often it is submitted. */
+/** A provider that creates one result per job, however often it is submitted. */
 export const IDEMPOTENT: ExecutionPolicy = {
   ...POLICY,
   capabilities: { ...POLICY.capabilities, idempotentSubmit: true },

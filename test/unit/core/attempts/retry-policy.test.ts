@@ -32,7 +32,7 @@ describe("isRetryable", () => {
     ]);
   });
 
-  it("knows what only the operator can mend", () => {
+  it("knows which failures only the operator can fix", () => {
     expect(kinds.filter(needsOperator)).to.deep.equal(["misconfigured", "out_of_credit", "model_unavailable"]);
   });
 });
@@ -70,7 +70,7 @@ describe("retryDelayMs", () => {
 });
 
 describe("backoffMs", () => {
-  it("lies between half of the doubled base and all of it, and never above a minute", () => {
+  it("is between half of the doubled base and all of it, and never above a minute", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100_000 }),

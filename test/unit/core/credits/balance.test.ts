@@ -93,7 +93,7 @@ function sumOf(entries: readonly LedgerEntry[], amount: (typeof AMOUNTS)[number]
 }
 
 describe("post", () => {
-  it("numbers entries on from the newest and leaves the running jobs to whoever counts them", () => {
+  it("numbers entries on from the newest and leaves the count of running jobs to its caller", () => {
     const before = aBalance({ ledgerSeq: 41, pack: 1, runningJobs: 3 });
     const { balance, entry } = post(before, { kind: "grant", pack: 2, createdAt: NOON });
     expect(entry.seq).to.equal(42);

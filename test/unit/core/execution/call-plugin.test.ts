@@ -136,7 +136,7 @@ describe("callPlugin", () => {
       await clock.advance(0);
       await clock.advance(0);
       expect([late, unhandled]).to.deep.equal([[], []]);
-      const logged = { level: "warn", message: "A plugin call that was left alone has failed" };
+      const logged = { level: "warn", message: "An abandoned plugin call failed" };
       expect(logger.lines.at(-1)).to.deep.include(logged);
     } finally {
       process.off("unhandledRejection", note);

@@ -14,7 +14,7 @@ const RUNNING: Snapshot = { state: "running", nextPollMs: 1 };
 const handleOf = (task: string): ProviderHandle => ({ version: 1, data: { task } });
 const context = (): CallContext => ({ signal: new AbortController().signal });
 
-/** Asks after many at once, and answers when it is told to. */
+/** Polls many at once, and responds when the test says so. */
 class Batches {
   readonly asked: string[][] = [];
   readonly signals: AbortSignal[] = [];
@@ -69,7 +69,7 @@ describe("pollOf", () => {
     expect(three).to.be.instanceOf(ProviderFailure).with.property("kind", "gone");
   });
 
-  it("tells each of a group what failed for all, without asking one by one", async () => {
+  it("fails every poll of a group when its request fails, without polling one by one", async () => {
     let asked = 0;
     const failing = (error: Error): MusicProvider => ({
       submit: () => Promise.reject(error),
@@ -92,7 +92,7 @@ describe("pollOf", () => {
     }
   });
 
-  it("breaks a request off only when nobody of its group waits any more", async () => {
+  it("aborts a request only when no poll of its group waits any more", async () => {
     const batches = new Batches(() => RUNNING);
     const poll = polling(batches.provider);
     const [one, two] = [new AbortController(), new AbortController()];

@@ -89,7 +89,7 @@ describe("checkGenerationInput", () => {
     });
   }
 
-  it("refuses lyrics for an instrumental piece, empty ones too", () => {
+  it("refuses lyrics for an instrumental track, empty ones too", () => {
     expect(pathsOf({ lyrics: "la", instrumental: true })).to.deep.equal(["body.instrumental"]);
     expect(pathsOf({ lyrics: "", instrumental: true })).to.deep.equal(["body.instrumental"]);
     expect(pathsOf({ lyrics: "la", instrumental: false })).to.deep.equal([]);
@@ -101,7 +101,7 @@ describe("checkGenerationInput", () => {
     });
   }
 
-  it("lists every mistake at once", () => {
+  it("lists every issue at once", () => {
     const paths = pathsOf({
       prompt: "",
       lyrics: "a".repeat(10_001),

@@ -50,20 +50,20 @@ function watch<T>(promise: Promise<T>): { value: T | "waiting" } {
 }
 
 describe("WaitForJob", () => {
-  it("answers at once for a job that has ended, and for none", async () => {
+  it("returns at once for a job that has ended, and for none", async () => {
     const { table, waitForJob } = setUp();
     const job = table.put(aJob({ status: "failed", phase: "ended" }));
     expect(await waitForJob.wait(job.id, 60_000)).to.equal(job);
     expect(await waitForJob.wait(aJob().id, 60_000)).to.equal(undefined);
   });
 
-  it("answers at once when no time is given", async () => {
+  it("returns at once when no time is given", async () => {
     const { table, waitForJob } = setUp();
     const job = table.put(aJob());
     expect(await waitForJob.wait(job.id, 0)).to.equal(job);
   });
 
-  it("answers in the moment the job ends in this process", async () => {
+  it("returns in the moment the job ends in this process", async () => {
     const { table, clock, events, waitForJob } = setUp();
     const job = table.put(aJob());
     const seen = watch(waitForJob.wait(job.id, 60_000));
@@ -99,7 +99,7 @@ describe("WaitForJob", () => {
     expect(seen.value).to.equal(ended);
   });
 
-  it("answers with the job as it is when the time is over", async () => {
+  it("returns the current job when the time is over", async () => {
     const { table, clock, waitForJob } = setUp();
     const job = table.put(aJob());
     const seen = watch(waitForJob.wait(job.id, 1_200));

@@ -119,7 +119,7 @@ describe("decideAcceptance", () => {
       expect(decision.results[1]).to.deep.equal({ kind: "replayed", record: decision.records[0] });
     });
 
-    it("answers conflicts of both kinds to other requests with the same key", () => {
+    it("refuses other requests with the same key with both kinds of conflict", () => {
       const balance = aBalance({ monthly: 100 });
       const commands = [{}, { body: "other" }, { shape: "other" }, { shape: "other", body: "other" }].map(
         (fingerprint) => anAcceptCommand(balance.accountId, { idempotency: aGivenKey("k", fingerprint) }),
@@ -171,7 +171,7 @@ describe("decideAcceptance", () => {
     });
   });
 
-  describe("answers the first of several reasons:", () => {
+  describe("refuses with the first of several reasons:", () => {
     const full = aBalance({ monthly: 0, runningJobs: 10 });
     const used = anIdempotencyRecord({
       accountId: full.accountId,
@@ -314,7 +314,7 @@ describe("decideAcceptance", () => {
     });
   });
 
-  it("accepts a command again whose job an earlier run has made, and writes nothing anew", () => {
+  it("accepts a command again whose job an earlier run has created, and writes nothing again", () => {
     const balance = aBalance({ monthly: 10 });
     const command = anAcceptCommand(balance.accountId, { idempotency: aGivenKey("k") });
     const first = decideAcceptance([command], stateOf([balance]));

@@ -23,7 +23,7 @@ describe("jobErrorOf", () => {
     });
   }
 
-  it("tells a refusal of content from other invalid requests, and gives no details elsewhere", () => {
+  it("distinguishes a refusal of content from other invalid requests, and gives no details elsewhere", () => {
     expect(jobErrorOf("content_rejected").details).to.deep.equal({ reason: "content_rejected" });
     for (const kind of ["unavailable", "timeout", "outcome_unknown", "failed"] as const) {
       expect(jobErrorOf(kind)).not.to.have.property("details");

@@ -6,7 +6,7 @@ import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 const ENDED: JobEnded = { job: aJob({ status: "completed", phase: "ended" }), tracks: [], outputs: [] };
 
 describe("JobEvents", () => {
-  it("tells every listener of every end", () => {
+  it("notifies every listener of every end", () => {
     const events = new JobEvents({ logger: new RecordingLogger() });
     const heard: string[] = [];
     events.onEnded(({ job }) => heard.push(`one ${job.id}`));
@@ -15,7 +15,7 @@ describe("JobEvents", () => {
     expect(heard).to.deep.equal([`one ${ENDED.job.id}`, `two ${ENDED.job.id}`]);
   });
 
-  it("tells nothing to who stopped listening", () => {
+  it("does not notify a listener that unsubscribed", () => {
     const events = new JobEvents({ logger: new RecordingLogger() });
     let heard = 0;
     const stop = events.onEnded(() => heard++);
@@ -25,7 +25,7 @@ describe("JobEvents", () => {
     expect(heard).to.equal(1);
   });
 
-  it("tells the others although one listener throws, and logs it", () => {
+  it("notifies the others although one listener throws, and logs it", () => {
     const logger = new RecordingLogger();
     const events = new JobEvents({ logger });
     let heard = 0;

@@ -65,7 +65,7 @@ describe("Leases renewed on the clock", () => {
     ]);
   });
 
-  it("cost no look at the storage, and nobody sleeps, while nothing is kept", async () => {
+  it("cost no storage access and no timer while nothing is kept", async () => {
     const { renewal, clock, renewals, keep } = setUp();
     renewal.forget(keep(), 1);
     await clock.advance(LEASE_MS);
@@ -84,7 +84,7 @@ describe("Leases renewed on the clock", () => {
     expect(renewals).to.have.length(1);
   });
 
-  it("are renewed at once when nobody has done so for a while, and then as ever", async () => {
+  it("are renewed at once when no process has renewed them for a while, and then as usual", async () => {
     const { renewal, clock, stored, renewals, lost } = setUp();
     const [kept, gone] = [anId("job"), anId("job")];
     stored.set(kept, 4);
@@ -100,7 +100,7 @@ describe("Leases renewed on the clock", () => {
     expect(lost).to.deep.equal([[gone, 1]]);
   });
 
-  it("are tried ten times in their life while the storage is out of reach, and stay kept", async () => {
+  it("are retried ten times in their life while the storage is unavailable, and stay kept", async () => {
     const { clock, logger, storage, renewals, lost, keep } = setUp();
     keep();
     storage.failure = new ServiceUnavailableError();
@@ -114,7 +114,7 @@ describe("Leases renewed on the clock", () => {
     );
   });
 
-  it("are told to be lost once, and renewed no more", async () => {
+  it("are reported as lost once, and renewed no more", async () => {
     const { clock, stored, renewals, lost, keep } = setUp();
     const [taken, kept] = [keep(), keep()];
     stored.delete(taken);

@@ -58,7 +58,7 @@ describe("Leases", () => {
     expect(renewal.isClosed).to.equal(true);
   });
 
-  it("that are lost break off the work on that job, and on no other", () => {
+  it("that are lost abort the work on that job, and on no other", () => {
     const [kept, taken] = [anId("job"), anId("job")];
     const [keptSignal, takenSignal] = [leases.hold(kept, 1).signal, leases.hold(taken, 1).signal];
     renewal.lose(taken, 1);
@@ -94,7 +94,7 @@ describe("Leases", () => {
     expect(logger.lines).to.deep.equal([]);
   });
 
-  it("break off older work of this process on a job that it claims again", () => {
+  it("abort older work of this process on a job that it claims again", () => {
     const jobId = anId("job");
     const [older, newer] = [leases.hold(jobId, 1).signal, leases.hold(jobId, 2).signal];
     expect(older.reason).to.equal("lease_lost");
@@ -109,7 +109,7 @@ describe("Leases", () => {
     expect([leases.count, [...renewal.kept]]).to.deep.equal([1, [[jobId, 2]]]);
     leases.abortAll();
     expect(newer.reason).to.equal("stopping");
-    // Until it is handed back.
+    // Until it is released.
     expect(leases.kept).to.deep.equal([jobId]);
     leases.release(jobId, 2);
     expect(leases.count).to.equal(0);

@@ -80,7 +80,7 @@ describe("The files of a live check", () => {
     return track?.files[1]?.issues ?? ["not checked"];
   }
 
-  it("tells the type, size and length of each, also where the decoder does not read to the end", async () => {
+  it("reports the type, size and length of each, also where the decoder does not read to the end", async () => {
     listen = async (bytes) => {
       for await (const _ of bytes) break;
       return 12;

@@ -97,7 +97,7 @@ describe("clampResult", () => {
       expect(clampTrack({ bpm }).bpm).to.equal(null);
   });
 
-  it("keeps tags few and short, whatever they are made of", () => {
+  it("keeps tags few and short, whatever they contain", () => {
     const mood = [...Array<string>(80).fill("calm"), "x"];
     const other = ["y".repeat(60), "", "a\u0007b", 5, null];
     const { tags } = clampTrack({ tags: { mood, genre: "rock", other } });
