@@ -38,7 +38,7 @@ describe("GET /api/v1/playlists", () => {
       { first: { tracks: ["rain"] }, open: { visibility: "public", tracks: ["rain"] } },
     );
     await library.add(bob.account.id, {}, { "of bob": {} });
-    await library.add(null, { unindexed: {} }, { "of nobody": { tracks: ["loose"] } });
+    await library.add(null, { unindexed: {} }, { "of nobody": { tracks: ["unindexed"] } });
     await library.add(alice.account.id, {}, { last: {} });
     const list = await listed(alice.api);
     expect(list.map(({ title }) => title)).to.deep.equal(["last", "of nobody", "open", "first"]);

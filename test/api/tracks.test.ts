@@ -128,8 +128,8 @@ describe("GET /api/v1/tracks/{id}", () => {
   it("shows public tracks to everybody, whoever owns them", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
     const { open } = await library.add(alice.account.id, { open: { visibility: "public" } });
-    const { loose } = await library.add(null, { unindexed: {} });
-    for (const id of [open, loose]) {
+    const { unindexed } = await library.add(null, { unindexed: {} });
+    for (const id of [open, unindexed]) {
       for (const { api } of [alice, bob]) expect(dataOf(await api.get(`${PATH}/${id}`))).to.include({ id });
     }
   });
