@@ -3,7 +3,7 @@ import type { Logger } from "../../../core/ports/logger.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { Connections, Dialect } from "./dialect.js";
 import { migrationSource, MIGRATIONS } from "./migrations/index.js";
-import type { Session, TransactionSession } from "./session.js";
+import type { Session, SqlValue, TransactionSession } from "./session.js";
 import { readTime } from "./storage-time.js";
 import { mysqlDialect } from "./mysql/dialect.js";
 import { sqliteDialect } from "./sqlite/dialect.js";
@@ -73,6 +73,16 @@ export class KnexDatabase {
   /** @throws {ServiceUnavailableError} the storage cannot be reached */
   reading<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.mapped(() => work(this.connections.reader));
+  }
+
+  /** One read outside transactions, as {@link Session.all}. @throws {ServiceUnavailableError} the storage cannot be reached */
+  all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
+    return this.reading((session) => session.all<Row>(sql, values));
+  }
+
+  /** As {@link Session.allEach}. @throws {ServiceUnavailableError} the storage cannot be reached */
+  allEach<Row>(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Row[]> {
+    return this.reading((session) => session.allEach<Row>(sql, lists));
   }
 
   /** Reads on one consistent view of the data. @throws {ServiceUnavailableError} the storage cannot be reached */

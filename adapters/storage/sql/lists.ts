@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Session, SqlValue } from "./session.js";
+import type { Reads } from "./rows.js";
+import type { SqlValue } from "./session.js";
 
 /** How long lists of values in a statement are: few lengths, since each makes a text of its own, which is compiled once. */
 const LENGTHS = [1, 10, 100, 500] as const;
@@ -19,7 +20,7 @@ export async function* inChunks<Value>(values: readonly Value[]): AsyncGenerator
  * @param before what the query asks for in front of the list
  */
 export async function allIn<Row>(
-  session: Session,
+  session: Reads,
   text: (marks: string) => string,
   values: readonly SqlValue[],
   before: readonly SqlValue[] = [],

@@ -2,6 +2,7 @@ import type { CallbackId, JobId } from "../../../../core/ids.js";
 import type { CallbackStore, StoredCallback } from "../../../../core/ports/callback-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
+import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 import { base64, json, plain, type RowOf, table } from "../table.js";
 
@@ -65,17 +66,10 @@ export class KnexCallbackStore implements CallbackStore {
     );
   }
 
-  async deleteOld(tx: Transaction, receivedBefore: number, limit: number): Promise<number> {
-    const session = sessionOf(tx);
-    const rows = await session.all<Pick<CallbackRow, "id">>(OLD + this.database.dialect.forClaim, [
-      receivedBefore,
-      limit,
-    ]);
-    await session.runEach(
-      DELETE,
-      rows.map(({ id }) => [id]),
-    );
-    return rows.length;
+  deleteOld(tx: Transaction, receivedBefore: number, limit: number): Promise<number> {
+    const find = OLD + this.database.dialect.forClaim;
+    const keyOf = ({ id }: Pick<CallbackRow, "id">): string[] => [id];
+    return deleteFound(sessionOf(tx), [find, [receivedBefore, limit]], DELETE, keyOf);
   }
 }
 

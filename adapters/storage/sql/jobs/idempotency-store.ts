@@ -12,7 +12,8 @@ import {
   toIdempotencyRecord,
   toIdempotencyRow,
 } from "./idempotency-table.js";
-import { columnsOf, sessionOf } from "../session.js";
+import { deleteFound } from "../rows.js";
+import { columnsOf, sessionOf, type SqlValue } from "../session.js";
 
 const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at > ?`;
 /** The sum keeps MariaDB from the index of what expires, where it would lock other records on its way. */
@@ -43,13 +44,12 @@ export class KnexIdempotencyStore implements IdempotencyStore {
     await sessionOf(tx).run(UPDATE_RESPONSE, [answer.status, answer.body, accountId, keyHash, jobId]);
   }
 
-  async deleteExpired(tx: Transaction, now: number, limit: number): Promise<number> {
-    const session = sessionOf(tx);
-    const expired = await session.all<Pick<IdempotencyRow, "account_id" | "key_hash">>(FIND_EXPIRED, [now, limit]);
-    const counts = await session.runEach(
-      FREE_KEY,
-      expired.map((row) => [row.account_id, row.key_hash, now]),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
+  deleteExpired(tx: Transaction, now: number, limit: number): Promise<number> {
+    const keyOf = (row: Pick<IdempotencyRow, "account_id" | "key_hash">): SqlValue[] => [
+      row.account_id,
+      row.key_hash,
+      now,
+    ];
+    return deleteFound(sessionOf(tx), [FIND_EXPIRED, [now, limit]], FREE_KEY, keyOf);
   }
 }

@@ -1,7 +1,7 @@
 import type { AccountId, PlaylistId } from "../../../../core/ids.js";
 import type { Playlist } from "../../../../core/library/playlist.js";
 import type { PlaylistLimits } from "../../../../core/ports/library-store.js";
-import type { Dialect } from "../dialect.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { allIn, groupBy } from "../lists.js";
 import {
   PLAYLIST_TRACKS,
@@ -13,7 +13,8 @@ import {
 } from "./playlist-tables.js";
 import { searchRowsOfPlaylists } from "./search/rows.js";
 import { deleteSearchRows, insertSearchRows } from "./search/writes.js";
-import { columnsOf, type Session } from "../session.js";
+import { columnsOf, type Session, sessionOf } from "../session.js";
+import { TrackQueries } from "./track-queries.js";
 
 const COLUMNS = columnsOf(PLAYLISTS);
 const FIND_ONE = `SELECT ${COLUMNS} FROM playlists WHERE id = ?`;
@@ -26,83 +27,69 @@ const UPDATE = "UPDATE playlists SET title = ?, visibility = ? WHERE id = ?";
 const DELETE = "DELETE FROM playlists WHERE id = ?";
 const DELETE_TRACKS = "DELETE FROM playlist_tracks WHERE playlist_id = ?";
 
-export async function insertPlaylists(session: Session, playlists: readonly Playlist[]): Promise<void> {
-  await session.insert(PLAYLISTS, playlists.map(PLAYLISTS.toRow));
-  await session.insert(PLAYLIST_TRACKS, playlists.flatMap(toPlaylistTrackRows));
-  await insertSearchRows(session, searchRowsOfPlaylists(playlists));
-}
-
-function playlistRows(session: Session, ids: readonly PlaylistId[]): Promise<PlaylistRow[]> {
-  return allIn<PlaylistRow>(session, FIND, ids);
-}
-
-export async function findPlaylists(session: Session, ids: readonly PlaylistId[]): Promise<Map<PlaylistId, Playlist>> {
-  const playlists = await complete(session, await playlistRows(session, ids));
-  return new Map(playlists.map((playlist) => [playlist.id, playlist]));
-}
-
-export async function lockPlaylist(
-  session: Session,
-  id: PlaylistId,
-  { forUpdate }: Pick<Dialect, "forUpdate">,
-): Promise<Playlist | null> {
-  const [playlist] = await complete(session, await session.all<PlaylistRow>(FIND_ONE + forUpdate, [id]));
-  return playlist ?? null;
-}
-
-export async function updatePlaylist(
-  session: Session,
-  playlist: Playlist,
-  dialect: Pick<Dialect, "forUpdate">,
-): Promise<void> {
-  const [before] = await session.all<PlaylistRow>(FIND_ONE, [playlist.id]);
-  if (before === undefined) return;
-  await session.run(UPDATE, [playlist.title, playlist.visibility, playlist.id]);
-  if (before.title !== playlist.title || before.visibility !== playlist.visibility) {
-    await deleteSearchRows(session, searchRowsOfPlaylists([toPlaylist(before, [])]), dialect);
-    await insertSearchRows(
-      session,
-      searchRowsOfPlaylists([toPlaylist({ ...before, title: playlist.title, visibility: playlist.visibility }, [])]),
-    );
+/** Adds playlists to the library's store. */
+export class PlaylistQueries extends TrackQueries {
+  async insertPlaylists(tx: Transaction, playlists: readonly Playlist[]): Promise<void> {
+    const session = sessionOf(tx);
+    await session.insert(PLAYLISTS, playlists.map(PLAYLISTS.toRow));
+    await session.insert(PLAYLIST_TRACKS, playlists.flatMap(toPlaylistTrackRows));
+    await insertSearchRows(session, searchRowsOfPlaylists(playlists));
   }
-  await session.run(DELETE_TRACKS, [playlist.id]);
-  await session.insert(PLAYLIST_TRACKS, toPlaylistTrackRows(playlist));
-}
 
-/** @returns false when there was none */
-export async function deletePlaylist(
-  session: Session,
-  id: PlaylistId,
-  dialect: Pick<Dialect, "forUpdate">,
-): Promise<boolean> {
-  // Whoever locked it is waited for: what stands in the index follows from what it is then.
-  const before = await lockPlaylist(session, id, dialect);
-  if (before === null) return false;
-  await session.run(DELETE, [id]);
-  await session.run(DELETE_TRACKS, [id]);
-  await deleteSearchRows(session, searchRowsOfPlaylists([before]), dialect);
-  return true;
-}
+  findPlaylists(ids: readonly PlaylistId[]): Promise<Map<PlaylistId, Playlist>> {
+    return this.database.reading(async (session) => {
+      const playlists = await complete(session, await allIn<PlaylistRow>(session, FIND, ids));
+      return new Map(playlists.map((playlist) => [playlist.id, playlist]));
+    });
+  }
 
-/** The newest of what is public and the newest of the viewer's own, each straight from an index. */
-export async function listPlaylists(
-  session: Session,
-  viewer: AccountId,
-  limits: PlaylistLimits,
-  { useIndex }: Pick<Dialect, "useIndex">,
-): Promise<Playlist[]> {
-  const newest = `ORDER BY created_at DESC, id DESC LIMIT ?`;
-  const own = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
-  const shared = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_visibility")} WHERE visibility = 'public' ${newest}`;
-  const rows = [
-    ...(await session.all<PlaylistRow>(own, [viewer, limits.playlists])),
-    ...(await session.all<PlaylistRow>(shared, [limits.playlists])),
-  ];
-  const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
-  return complete(
-    session,
-    await withinTracks(session, distinct.sort(newestFirst).slice(0, limits.playlists), limits.tracks),
-  );
+  async lockPlaylist(tx: Transaction, id: PlaylistId): Promise<Playlist | null> {
+    const session = sessionOf(tx);
+    const rows = await session.all<PlaylistRow>(FIND_ONE + this.database.dialect.forUpdate, [id]);
+    return (await complete(session, rows))[0] ?? null;
+  }
+
+  async updatePlaylist(tx: Transaction, { id, title, visibility, ...rest }: Playlist): Promise<void> {
+    const session = sessionOf(tx);
+    const [before] = await session.all<PlaylistRow>(FIND_ONE, [id]);
+    if (before === undefined) return;
+    await session.run(UPDATE, [title, visibility, id]);
+    if (before.title !== title || before.visibility !== visibility) {
+      const after = { ...before, title, visibility };
+      await deleteSearchRows(session, searchRowsOfPlaylists([toPlaylist(before, [])]), this.database.dialect);
+      await insertSearchRows(session, searchRowsOfPlaylists([toPlaylist(after, [])]));
+    }
+    await session.run(DELETE_TRACKS, [id]);
+    await session.insert(PLAYLIST_TRACKS, toPlaylistTrackRows({ id, title, visibility, ...rest }));
+  }
+
+  async deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean> {
+    const session = sessionOf(tx);
+    // Waits for a transaction that changes the playlist: its rows in the index follow from its state after that.
+    const before = await this.lockPlaylist(tx, id);
+    if (before === null) return false;
+    await session.run(DELETE, [id]);
+    await session.run(DELETE_TRACKS, [id]);
+    await deleteSearchRows(session, searchRowsOfPlaylists([before]), this.database.dialect);
+    return true;
+  }
+
+  /** The newest public playlists and the newest of the viewer's own, each straight from an index. */
+  listPlaylists(viewer: AccountId, limits: PlaylistLimits): Promise<Playlist[]> {
+    const { useIndex } = this.database.dialect;
+    const newest = `ORDER BY created_at DESC, id DESC LIMIT ?`;
+    const own = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
+    const shared = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_visibility")} WHERE visibility = 'public' ${newest}`;
+    return this.database.reading(async (session) => {
+      const rows = [
+        ...(await session.all<PlaylistRow>(own, [viewer, limits.playlists])),
+        ...(await session.all<PlaylistRow>(shared, [limits.playlists])),
+      ];
+      const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
+      const first = distinct.sort(newestFirst).slice(0, limits.playlists);
+      return complete(session, await withinTracks(session, first, limits.tracks));
+    });
+  }
 }
 
 /** The first of these playlists that hold at most so many tracks together. They are counted, so that those left out are never read. */

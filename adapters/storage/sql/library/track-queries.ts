@@ -1,7 +1,14 @@
 import type { JobId, TrackId } from "../../../../core/ids.js";
+import type { Lyrics, NewTrack } from "../../../../core/library/lyrics.js";
 import type { Track } from "../../../../core/library/track.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import type { KnexDatabase } from "../database.js";
 import { allIn, groupBy, inChunks } from "../lists.js";
-import { columnsOf, type Session } from "../session.js";
+import { allOf, oneOf } from "../rows.js";
+import { columnsOf, type Session, sessionOf } from "../session.js";
+import { LYRICS_OF, type LyricsRow, toLyrics, toLyricsRows, TRACK_LYRICS } from "./lyrics-table.js";
+import { searchRowsOfTracks } from "./search/rows.js";
+import { insertSearchRows } from "./search/writes.js";
 import {
   type AssetRow,
   type TagRow,
@@ -33,53 +40,68 @@ const LINK_GENERATION =
   "SELECT MAX(COALESCE(t.link_generation, 0)) AS generation FROM track_assets a JOIN tracks t ON t.id = a.track_id " +
   "WHERE a.audio_key = ?";
 
-export async function insertTracks(session: Session, tracks: readonly Track[]): Promise<void> {
-  await session.insert(TRACKS, tracks.map(TRACKS.toRow));
-  await session.insert(TRACK_TAGS, tracks.flatMap(toTagRows));
-  await session.insert(TRACK_ASSETS, tracks.flatMap(toAssetRows));
-}
+/** The part of the library's store that writes and reads tracks. */
+export class TrackQueries {
+  constructor(protected readonly database: KnexDatabase) {}
 
-export async function findTracks(session: Session, ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {
-  const found = new Map<TrackId, Track>();
-  for await (const part of inChunks([...new Set(ids)])) {
-    for (const track of await complete(session, await allIn<TrackRow>(session, FIND, part))) found.set(track.id, track);
+  async insertTracks(tx: Transaction, tracks: readonly NewTrack[]): Promise<void> {
+    const session = sessionOf(tx);
+    await session.insert(TRACKS, tracks.map(TRACKS.toRow));
+    await session.insert(TRACK_TAGS, tracks.flatMap(toTagRows));
+    await session.insert(TRACK_ASSETS, tracks.flatMap(toAssetRows));
+    await session.insert(TRACK_LYRICS, tracks.flatMap(toLyricsRows));
+    await insertSearchRows(session, searchRowsOfTracks(tracks));
   }
-  return found;
-}
 
-/** The tracks of each job in the order of their positions. */
-export async function tracksOfJobs(session: Session, jobIds: readonly JobId[]): Promise<Track[]> {
-  const lists = [...new Set(jobIds)].map((id) => [id]);
-  return complete(session, await session.allEach<TrackRow>(OF_JOB, lists));
-}
+  tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>> {
+    return this.database.reading(async (session) => {
+      const tracks = await complete(session, await allOf<TrackRow>(session, OF_JOB, jobIds));
+      return groupBy(tracks, ({ jobId }) => jobId as JobId);
+    });
+  }
 
-export async function namedAudioKeys(session: Session, keys: readonly string[]): Promise<Set<string>> {
-  const rows = await allIn<Pick<AssetRow, "audio_key">>(session, NAMED_KEYS, keys);
-  return new Set(rows.map((row) => row.audio_key));
-}
+  findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {
+    return this.database.reading(async (session) => {
+      const found = new Map<TrackId, Track>();
+      for await (const part of inChunks([...new Set(ids)])) {
+        const tracks = await complete(session, await allIn<TrackRow>(session, FIND, part));
+        for (const track of tracks) found.set(track.id, track);
+      }
+      return found;
+    });
+  }
 
-/** @returns null when no track has this file */
-export async function linkGeneration(session: Session, audioKey: string): Promise<number | null> {
-  const [row] = await session.all<{ readonly generation: number | null }>(LINK_GENERATION, [audioKey]);
-  return row?.generation ?? null;
-}
+  findLyrics(id: TrackId): Promise<Lyrics | null> {
+    return oneOf<LyricsRow, Lyrics>(this.database, LYRICS_OF, [id], toLyrics);
+  }
 
-export async function findSharedTrack(session: Session, shareToken: string): Promise<Track | null> {
-  const [track] = await complete(session, await session.all<TrackRow>(SHARED, [shareToken]));
-  return track ?? null;
-}
+  async namedAudioKeys(keys: readonly string[]): Promise<Set<string>> {
+    const rows = await allIn<Pick<AssetRow, "audio_key">>(this.database, NAMED_KEYS, keys);
+    return new Set(rows.map((row) => row.audio_key));
+  }
 
-/** @returns the token that it is shared under then; null when there is no such track */
-export async function shareTrack(session: Session, id: TrackId, shareToken: string): Promise<string | null> {
-  // Whoever shares it at the same time is waited for here, and what they wrote is read.
-  await session.run(SHARE, [shareToken, id]);
-  const [row] = await session.all<Pick<TrackRow, "share_token">>(SHARED_UNDER, [id]);
-  return row?.share_token ?? null;
-}
+  linkGeneration(audioKey: string): Promise<number | null> {
+    const generationOf = (row: { readonly generation: number | null }): number | null => row.generation;
+    return oneOf(this.database, LINK_GENERATION, [audioKey], generationOf);
+  }
 
-/** @returns false when there is no such track */
-export async function unshareTrack(session: Session, id: TrackId): Promise<boolean> {
-  return (await session.run(UNSHARE, [id])) > 0;
+  findSharedTrack(shareToken: string): Promise<Track | null> {
+    return this.database.reading(async (session) => {
+      const [track] = await complete(session, await session.all<TrackRow>(SHARED, [shareToken]));
+      return track ?? null;
+    });
+  }
+
+  async shareTrack(tx: Transaction, id: TrackId, shareToken: string): Promise<string | null> {
+    const session = sessionOf(tx);
+    // Waits for a transaction that shares the track at the same time, and then reads what that one wrote.
+    await session.run(SHARE, [shareToken, id]);
+    return oneOf(session, SHARED_UNDER, [id], (row: Pick<TrackRow, "share_token">) => row.share_token);
+  }
+
+  async unshareTrack(tx: Transaction, id: TrackId): Promise<boolean> {
+    return (await sessionOf(tx).run(UNSHARE, [id])) > 0;
+  }
 }
 
 async function complete(session: Session, rows: readonly TrackRow[]): Promise<Track[]> {

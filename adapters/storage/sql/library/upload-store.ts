@@ -3,6 +3,7 @@ import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { StoredUpload, Upload, UploadStore, UploadUsage } from "../../../../core/ports/upload-store.js";
 import type { KnexDatabase } from "../database.js";
 import { allIn } from "../lists.js";
+import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 import { plain, type RowOf, table } from "../table.js";
 
@@ -58,13 +59,8 @@ export class KnexUploadStore implements UploadStore {
     return new Map(rows.map((row) => [row.track_id, UPLOADS.fromRow(row)]));
   }
 
-  async deleteAbandoned(tx: Transaction, begunBefore: number, limit: number): Promise<number> {
-    const session = sessionOf(tx);
-    const found = await session.all<Pick<UploadRow, "track_id">>(FIND_ABANDONED, [begunBefore, limit]);
-    const counts = await session.runEach(
-      DELETE_UNSTORED,
-      found.map((row) => [row.track_id]),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
+  deleteAbandoned(tx: Transaction, begunBefore: number, limit: number): Promise<number> {
+    const keyOf = (row: Pick<UploadRow, "track_id">): string[] => [row.track_id];
+    return deleteFound(sessionOf(tx), [FIND_ABANDONED, [begunBefore, limit]], DELETE_UNSTORED, keyOf);
   }
 }

@@ -23,6 +23,7 @@ import {
   stepStatement,
 } from "./request-log-statements.js";
 import { REQUEST_LOG, type RequestRow, toLoggedRequest, toRequestRow } from "./request-log-table.js";
+import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
 /** Rows that one statement looks at: SQLite holds up the whole process meanwhile, and MySQL may take only so long for one. */
@@ -77,18 +78,11 @@ export class KnexRequestLogStore implements RequestLogStore {
     return { requests: requests + more, failed: failed + more };
   }
 
-  async deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number> {
-    const session = sessionOf(tx);
-    // Processes that delete at once take different rows.
-    const old = await session.all<Pick<RequestRow, "id">>(FIND_OLD + this.database.dialect.forClaim, [
-      createdBefore,
-      limit,
-    ]);
-    const counts = await session.runEach(
-      DELETE,
-      old.map(({ id }) => [id]),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
+  deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number> {
+    // Processes that delete at the same time take different rows.
+    const find = FIND_OLD + this.database.dialect.forClaim;
+    const keyOf = ({ id }: Pick<RequestRow, "id">): string[] => [id];
+    return deleteFound(sessionOf(tx), [find, [createdBefore, limit]], DELETE, keyOf);
   }
 
   async creditsOf(

@@ -2,16 +2,15 @@ import type { PlaylistId, TrackId } from "../../../../../core/ids.js";
 import type { Playlist } from "../../../../../core/library/playlist.js";
 import type { LibrarySearch } from "../../../../../core/library/search.js";
 import type { Track } from "../../../../../core/library/track.js";
+import type { LibraryStore } from "../../../../../core/ports/library-store.js";
 import type { Dialect } from "../../dialect.js";
 import { allIn, inOrder } from "../../lists.js";
-import { findPlaylists } from "../playlist-queries.js";
 import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./conditions.js";
 import { type Hit, newestFirst } from "./hits.js";
 import { findBest, type Search } from "./queries.js";
 import { SEGMENT_ITEMS } from "./positions.js";
 import { shelvesOf, tagMark } from "./rows.js";
 import type { Session } from "../../session.js";
-import { findTracks } from "../track-queries.js";
 
 /** Sizes that a search goes by. Low ones make a few items as good as millions. */
 export interface SearchLimits {
@@ -35,16 +34,17 @@ export class LibrarySearchQueries {
   constructor(
     private readonly limits: SearchLimits,
     private readonly dialect: Pick<Dialect, "useIndex">,
+    private readonly library: Pick<LibraryStore, "findTracks" | "findPlaylists">,
   ) {}
 
   async tracks(session: Session, search: LibrarySearch): Promise<Track[]> {
     const ids = (await this.trackHits(session, search, search.limit)).map(trackId);
-    return inOrder(ids, await findTracks(session, ids));
+    return inOrder(ids, await this.library.findTracks(ids));
   }
 
   async playlists(session: Session, search: LibrarySearch): Promise<Playlist[]> {
     if (search.mood === null && search.activity === null)
-      return this.completed(session, await this.titled(session, search, search.limit));
+      return this.completed(await this.titled(session, search, search.limit));
     const tracks = await this.trackHits(session, { ...search, words: [] }, this.limits.fewTracks);
     return tracks.length < this.limits.fewTracks
       ? this.holding(session, search, tracks.map(trackId))
@@ -89,7 +89,7 @@ export class LibrarySearchQueries {
       ...tests.values,
     ]);
     const hits = [...new Map(rows.map((hit) => [hit.item_id, hit])).values()];
-    return this.completed(session, hits.sort(newestFirst).slice(0, limit));
+    return this.completed(hits.sort(newestFirst).slice(0, limit));
   }
 
   /** From the playlists to the tracks: where so many match, those that hold none are few. */
@@ -103,7 +103,7 @@ export class LibrarySearchQueries {
       seen = hits.length;
       if (hits.length < length) break;
     }
-    return this.completed(session, found.slice(0, search.limit));
+    return this.completed(found.slice(0, search.limit));
   }
 
   /** Of these playlists, those that hold a matching track. */
@@ -127,9 +127,9 @@ export class LibrarySearchQueries {
     return new Set(rows.map((row) => row.playlist_id));
   }
 
-  private async completed(session: Session, hits: readonly Omit<Hit, "class">[]): Promise<Playlist[]> {
+  private async completed(hits: readonly Omit<Hit, "class">[]): Promise<Playlist[]> {
     const ids = hits.map(playlistId);
-    return inOrder(ids, await findPlaylists(session, ids));
+    return inOrder(ids, await this.library.findPlaylists(ids));
   }
 }
 

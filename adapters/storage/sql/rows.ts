@@ -1,0 +1,40 @@
+import type { Session, SqlValue } from "./session.js";
+
+type Values = readonly SqlValue[];
+
+/** The part of a session that reads. */
+export type Reads = Pick<Session, "all" | "allEach">;
+
+/** Runs a query of one value once for each of the values, each once. @returns all rows, in the order of the values */
+export function allOf<Row>(session: Reads, query: string, values: Iterable<SqlValue>): Promise<Row[]> {
+  const lists = [...new Set(values)].map((value) => [value]);
+  return session.allEach<Row>(query, lists);
+}
+
+/** The one row that a query finds, or null. */
+export async function oneOf<Row, Item>(
+  session: Reads,
+  query: string,
+  values: Values,
+  toItem: (row: Row) => Item,
+): Promise<Item | null> {
+  const [row] = await session.all<Row>(query, values);
+  return row === undefined ? null : toItem(row);
+}
+
+/**
+ * Deletes a batch: finds rows, then deletes each by its key.
+ *
+ * @param keyOf the values of the statement that deletes a row
+ * @returns how many it deleted
+ */
+export async function deleteFound<Row>(
+  session: Session,
+  find: readonly [query: string, values: Values],
+  remove: string,
+  keyOf: (row: Row) => Values,
+): Promise<number> {
+  const found = await session.all<Row>(...find);
+  const counts = await session.runEach(remove, found.map(keyOf));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
