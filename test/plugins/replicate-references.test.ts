@@ -3,7 +3,7 @@ import type { MusicReference, MusicRequest, ProviderFailure, ProviderModel } fro
 import definition from "../../plugins/replicate/index.js";
 import { asObject } from "../../plugins/sdk/index.js";
 import {
-  type Answer,
+  type HttpResponse,
   aMusicRequest,
   aSource,
   FakeApi,
@@ -84,8 +84,8 @@ describe("replicate: tracks to work from", () => {
     ["of too many requests", json({ detail: "Your rate limit resets in ~30s." }, { status: 429 }), "rate_limited"],
     ["of a wrong token", json({ detail: "Unauthenticated" }, { status: 401 }), "misconfigured"],
     ["of no such call", json({ detail: "Not found" }, { status: 404 }), "misconfigured"],
-  ] as readonly (readonly [string, Answer, string])[]) {
-    it(`that were not stored create nothing: an answer ${what}`, async () => {
+  ] as readonly (readonly [string, HttpResponse, string])[]) {
+    it(`that were not stored create nothing: a response ${what}`, async () => {
       fake.on(FILES.method, FILES.path, response);
       expect((await failureOf(submit(aReference()))).kind).to.equal(kind);
       expect(fake.calls(SUBMIT)).to.have.lengthOf(0);

@@ -1,6 +1,6 @@
 /** What a provider's tests need: its API as a scripted server, small files, a host. */
-export * from "./answers.js";
-export { type HttpResponse as Answer, FakeApi, type Route } from "./fake-api.js";
+export * from "./responses.js";
+export { FakeApi, type HttpResponse, type HttpResponse as Answer, type Route } from "./fake-api.js";
 export { type HostOptions, type HostUnderTest, providerHost, type ProviderLogLine, settingsOf } from "./host.js";
 export type { FakeRequest, FormFile } from "./request.js";
 export * from "./requests.js";
