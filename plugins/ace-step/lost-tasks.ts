@@ -23,7 +23,7 @@ export class LostTasks {
    * @param progress null: the server does not work on the task
    * @returns whether the progress is that of the poll before: the server's load should be read
    */
-  standsStill(taskId: string, progress: string | null, now: number): boolean {
+  isStalled(taskId: string, progress: string | null, now: number): boolean {
     if (progress === null) {
       this.seen.delete(taskId);
       return false;

@@ -101,8 +101,8 @@ function failureIn({ status, error }: JsonObject): TaskState {
   if (status === 0) return failed("timeout", "The task did not end within an hour of its submission.");
   // The reason stands at the end of a traceback.
   const [why = ""] = typeof error === "string" ? error.trim().split("\n").slice(-1) : [];
-  const said = why === "" ? "the reason is in the server's log" : why.slice(0, 200);
-  return failed("failed", `The task failed: ${said}`, "failed");
+  const message = why === "" ? "the reason is in the server's log" : why.slice(0, 200);
+  return failed("failed", `The task failed: ${message}`, "failed");
 }
 
 function trackOf({ metas, lyrics }: JsonObject, source: UrlSource): ProviderTrack {

@@ -89,7 +89,7 @@ export class AceStepProvider implements MusicProvider {
   /** A restart of the server ends running tasks, which it reports as running for another hour. */
   private async lostOf(states: ReadonlyMap<string, TaskState>, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const now = this.host.clock.now();
-    const still = [...states].flatMap(([id, state]) => (this.lost.standsStill(id, state.progress, now) ? [id] : []));
+    const still = [...states].flatMap(([id, state]) => (this.lost.isStalled(id, state.progress, now) ? [id] : []));
     this.lost.forgetOld(now);
     if (still.length === 0) return new Set();
     try {

@@ -33,9 +33,9 @@ interface Target {
 /** @throws {ProviderFailure} a target that is needed failed, or its state is not known */
 export function snapshotOf(task: JsonObject, operation: Operation, now: number, nextPollMs: number): Snapshot {
   const targets = (Array.isArray(task["targets"]) ? task["targets"] : []).map(targetOf);
-  const odd = targets.find(({ status }) => !["processing", "completed", ...FAILED].includes(String(status)));
-  if (targets.length === 0 || odd !== undefined)
-    throw new ProviderFailure("unavailable", `The task has the unknown status ${String(odd?.status)}.`);
+  const invalid = targets.find(({ status }) => !["processing", "completed", ...FAILED].includes(String(status)));
+  if (targets.length === 0 || invalid !== undefined)
+    throw new ProviderFailure("unavailable", `The task has the unknown status ${String(invalid?.status)}.`);
   // Files of a target that ended are fetched with the others: a split is stored whole.
   if (targets.some(({ status }) => status === "processing")) return { state: "running", nextPollMs };
   const failed = targets.filter(({ status }) => status !== "completed");

@@ -19,7 +19,7 @@ export const STEMS = [
   "other-x-guitar",
 ] as const;
 
-/** What the operator sets under `plugins.audioshake`. */
+/** Settings of the operator under `plugins.audioshake`. */
 export const SETTINGS = defineSettings({
   apiKey: apiKey("Key from dashboard.audioshake.ai, under Settings"),
   baseUrl: baseUrl("https://api.audioshake.ai"),

@@ -2,7 +2,7 @@ import { asObject, failureOf, providerFailure } from "../sdk/index.js";
 import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailure } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** The API of beatoven.ai: compose, and ask after the task. */
+/** The API of beatoven.ai: compose, and poll the task. */
 export class BeatovenClient {
   private readonly api: ProviderApi;
 
@@ -15,7 +15,7 @@ export class BeatovenClient {
     const response = await this.api.call({ path: "/api/v1/tracks/compose", json, creates: true, signal });
     const { task_id: taskId } = asObject(response.json());
     if (typeof taskId !== "string" || taskId === "")
-      throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no task." });
     return taskId;
   }
 

@@ -31,7 +31,7 @@ export function snapshotOf(task: JsonObject, pollMs: number): Snapshot {
     default:
       throw new ProviderFailure(
         "unavailable",
-        `It answered another status than is known: ${JSON.stringify(status)?.slice(0, 100)}.`,
+        `The response has an unknown status: ${JSON.stringify(status)?.slice(0, 100)}.`,
       );
   }
 }
@@ -55,6 +55,6 @@ function trackIn({ track_url: url, stems_url: stems }: JsonObject): ProviderTrac
 const NOT_REPORTED = { contentType: null, durationSeconds: null } as const;
 
 function reasonIn({ error, detail }: JsonObject): string {
-  const said = [error, detail].filter((value) => typeof value === "string" && value !== "");
-  return said.length === 0 ? "" : `: ${said.join(": ").slice(0, 300)}`;
+  const message = [error, detail].filter((value) => typeof value === "string" && value !== "");
+  return message.length === 0 ? "" : `: ${message.join(": ").slice(0, 300)}`;
 }

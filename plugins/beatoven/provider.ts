@@ -18,7 +18,7 @@ export class BeatovenProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Beatoven.ai takes no tracks apart.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Beatoven.ai splits no tracks.", { billable: "no" });
     const taskId = await this.client.compose(compositionOf(request), signal);
     return { state: "accepted", handle: HANDLES.write({ taskId }), nextPollMs: this.pollMs };
   }

@@ -22,8 +22,8 @@ const INSTRUMENTAL = "[Instrumental]";
 /** The issue of a model that an operator configured; null when there is none. */
 export function modelIssue(model: ProviderModel): string | null {
   const { options = {}, requestOptions = {}, upstream, supportsLyrics, duration } = model;
-  const odd = Object.keys(options).find((name) => !MEMBERS.has(name) && !isValue(options[name]));
-  if (odd !== undefined) return `has options.${odd}; allowed: text, numbers, booleans`;
+  const invalid = Object.keys(options).find((name) => !MEMBERS.has(name) && !isValue(options[name]));
+  if (invalid !== undefined) return `has options.${invalid}; allowed: text, numbers, booleans`;
   if (options["workflow"] === undefined) {
     const alone = ["output", "master"].find((name) => options[name] !== undefined);
     if (alone !== undefined) return `has options.${alone} without options.workflow`;

@@ -20,8 +20,8 @@ export function workflowIn(given: unknown): Workflow | string {
   const value = typeof given === "string" ? parseJson(given) : given;
   if (!isObject(value)) return "allowed: a workflow in API format, a JSON object";
   if (Array.isArray(value["nodes"])) return "it is in the editor's own format; allowed: that of Export (API)";
-  const odd = Object.entries(value).find(([, node]) => !isNode(node));
-  if (odd !== undefined) return `its node ${JSON.stringify(odd[0])} has no class_type or no inputs`;
+  const invalid = Object.entries(value).find(([, node]) => !isNode(node));
+  if (invalid !== undefined) return `its node ${JSON.stringify(invalid[0])} has no class_type or no inputs`;
   return Object.keys(value).length === 0 ? "it has no nodes" : (value as unknown as Workflow);
 }
 

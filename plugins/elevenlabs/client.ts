@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   service_unavailable: "unavailable",
 };
 
-/** The calls of the music API; each answers what came, to be read by `map.ts`. */
+/** The calls of the music API; each returns the response, which `map.ts` reads. */
 export class ElevenLabsClient {
   private readonly api: ProviderApi;
   private readonly trackApi: ProviderApi;
@@ -99,8 +99,8 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   // Every call here belongs to a submission: what is not there was never there.
   const byStatus = usual.kind === "gone" ? "misconfigured" : usual.kind;
   const kind = (code !== undefined && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined) ?? byStatus;
-  const said = message === undefined ? usual.message : `${response.status}: ${message}`;
-  return new ProviderFailure(kind, suggestion === undefined ? said : `${said} It suggests: ${suggestion}`, {
+  const detail = message === undefined ? usual.message : `${response.status}: ${message}`;
+  return new ProviderFailure(kind, suggestion === undefined ? detail : `${detail} It suggests: ${suggestion}`, {
     retryAfterMs: retryAfterMs(response.headers),
     billable: kind === "outcome_unknown" || kind === "failed" ? "unknown" : "no",
     providerCode: code,

@@ -21,7 +21,7 @@ const MODEL = {
 /** A track goes up in one form, which is held in memory as a whole. */
 const SPLIT: SplitCapability = { sources: "any", maxBytes: 100_000_000 };
 
-/** Eleven Music: one call, and the music is its answer. */
+/** Eleven Music: one call, whose response is the music. */
 export default defineProvider({
   id: "elevenlabs",
   label: "ElevenLabs",

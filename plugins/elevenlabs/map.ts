@@ -115,7 +115,7 @@ export async function splitForm({ operation, source }: SplitRequest): Promise<Fo
   try {
     for await (const chunk of source.open()) chunks.push(new Uint8Array(chunk));
   } catch (cause) {
-    throw new ProviderFailure("unavailable", "The track to be taken apart could not be read.", {
+    throw new ProviderFailure("unavailable", "The track to split could not be read.", {
       cause,
       billable: "no",
     });
@@ -126,7 +126,7 @@ export async function splitForm({ operation, source }: SplitRequest): Promise<Fo
   return form;
 }
 
-/** The stems in a ZIP; null when it is none, or empty. */
+/** The stems in a ZIP; null when it is not a ZIP, or is empty. */
 export async function stemsIn(
   archive: Uint8Array,
   operation: SplitRequest["operation"],
@@ -151,7 +151,7 @@ export async function stemsIn(
   });
 }
 
-/** Stems and what comes with them; whoever sends more sends no stems. */
+/** Stems and what comes with them; a larger response has no stems. */
 const ENTRIES_MAX = 100;
 
 async function namesIn(archive: Uint8Array): Promise<string[] | null> {

@@ -12,7 +12,7 @@ const HALVED_LINES_MIN = 4;
 /** What stands for a part that nothing is sung in. */
 const SILENT = "[Instrumental]";
 
-/** The plan in an answer, with its own words; null when it is none that is known. */
+/** The plan in a response, with its own words; null when its shape is unknown. */
 export function planIn(plan: unknown): JsonObject | null {
   const { sections, chunks } = asObject(plan);
   return [sections, chunks].some((parts) => Array.isArray(parts) && parts.length > 0) ? asObject(plan) : null;
@@ -22,7 +22,7 @@ export function planIn(plan: unknown): JsonObject | null {
  * The plan with these words in place of its own. Styles and lengths stay its own: they are in the bounds that it knows.
  *
  * @param plan of `music_v1` (sections) or of `music_v2` and later (chunks)
- * @returns null when it is none of the two
+ * @returns null when it is neither
  * @throws {ProviderFailure} `invalid_input`: more words than its parts can hold
  */
 export function withLyrics(plan: unknown, lyrics: string): JsonObject | null {
@@ -95,10 +95,10 @@ function dealt(verses: readonly (readonly string[])[], count: number): string[][
       (best, chunk, index) => (chunk.length > (chunks[best]?.length ?? 0) ? index : best),
       0,
     );
-    const piece = chunks[longest] ?? [];
-    if (piece.length < HALVED_LINES_MIN) break;
-    const middle = Math.ceil(piece.length / 2);
-    chunks.splice(longest, 1, piece.slice(0, middle), piece.slice(middle));
+    const section = chunks[longest] ?? [];
+    if (section.length < HALVED_LINES_MIN) break;
+    const middle = Math.ceil(section.length / 2);
+    chunks.splice(longest, 1, section.slice(0, middle), section.slice(middle));
   }
   const groups = Math.min(count, chunks.length);
   const from = (group: number): number => Math.floor((group * chunks.length) / groups);

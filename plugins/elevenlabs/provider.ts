@@ -19,7 +19,7 @@ import { cutOf, fittedChunks, joinedPlan, songIdIn, voiceless } from "./referenc
 import type { Host } from "./settings.js";
 import { afterUpload, Uploads } from "./uploads.js";
 
-/** One call that makes the music, or the stems, and answers them. */
+/** One call that creates the music, or the stems, and returns them. */
 export class ElevenLabsProvider implements MusicProvider {
   private readonly client: ElevenLabsClient;
   private readonly uploads = new Uploads();
@@ -52,7 +52,7 @@ export class ElevenLabsProvider implements MusicProvider {
         ? await this.client.compose({ ...(await this.bodyOf(request, signal)), ...stored }, signal)
         : await this.composeFrom(request, request.reference, stored, signal);
     const track = trackIn(response, isStored);
-    if (track === null) throw providerFailure("outcome_unknown", response, { message: "It answered no music." });
+    if (track === null) throw providerFailure("outcome_unknown", response, { message: "The response has no music." });
     return { state: "completed", tracks: [track] };
   }
 
@@ -116,7 +116,7 @@ export class ElevenLabsProvider implements MusicProvider {
     const plan = lyrics === "" ? planIn(response.json()) : withLyrics(response.json(), lyrics);
     // Nothing was made yet.
     if (plan === null)
-      throw providerFailure("unavailable", response, { message: "It answered no plan that is known." });
+      throw providerFailure("unavailable", response, { message: "The response has no plan that is known." });
     return { composition_plan: plan, model_id: request.model.upstream, ...(seed === undefined ? {} : { seed }) };
   }
 
@@ -124,14 +124,14 @@ export class ElevenLabsProvider implements MusicProvider {
     const response = await this.client.separate(await splitForm(request), signal);
     const stems = await stemsIn(response.bytes, request.operation);
     if (stems === null)
-      throw providerFailure("outcome_unknown", response, { message: "It answered no archive of stems." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no archive of stems." });
     const labels = stems.map(({ label }) => label);
-    const lacking =
+    const missing =
       request.operation === "vocal_removal"
         ? ["instrumental", "vocals"].filter((label) => !labels.includes(label))
         : [];
-    if (lacking.length > 0) {
-      const message = `It answered ${labels.join(", ")}: there is no ${lacking.join(" and no ")}.`;
+    if (missing.length > 0) {
+      const message = `The response has ${labels.join(", ")}: there is no ${missing.join(" and no ")}.`;
       throw new ProviderFailure("failed", message, { billable: "yes" });
     }
     return { state: "completed", tracks: [], stems };

@@ -29,7 +29,7 @@ export const REFERENCES: ReferenceModes = {
   inpaint: { ...SOURCE, creditCost: 30 },
 };
 
-/** What is wrong with the modes of a model, or null. */
+/** The issue of the modes of a model; null when there is none. */
 export function referencesIssue({ upstream, references = {} }: ProviderModel): string | null {
   const modes = Object.keys(references);
   if (modes.includes("cover")) return "has references.cover; ElevenLabs has extend and inpaint";

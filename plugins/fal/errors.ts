@@ -18,28 +18,28 @@ const NOT_THE_REQUEST: ReadonlySet<string> = new Set(["downstream_service_error"
 /** What 403 says of an account without balance: "User is locked. Reason: Exhausted balance.", or "TOP_UP". */
 const LOCKED = /user is locked|exhausted balance/i;
 
-/** What an error's body tells: a list of a model's errors, or one of the platform. */
-interface Said {
+/** What an error's body says: a list of a model's errors, or one of the platform. */
+interface ErrorDetails {
   /** `type` of the model's error, or `error_type` of the platform's; null without one. */
   readonly code: string | null;
   readonly message: string;
-  /** Whether the same request may work later; null where nothing tells. */
+  /** Whether the same request may work later; null when nothing says so. */
   readonly isRetryable: boolean | null;
 }
 
-/** The failure of a call that was refused; undefined: a good answer. */
+/** The failure of a call that was refused; undefined: the call succeeded. */
 export function refusalOf(
   response: ApiResponse,
   call: Pick<ApiCall, "creates" | "isStatusCall">,
 ): ProviderFailure | undefined {
   const usual = failureOf(response, call);
   if (usual === null) return undefined;
-  const said = saidIn(response);
-  return failureWith(kindRefused(response, call, usual.kind, said), response, usual, said);
+  const details = detailsIn(response);
+  return failureWith(kindRefused(response, call, usual.kind, details), response, usual, details);
 }
 
 /**
- * The failure that the result of work stands for; undefined: a good one.
+ * The failure that the result of work stands for; undefined: it succeeded.
  *
  * @param hasFailed its status says so: then plain words tell why. Otherwise they may be of a queue in trouble, and only
  *   a code is of the work
@@ -51,14 +51,14 @@ export function finalFailureOf(
 ): ProviderFailure | undefined {
   const usual = failureOf(response, call);
   if (usual === null) return undefined;
-  const said = saidIn(response);
-  const isFinal = said !== null && (hasFailed || said.code !== null);
-  if (!isFinal || isLocked(response, said))
-    return failureWith(kindRefused(response, call, usual.kind, said), response, usual, said);
-  return failureWith(kindOfWork(response, said), response, usual, { ...said, code: said.code ?? ERROR_CODE });
+  const details = detailsIn(response);
+  const isFinal = details !== null && (hasFailed || details.code !== null);
+  if (!isFinal || isLocked(response, details))
+    return failureWith(kindRefused(response, call, usual.kind, details), response, usual, details);
+  return failureWith(kindOfWork(response, details), response, usual, { ...details, code: details.code ?? ERROR_CODE });
 }
 
-/** Why the balance is not told; null where only this key may not read it, which is 403. A wrong key is 401. */
+/** Why the balance is not reported; null where only this key may not read it, which is 403. A wrong key is 401. */
 export function billingRefusalOf(response: ApiResponse): ProviderFailure | null | undefined {
   const failure = refusalOf(response, {});
   return response.status === 403 && failure?.kind === "misconfigured" ? null : failure;
@@ -69,27 +69,27 @@ function kindRefused(
   response: ApiResponse,
   { creates }: Pick<ApiCall, "creates">,
   usual: ProviderFailureKind,
-  said: Said | null,
+  details: ErrorDetails | null,
 ): ProviderFailureKind {
-  if (said === null) return usual;
-  if (said.code === REJECTED) return "content_rejected";
-  if (isLocked(response, said)) return "out_of_credit";
+  if (details === null) return usual;
+  if (details.code === REJECTED) return "content_rejected";
+  if (isLocked(response, details)) return "out_of_credit";
   if (creates !== true) return usual;
-  if (usual === "invalid_input" && said.code === DISCONNECTED) return "outcome_unknown";
-  if (usual === "invalid_input" && said.isRetryable === true) return "unavailable";
-  if (usual === "invalid_input" && isNotTheRequest(said)) return "failed";
-  return usual === "unavailable" && said.isRetryable === false ? "failed" : usual;
+  if (usual === "invalid_input" && details.code === DISCONNECTED) return "outcome_unknown";
+  if (usual === "invalid_input" && details.isRetryable === true) return "unavailable";
+  if (usual === "invalid_input" && isNotTheRequest(details)) return "failed";
+  return usual === "unavailable" && details.isRetryable === false ? "failed" : usual;
 }
 
 /** Why accepted work failed: where it may be tried again, the request is not to blame, and the queue has tried it. */
-function kindOfWork(response: ApiResponse, said: Said): ProviderFailureKind {
-  const known = kindOfCode(said.code);
+function kindOfWork(response: ApiResponse, details: ErrorDetails): ProviderFailureKind {
+  const known = kindOfCode(details.code);
   if (known !== null) return known;
-  if (response.status >= 500 || said.isRetryable === true || isNotTheRequest(said)) return "failed";
+  if (response.status >= 500 || details.isRetryable === true || isNotTheRequest(details)) return "failed";
   return failureOf(response)?.kind ?? "failed";
 }
 
-/** What work died of, by its status; null where only its result tells. */
+/** What work died of, by its status; null when only its result says it. */
 export function failureOfStatus(error: string, errorType: string | null): ProviderFailure | null {
   const words = [errorType, error].filter((word) => word !== null && word !== "").join(": ");
   const kind = kindOfCode(errorType) ?? (/cancel/i.test(words) ? "cancelled" : null);
@@ -113,11 +113,11 @@ function kindOfCode(code: string | null): ProviderFailureKind | null {
   return code !== null && TIMEOUTS.has(code) ? "timeout" : null;
 }
 
-function isNotTheRequest({ code }: Said): boolean {
+function isNotTheRequest({ code }: ErrorDetails): boolean {
   return code !== null && NOT_THE_REQUEST.has(code);
 }
 
-function isLocked({ status }: ApiResponse, { message }: Said): boolean {
+function isLocked({ status }: ApiResponse, { message }: ErrorDetails): boolean {
   return status === 403 && LOCKED.test(message);
 }
 
@@ -125,21 +125,21 @@ function failureWith(
   kind: ProviderFailureKind,
   response: ApiResponse,
   usual: ProviderFailure,
-  said: Said | null,
+  detail: ErrorDetails | null,
 ): ProviderFailure {
   const { status, headers } = response;
   // 422 may be billed although nothing came of it, and so may accepted work; errors of the server never are.
   const isOpen = status === 422 || kind === "outcome_unknown" || (kind === "failed" && status < 500);
-  return new ProviderFailure(kind, said === null ? usual.message : `${status}: ${said.message}`, {
+  return new ProviderFailure(kind, detail === null ? usual.message : `${status}: ${detail.message}`, {
     billable: isOpen ? "unknown" : "no",
     retryAfterMs: usual.retryAfterMs ?? undefined,
-    providerCode: said?.code ?? undefined,
+    providerCode: detail?.code ?? undefined,
     requestId: headers.get("x-fal-request-id") ?? usual.requestId ?? undefined,
   });
 }
 
-/** null: it is none of the documented shapes. */
-function saidIn(response: ApiResponse): Said | null {
+/** null: it has none of the documented shapes. */
+function detailsIn(response: ApiResponse): ErrorDetails | null {
   const body = response.json();
   if (!isObject(body)) return null;
   const { detail, error_type: platform } = body;

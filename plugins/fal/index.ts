@@ -20,7 +20,7 @@ export default defineProvider({
     lookup: false,
     cancel: true,
     callbacks: "signed",
-    // Its separator answers no instrumental: no vocal removal. It fetches the track itself.
+    // Its separator returns no instrumental: no vocal removal. It fetches the track itself.
     ...(splits ? { stemSplit: { sources: "any", needsUrl: true } } : {}),
   }),
   create: (host) => new FalProvider(host),

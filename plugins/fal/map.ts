@@ -42,7 +42,7 @@ export type Status =
   | { readonly state: "completed" }
   | { readonly state: "failed"; readonly error: string; readonly errorType: string | null };
 
-/** null: it is no accepted work. */
+/** null: it is not accepted work. */
 export function readAccepted(response: ApiResponse): Omit<Work, "operation" | "output"> | null {
   const {
     request_id: requestId,
@@ -55,13 +55,13 @@ export function readAccepted(response: ApiResponse): Omit<Work, "operation" | "o
   return isWhole ? (all as Omit<Work, "operation" | "output">) : null;
 }
 
-/** @throws {ProviderFailure} `unavailable` where the answer says nothing of the work: that does not say that it failed */
+/** @throws {ProviderFailure} `unavailable` where the response says nothing about the work: that does not say that it failed */
 export function readStatus(response: ApiResponse): Status {
   const { status, error, error_type: errorType } = asObject(response.json());
   if (status === "IN_QUEUE" || status === "IN_PROGRESS") return { state: "running" };
   if (status !== "COMPLETED")
     throw providerFailure("unavailable", response, {
-      message: `The status ${JSON.stringify(status)} is none that is known.`,
+      message: `The status ${JSON.stringify(status)} is unknown.`,
     });
   const type = typeof errorType === "string" && errorType !== "" ? errorType : null;
   if ((error === undefined || error === null || error === "") && type === null) return { state: "completed" };
@@ -100,7 +100,7 @@ export function reportIn(body: unknown, work: Work): Completed | ProviderFailure
 export function probeOf(billing: unknown): ProbeResult {
   const { current_balance: amount, currency } = asObject(asObject(billing)["credits"]);
   if (typeof amount !== "number" || !Number.isFinite(amount))
-    return { credit: null, warnings: ["The account's billing does not tell its balance."] };
+    return { credit: null, warnings: ["The account's billing response has no balance."] };
   const unit = typeof currency === "string" && currency !== "" ? currency.toUpperCase() : "USD";
   return { credit: { amount: Math.max(0, amount), unit }, warnings: amount > 0 ? [] : ["No balance is left."] };
 }
@@ -115,8 +115,8 @@ function stemsOf(output: unknown): Completed | ProviderFailure {
 }
 
 function noFiles(output: unknown, where: string): ProviderFailure {
-  const said = JSON.stringify(output)?.slice(0, 200) ?? "nothing";
-  return new ProviderFailure("failed", `It succeeded, and ${where} has no file: ${said}`, { billable: "yes" });
+  const message = JSON.stringify(output)?.slice(0, 200) ?? "nothing";
+  return new ProviderFailure("failed", `It succeeded, and ${where} has no file: ${message}`, { billable: "yes" });
 }
 
 function trackOf(url: string): ProviderTrack {

@@ -5,7 +5,7 @@ const ENDPOINT = /^[\w.-]+(\/[\w.-]+)+$/;
 
 const PLAIN = { supportsLyrics: false, supportsInstrumental: true } as const;
 
-/** Their bounds are not told: these are what every model takes. */
+/** Their bounds are not documented: every model accepts these. */
 const SEED = { seed: { ...STANDARD_OPTIONS.seed, maximum: 2_147_483_647 } };
 const SEED_AND_NEGATIVE = { ...SEED, negative_prompt: STANDARD_OPTIONS.negative_prompt };
 const SEED_INPUTS = { seed: "seed" };
@@ -112,7 +112,7 @@ export const MODELS: readonly ProviderModel[] = [
     // Without lyrics it sings nothing: it would make an instrumental of whatever is asked for.
     requiresLyrics: true,
     supportsInstrumental: true,
-    // Only the default is told; the bounds are ours.
+    // Only the default is documented; the bounds are ours.
     duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 60 },
     upstream: "fal-ai/ace-step",
     requestOptions: SEED,

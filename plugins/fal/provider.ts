@@ -35,7 +35,7 @@ import { forgeryIn, keysIn } from "./webhook.js";
 const HANDLES = handleCodec(1, workIn);
 
 /** At most a day, says fal. */
-const KEYS_KEPT_MS = 3_600_000;
+const KEYS_CACHE_MS = 3_600_000;
 
 const BALANCE_HIDDEN: ProbeResult = {
   credit: null,
@@ -44,7 +44,7 @@ const BALANCE_HIDDEN: ProbeResult = {
   ],
 };
 
-/** Requests of the queue: made with one call, then polled, or reported by a signed webhook. */
+/** Requests of the queue: created with one call, then polled, or reported by a signed webhook. */
 export class FalProvider implements MusicProvider {
   private readonly separator: Separator;
   private readonly client: FalClient;
@@ -60,7 +60,8 @@ export class FalProvider implements MusicProvider {
     const { operation, output } = submission;
     const response = await this.client.submit(submission, request.callbackUrl, signal);
     const accepted = readAccepted(response);
-    if (accepted === null) throw providerFailure("outcome_unknown", response, { message: "It answered no request." });
+    if (accepted === null)
+      throw providerFailure("outcome_unknown", response, { message: "The response has no request." });
     const handle = HANDLES.write({ ...accepted, operation, output });
     return { state: "accepted", handle, nextPollMs: this.host.settings.pollMs };
   }
@@ -76,7 +77,7 @@ export class FalProvider implements MusicProvider {
     if (status.state === "failed")
       throw new ProviderFailure("failed", status.error.slice(0, 300), { providerCode: status.errorType ?? ERROR_CODE });
     const output = response.json();
-    if (output === undefined) throw providerFailure("unavailable", response, { message: "The result is no JSON." });
+    if (output === undefined) throw providerFailure("unavailable", response, { message: "The result is not JSON." });
     const completed = completedOf(output, work);
     if (ProviderFailure.is(completed)) throw completed;
     return completed;
@@ -139,7 +140,7 @@ export class FalProvider implements MusicProvider {
 
   private async webhookKeys(signal: AbortSignal): Promise<readonly KeyObject[]> {
     const now = this.host.clock.now();
-    if (this.keys !== null && now - this.keys.readAt < KEYS_KEPT_MS) return this.keys.list;
+    if (this.keys !== null && now - this.keys.readAt < KEYS_CACHE_MS) return this.keys.list;
     try {
       const list = keysIn((await this.client.webhookKeys(signal)).json());
       if (list.length > 0) this.keys = { list, readAt: now };
@@ -155,7 +156,7 @@ export class FalProvider implements MusicProvider {
     const { separator } = this;
     if (operation !== "stem_split" || separator === null) {
       const message =
-        separator === null ? "Splits are switched off (`splits`)." : "fal's separator answers no instrumental.";
+        separator === null ? "Splits are switched off (`splits`)." : "fal's separator returns no instrumental.";
       throw new ProviderFailure("invalid_input", message, { billable: "no" });
     }
     if (source.url === null)

@@ -51,7 +51,7 @@ export type Separator = {
   readonly inputs: ModelInputs;
 } | null;
 
-/** @throws {Error} naming the setting that is wrong */
+/** @throws {Error} naming the invalid setting */
 export function separatorOf({ splits, splitModel, splitAudioInput, splitInputs }: Host["settings"]): Separator {
   if (!isEndpoint(splitModel))
     throw new Error(`splitModel: ${splitModel}; allowed: an endpoint id such as fal-ai/demucs`);

@@ -4,7 +4,7 @@ import type { ReceivedCallback } from "../sdk/index.js";
 const TOLERANCE_MS = 300_000;
 const SIGNATURE_BYTES = 64;
 
-/** Why a webhook is none of fal's; null when its signature holds. */
+/** Why a webhook is not from fal; null when its signature is valid. */
 export function forgeryIn({ headers, body, receivedAt }: ReceivedCallback, keys: readonly KeyObject[]): string | null {
   const {
     "x-fal-webhook-request-id": requestId = "",
@@ -16,7 +16,7 @@ export function forgeryIn({ headers, body, receivedAt }: ReceivedCallback, keys:
   const signed = Buffer.from([requestId, userId, sentAt, createHash("sha256").update(body).digest("hex")].join("\n"));
   const holds = given.length === SIGNATURE_BYTES && keys.some((key) => verify(null, signed, key, given));
   if (!holds) return "The signature does not hold.";
-  // The time is signed, in whole seconds; what is no number is no time either.
+  // The time is signed, in whole seconds; a value that is not a number is not a time.
   const isRecent = Math.abs(receivedAt - Number(sentAt) * 1_000) <= TOLERANCE_MS;
   return isRecent ? null : "It was signed more than five minutes ago, or ahead.";
 }

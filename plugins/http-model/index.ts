@@ -24,11 +24,11 @@ export default defineProvider({
 });
 
 function checkModel({ options = {}, requestOptions = {} }: ProviderModel): string | null {
-  const odd = Object.entries(options).find(
+  const invalid = Object.entries(options).find(
     ([name, value]) => !/^[\w-]+$/.test(name) || !["string", "number", "boolean"].includes(typeof value),
   );
-  if (odd !== undefined)
-    return `options.${odd[0]}: allowed: text, numbers, booleans, by names of letters, digits, _ and -`;
+  if (invalid !== undefined)
+    return `options.${invalid[0]}: allowed: text, numbers, booleans, by names of letters, digits, _ and -`;
   // One placeholder stands for both.
   const twice = Object.keys(requestOptions).find((name) => Object.hasOwn(options, name));
   return twice === undefined

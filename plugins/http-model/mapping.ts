@@ -44,7 +44,7 @@ type TextName = { [Name in keyof Settings]: Settings[Name] extends string | unde
 
 /**
  * @param models whose options the template of a request has placeholders for
- * @throws {Error} with a line for every setting that is wrong
+ * @throws {Error} with a line for every invalid setting
  */
 export function readMapping(settings: Settings, models: readonly ProviderModel[]): Mapping {
   const issues: string[] = [];
@@ -55,13 +55,13 @@ export function readMapping(settings: Settings, models: readonly ProviderModel[]
   const baseUrl = text("baseUrl").replace(/\/+$/, "");
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) wrong("baseUrl", "allowed: an http or https URL");
   for (const name of ["submitPath", "statusPath", "cancelPath"] as const) {
-    const isLeftOut = name === "cancelPath" && text(name) === "";
-    if (!isLeftOut && !text(name).startsWith("/")) wrong(name, "allowed: a path that begins with /");
+    const isOmitted = name === "cancelPath" && text(name) === "";
+    if (!isOmitted && !text(name).startsWith("/")) wrong(name, "allowed: a path that begins with /");
     const known = name === "submitPath" ? "model" : "id";
     const placeholders = placeholdersIn(text(name));
     const unknown = placeholders.filter((placeholder) => placeholder !== known);
     if (unknown.length > 0) wrong(name, `there is no {{${unknown.join("}}, {{")}}}; allowed: {{${known}}}`);
-    if (known === "id" && !isLeftOut && !placeholders.includes(known)) wrong(name, "allowed: a path with {{id}} in it");
+    if (known === "id" && !isOmitted && !placeholders.includes(known)) wrong(name, "allowed: a path with {{id}} in it");
   }
   for (const name of POINTERS) {
     const issue = pointerIssue(text(`${name}Pointer`));
@@ -112,8 +112,8 @@ function readStatusWords(json: string, wrong: (why: string) => void): Map<string
     wrong('allowed: a JSON object such as {"done":"completed"}');
     return new Map();
   }
-  const odd = Object.entries(words).filter(([, meaning]) => !MEANINGS.includes(meaning as Meaning));
-  if (odd.length > 0) wrong(`${odd.map(([word]) => word).join(", ")}: allowed: ${MEANINGS.join(", ")}`);
+  const invalid = Object.entries(words).filter(([, meaning]) => !MEANINGS.includes(meaning as Meaning));
+  if (invalid.length > 0) wrong(`${invalid.map(([word]) => word).join(", ")}: allowed: ${MEANINGS.join(", ")}`);
   for (const needed of ["running", "completed"])
     if (!Object.values(words).includes(needed)) wrong(`no word means ${needed}`);
   return new Map(Object.entries(words).map(([word, meaning]) => [word.toLowerCase(), meaning as Meaning]));

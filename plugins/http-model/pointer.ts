@@ -1,4 +1,4 @@
-/** What is wrong with a JSON pointer (RFC 6901); null when nothing is. */
+/** The issue of a JSON pointer (RFC 6901); null when there is none. */
 export function pointerIssue(pointer: string): string | null {
   if (pointer !== "" && !pointer.startsWith("/"))
     return "allowed: empty for the whole, or a JSON pointer such as /output/0";

@@ -9,7 +9,7 @@ import type {
   Snapshot,
   SubmitRequest,
 } from "../sdk/index.js";
-import { read, refusalOf } from "./answers.js";
+import { read, refusalOf } from "./responses.js";
 import { type Mapping, readMapping } from "./mapping.js";
 import type { Host } from "./settings.js";
 import { filled, filledPath, nameOf, valuesOf } from "./template.js";
@@ -34,7 +34,7 @@ export class HttpModelProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Model servers make music; they take no tracks apart.", {
+      throw new ProviderFailure("invalid_input", "Model servers create music; they split no tracks.", {
         billable: "no",
       });
     const { mapping } = this;
@@ -68,7 +68,7 @@ export class HttpModelProvider implements MusicProvider {
     const reading = read(response, mapping);
     if (reading.says === "completed") return reading.completed;
     if (reading.says === "failure") throw reading.failure;
-    // What says nothing does not say that the work failed.
+    // A response without a status does not say that the work failed.
     if (reading.says === "nothing") throw providerFailure("unavailable", response, { message: reading.why });
     return { state: "running", nextPollMs: mapping.pollMs };
   }

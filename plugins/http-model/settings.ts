@@ -33,7 +33,7 @@ export const SETTINGS = defineSettings({
   statusPath: {
     type: "string",
     default: "/v1/generations/{{id}}",
-    description: "Path that tells of accepted work, by GET",
+    description: "Path that returns the status of accepted work, by GET",
   },
   cancelPath: { type: "string", description: "Path that stops accepted work, by POST; left out where it cannot" },
   request: { type: "string", default: REQUEST, description: "Body of a request, as JSON text with {{placeholders}}" },
@@ -60,7 +60,7 @@ export const SETTINGS = defineSettings({
   idempotent: {
     type: "boolean",
     default: false,
-    description: "The server makes nothing twice for one Idempotency-Key",
+    description: "The server creates nothing twice for one Idempotency-Key",
   },
   pollSeconds: {
     type: "integer",
@@ -81,7 +81,7 @@ export const SETTINGS = defineSettings({
     default: 1,
     minimum: 1,
     maximum: 1_000,
-    description: "Calls that make work, at once",
+    description: "Concurrent calls that create work",
   },
 });
 

@@ -31,7 +31,7 @@ export function unknownPlaceholders(template: object): string[] {
 }
 
 /**
- * What is wrong between a template and the options of models: a placeholder that no model has an option for, and a
+ * The issue between a template and the options of models: a placeholder that no model has an option for, and a
  * request option that has no placeholder and would never be sent.
  */
 export function optionIssues(template: object, models: readonly ProviderModel[]): string[] {

@@ -2,7 +2,7 @@ import { asObject, failureOf, httpUrl, isObject, ProviderFailure, providerFailur
 import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailureKind, SourceAudio } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** Every call but the upload takes and answers JSON; all are POST, a slash at the end of their path. */
+/** Every call but the upload takes and returns JSON; all are POST, a slash at the end of their path. */
 export class LalalClient {
   private readonly api: ProviderApi;
   private readonly uploadTimeoutMs: number;
@@ -23,7 +23,7 @@ export class LalalClient {
     const response = await this.api.call({ path: "/upload/", body, headers, timeoutMs: this.uploadTimeoutMs, signal });
     const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("unavailable", response, { message: "It answered no id of the upload." });
+      throw providerFailure("unavailable", response, { message: "The response has no id of the upload." });
     return id;
   }
 
@@ -32,7 +32,7 @@ export class LalalClient {
     const response = await this.api.call({ path, json, creates: true, signal });
     const { task_id: id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no task." });
     return id;
   }
 
@@ -40,7 +40,7 @@ export class LalalClient {
   async check(taskIds: readonly string[], signal: AbortSignal): Promise<JsonObject> {
     const response = await this.api.call({ path: "/check/", json: { task_ids: taskIds }, isStatusCall: true, signal });
     const { result } = asObject(response.json());
-    if (!isObject(result)) throw providerFailure("unavailable", response, { message: "It answered no states." });
+    if (!isObject(result)) throw providerFailure("unavailable", response, { message: "The response has no states." });
     return result;
   }
 
@@ -54,7 +54,7 @@ export class LalalClient {
     const response = await this.api.call({ method: "POST", path: "/limits/minutes_left/", signal });
     const { minutes_left: minutes } = asObject(response.json());
     if (typeof minutes !== "number")
-      throw providerFailure("unavailable", response, { message: "It answered no number of minutes." });
+      throw providerFailure("unavailable", response, { message: "The response has no number of minutes." });
     return minutes;
   }
 }

@@ -5,7 +5,7 @@ import { SETTINGS } from "./settings.js";
 
 const SPLIT: SplitCapability = { sources: "any", maxBytes: 10_000_000_000 };
 
-/** LALAL.AI: takes pieces apart and makes none. */
+/** LALAL.AI: splits tracks and creates none. */
 export default defineProvider({
   id: "lalal",
   label: "LALAL.AI",

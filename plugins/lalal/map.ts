@@ -10,7 +10,7 @@ const LABELS: Readonly<Record<Split, Readonly<Record<string, string>>>> = {
   vocal_removal: { no_vocals: "instrumental" },
 };
 
-/** They check 30 times a minute for all of an account's work: what is due at the same time is asked after together. */
+/** They check 30 times a minute for all of an account's work: work that is due at the same time is polled in one call. */
 const POLL_EVERY_MS = 10_000;
 const POLL_MIN_MS = 2_000;
 
@@ -22,12 +22,12 @@ export function idempotencyKeyOf(jobId: string): string {
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** A name without letters that a header cannot carry; its ending tells the format. */
+/** A file name of characters that a header can carry; its extension says the format. */
 export function filenameOf({ jobId, source: { contentType } }: SplitRequest): string {
   return `${jobId}.${fileEndingOf(contentType)}`;
 }
 
-/** The next of the moments at which all work is asked after. */
+/** The next moment at which all work is polled. */
 export function nextPollMs(now: number): number {
   const wait = POLL_EVERY_MS - (now % POLL_EVERY_MS);
   return wait < POLL_MIN_MS ? wait + POLL_EVERY_MS : wait;
@@ -47,7 +47,8 @@ export function snapshotOf(state: unknown, operation: Split, now: number): Snaps
     case "server_error":
       return new ProviderFailure("unavailable", "The state of the task could not be read there.");
     default:
-      if (typeof status !== "string") return new ProviderFailure("unavailable", "It answered no state of the task.");
+      if (typeof status !== "string")
+        return new ProviderFailure("unavailable", "The response has no state of the task.");
       return { state: "running", nextPollMs: nextPollMs(now) };
   }
 }
@@ -83,8 +84,8 @@ function labelOf(given: string, type: unknown, operation: Split): string | null 
 
 /** What went wrong with accepted work stays wrong, whatever its code would mean of a request. */
 function failureIn({ detail, code, id }: JsonObject): ProviderFailure {
-  const said = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? "");
-  return new ProviderFailure("failed", `The task failed: ${said.slice(0, 300)}`, {
+  const message = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? "");
+  return new ProviderFailure("failed", `The task failed: ${message.slice(0, 300)}`, {
     providerCode: typeof code === "string" ? code : "error",
     ...(typeof id === "string" ? { requestId: id } : {}),
     ...(code === "exceeded_duration" ? { billable: "no" } : {}),

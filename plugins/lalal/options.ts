@@ -3,7 +3,7 @@ import type { Host } from "./settings.js";
 /** Their names of what `split/multistem` can take out of a track; each once, so six at most. */
 export const STEMS = ["vocals", "drum", "piano", "bass", "electric_guitar", "acoustic_guitar"];
 
-/** How pieces are taken apart: the settings, checked. */
+/** How tracks are split: the settings, checked. */
 export interface SplitOptions {
   readonly stems: readonly string[];
   /** Members of `presets` for every split. */
@@ -12,7 +12,7 @@ export interface SplitOptions {
   readonly vocalPresets: { readonly [name: string]: boolean };
 }
 
-/** @throws {Error} with a line for every setting that is wrong */
+/** @throws {Error} with a line for every invalid setting */
 export function readOptions(settings: Host["settings"]): SplitOptions {
   const { stems: list, splitter, extractionLevel, encoderFormat, dereverb } = settings;
   const stems = list.split(",").map((stem) => stem.trim());

@@ -27,7 +27,7 @@ const HANDLES = handleCodec(1, ({ operation, taskId }: JsonObject): Work | null 
   return isSplit && typeof taskId === "string" ? { operation, taskId } : null;
 });
 
-/** Takes pieces apart: uploads, starts, and asks after all work together. */
+/** Splits tracks: uploads, starts, and polls all work together. */
 export class LalalProvider implements MusicProvider {
   private readonly client: LalalClient;
   private readonly options: SplitOptions;
@@ -39,7 +39,7 @@ export class LalalProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     if (request.operation === "music")
-      throw new ProviderFailure("invalid_input", "LALAL.AI makes no music.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "LALAL.AI creates no music.", { billable: "no" });
     const { operation, jobId, source } = request;
     const { stems, presets, vocalPresets } = this.options;
     const sourceId = await this.client.upload(source, filenameOf(request), signal);

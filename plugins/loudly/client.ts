@@ -18,7 +18,7 @@ export class LoudlyClient {
     const response = await this.api.call({ path: "/b2b/ai/prompt/songs", body: form, creates: true, signal });
     const song = asObject(response.json());
     if (song["id"] === undefined && song["music_file_path"] === undefined)
-      throw providerFailure("outcome_unknown", response, { message: "It answered no song." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no song." });
     return song;
   }
 
@@ -27,18 +27,18 @@ export class LoudlyClient {
     const response = await this.api.call({ path: "/b2b/account/limits", signal, timeoutMs: LIMITS_TIMEOUT_MS });
     const limits = response.json();
     if (!Array.isArray(limits))
-      throw providerFailure("unavailable", response, { message: "It answered no list of limits." });
+      throw providerFailure("unavailable", response, { message: "The response has no list of limits." });
     return limits.map(asObject);
   }
 }
 
-/** Errors are `{ error, error_description }`; a 500 may be too many requests, which only its words tell. */
+/** Errors are `{ error, error_description }`; a 500 may mean too many requests, which only its text says. */
 function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(response, call);
   if (usual === null) return null;
   const { error, error_description: description } = asObject(response.json());
-  const said = [error, description].filter((text): text is string => typeof text === "string" && text !== "");
-  const message = said.join(": ").slice(0, 300);
+  const detail = [error, description].filter((text): text is string => typeof text === "string" && text !== "");
+  const message = detail.join(": ").slice(0, 300);
   const kind =
     response.status === 500 && /rate[ _-]?limit|too many requests/i.test(message) ? "rate_limited" : usual.kind;
   return providerFailure(kind, response, message === "" ? {} : { message });

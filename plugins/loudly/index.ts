@@ -7,7 +7,7 @@ import { SETTINGS } from "./settings.js";
 /** What they take; the default is ours. */
 const DURATION: DurationBounds = { minSeconds: 30, maxSeconds: 420, defaultSeconds: 60 };
 
-/** Instrumental songs of a description, by loudly.com: one call, answered when the song is there. */
+/** Instrumental songs of a description, by loudly.com: one call, whose response is the song. */
 export default defineProvider({
   id: "loudly",
   label: "Loudly",

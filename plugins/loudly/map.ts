@@ -37,7 +37,7 @@ export function trackOf({ title, duration, bpm, key, music_file_path: url }: Jso
 export function probeOf(limits: readonly JsonObject[]): ProbeResult {
   const left = limits.find(({ request_type: type }) => type === REQUEST_TYPE)?.["left"];
   if (typeof left !== "number")
-    return { credit: null, warnings: [`The account's limits do not tell what is left of ${REQUEST_TYPE}.`] };
+    return { credit: null, warnings: [`The account's limits do not report what is left of ${REQUEST_TYPE}.`] };
   return { credit: { amount: Math.max(0, left), unit: "songs" }, warnings: left > 0 ? [] : ["No songs are left."] };
 }
 

@@ -14,7 +14,7 @@ export class LoudlyProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Loudly takes no tracks apart.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Loudly splits no tracks.", { billable: "no" });
     const song = await this.client.song(formOf(request), signal);
     return { state: "completed", tracks: [trackOf(song)] };
   }

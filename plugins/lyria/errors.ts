@@ -32,27 +32,27 @@ export function classify(response: ApiResponse, call: ApiCall): ProviderFailure 
   const error = errorIn(response.json());
   const code = codeOf(error);
   const { message } = error;
-  const said = typeof message === "string" ? message : response.text();
-  const kind = kindOf(response.status, code, said, call) ?? usual.kind;
-  const isUnsure = kind === "outcome_unknown" || kind === "failed";
-  const text = said.replace(/\s+/gu, " ").slice(0, 300);
-  const remedy = refusesBackground(response.status, said, call) ? " Set geminiApi to generateContent." : "";
+  const detail = typeof message === "string" ? message : response.text();
+  const kind = kindOf(response.status, code, detail, call) ?? usual.kind;
+  const isOutcomeUnknown = kind === "outcome_unknown" || kind === "failed";
+  const text = detail.replace(/\s+/gu, " ").slice(0, 300);
+  const remedy = refusesBackground(response.status, detail, call) ? " Set geminiApi to generateContent." : "";
   return new ProviderFailure(kind, `${response.status}${code === undefined ? "" : ` ${code}`}: ${text}${remedy}`, {
     retryAfterMs: retryDelayMs(error) ?? retryAfterMs(response.headers),
-    billable: isUnsure ? "unknown" : "no",
+    billable: isOutcomeUnknown ? "unknown" : "no",
     providerCode: code,
   });
 }
 
 /** Words about the parameter `background`, not about music for the background. */
-function refusesBackground(status: number, said: string, { path }: ApiCall): boolean {
-  const isOfInteraction = status === 400 && path.endsWith("/interactions") && !isRefusal(said);
-  return isOfInteraction && /\bbackground\b/i.test(said) && /support|allow|only|unknown|invalid/i.test(said);
+function refusesBackground(status: number, message: string, { path }: ApiCall): boolean {
+  const isOfInteraction = status === 400 && path.endsWith("/interactions") && !isRefusal(message);
+  return isOfInteraction && /\bbackground\b/i.test(message) && /support|allow|only|unknown|invalid/i.test(message);
 }
 
 /** True for words about refused content. */
-export function isRefusal(said: string): boolean {
-  return REJECTED.test(said);
+export function isRefusal(message: string): boolean {
+  return REJECTED.test(message);
 }
 
 /** The envelope; some services of Google's wrap it in a list. */
@@ -69,18 +69,18 @@ function codeOf({ status, code }: JsonObject): string | undefined {
 function kindOf(
   status: number,
   code: string | undefined,
-  said: string,
+  message: string,
   call: ApiCall,
 ): ProviderFailureKind | undefined {
-  if (status === 402 || DEPLETED.test(said)) return "out_of_credit";
-  if (status === 400 && /api.?key/i.test(said)) return "misconfigured";
+  if (status === 402 || DEPLETED.test(message)) return "out_of_credit";
+  if (status === 400 && /api.?key/i.test(message)) return "misconfigured";
   if (call.creates !== true) return undefined;
   if (status === CLIENT_CLOSED) return "outcome_unknown";
   if (code !== undefined && Object.hasOwn(KINDS, code)) return KINDS[code];
   if (status !== 400) return undefined;
   // A model that does not work in the background; with geminiApi: generateContent it does without.
-  if (refusesBackground(status, said, call)) return "misconfigured";
-  return isRefusal(said) ? "content_rejected" : "invalid_input";
+  if (refusesBackground(status, message, call)) return "misconfigured";
+  return isRefusal(message) ? "content_rejected" : "invalid_input";
 }
 
 /** `google.rpc.RetryInfo` among the details: `"12.5s"`. */

@@ -28,10 +28,10 @@ export function interactionIn(body: unknown): Interaction {
     return { state: "completed", tracks: [{ ...track, ...lyricsIn(texts) }] };
   }
   const { code, message } = errorIn(asObject(body)) ?? {};
-  const said = typeof message === "string" ? `: ${message.replace(/\s+/gu, " ").slice(0, 300)}` : ".";
+  const detail = typeof message === "string" ? `: ${message.replace(/\s+/gu, " ").slice(0, 300)}` : ".";
   const reason = typeof code === "string" || typeof code === "number" ? String(code) : status;
-  const kind = isRefusal(`${said} ${reason}`) ? "content_rejected" : "failed";
-  return ended(kind, `It made no music, and is ${status}${said}`, reason);
+  const kind = isRefusal(`${detail} ${reason}`) ? "content_rejected" : "failed";
+  return ended(kind, `It made no music, and is ${status}${detail}`, reason);
 }
 
 /** What the response to a cancellation says. */

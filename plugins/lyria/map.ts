@@ -43,7 +43,7 @@ export function predictBody({ model, prompt, options }: MusicRequest): JsonObjec
   return { instances: [instance], parameters: seed === undefined ? { sample_count: sampleCount } : {} };
 }
 
-/** The song in the answer of `generateContent`; null when it says nothing of any. */
+/** The song in the response of `generateContent`; null when it has none. */
 export function songIn(body: unknown): ProviderTrack[] | ProviderFailure | null {
   const { candidates, promptFeedback } = asObject(body);
   const { blockReason } = asObject(promptFeedback);
@@ -62,18 +62,18 @@ export function songIn(body: unknown): ProviderTrack[] | ProviderFailure | null 
   const reason = typeof finishReason === "string" ? finishReason : "none";
   return failed(
     REFUSED.has(reason) ? "content_rejected" : "failed",
-    `It answered no music; it ended with ${reason}.`,
+    `The response has no music; it ended with ${reason}.`,
     reason,
   );
 }
 
-/** The clips in the answer of `predict`, in their order; null when it says nothing of any. */
+/** The clips in the response of `predict`, in their order; null when it has none. */
 export function clipsIn(body: unknown): ProviderTrack[] | ProviderFailure | null {
   const { predictions } = asObject(body);
   if (!Array.isArray(predictions)) return null;
-  // So it answers, it is reported, where its filters took everything away.
+  // This is the response when its filters removed everything.
   if (predictions.length === 0)
-    return failed("content_rejected", "It answered an empty list of predictions.", undefined);
+    return failed("content_rejected", "The response has an empty list of predictions.", undefined);
   const tracks = predictions
     .map(asObject)
     .map(({ bytesBase64Encoded, audioContent }) => trackOf(bytesBase64Encoded ?? audioContent));
@@ -87,7 +87,7 @@ export function lyricsIn(texts: readonly unknown[]): Pick<ProviderTrack, "lyrics
   return lyricsOf(words.join("\n"));
 }
 
-/** null: it is no base64. */
+/** null: it is not base64. */
 export function trackOf(text: unknown): ProviderTrack | null {
   if (typeof text !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return null;
   return {

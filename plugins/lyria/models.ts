@@ -36,7 +36,7 @@ const OPTIONS: Readonly<Record<Api, readonly string[]>> = {
   vertex: ["api", "sampleCount"],
 };
 
-/** What is wrong with a model of the operator's; null when nothing is. */
+/** The issue of a model that the operator configured; null when there is none. */
 export function modelIssue(model: ProviderModel): string | null {
   const { upstream, duration, supportsLyrics, options = {} } = model;
   const { api, format, sampleCount } = options;

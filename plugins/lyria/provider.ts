@@ -37,13 +37,13 @@ export class LyriaProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Lyria makes music; it takes no tracks apart.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Lyria creates music; it splits no tracks.", { billable: "no" });
     const isVertex = request.model.options?.["api"] === "vertex";
     if (!isVertex && this.inBackground) return this.interact(request, signal);
     const response = isVertex ? await this.predict(request, signal) : await this.generate(request, signal);
     const tracks = isVertex ? clipsIn(response.json()) : songIn(response.json());
     if (ProviderFailure.is(tracks)) throw tracks;
-    if (tracks === null) throw providerFailure("outcome_unknown", response, { message: "It answered no music." });
+    if (tracks === null) throw providerFailure("outcome_unknown", response, { message: "The response has no music." });
     return { state: "completed", tracks };
   }
 
@@ -54,7 +54,7 @@ export class LyriaProvider implements MusicProvider {
     if (interaction.state === "running") return { state: "running", nextPollMs: this.pollMs };
     if (interaction.state === "completed") return interaction;
     if (interaction.state === "ended") throw interaction.failure;
-    throw providerFailure("unavailable", response, { message: "It answered no status." });
+    throw providerFailure("unavailable", response, { message: "The response has no status." });
   }
 
   private async interact(request: MusicRequest, signal: AbortSignal): Promise<Completed | Accepted> {
@@ -64,7 +64,7 @@ export class LyriaProvider implements MusicProvider {
     if (interaction.state === "completed") return interaction;
     if (interaction.state === "ended") throw interaction.failure;
     if (interaction.state === "unclear")
-      throw providerFailure("outcome_unknown", response, { message: "It answered no id." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no id." });
     return { state: "accepted", handle: HANDLES.write({ id: interaction.id }), nextPollMs: this.pollMs };
   }
 

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { baseUrl, defineSettings, httpUrl, isObject, parseJson, pollMs, timeoutMs } from "../sdk/index.js";
 import type { ProviderHost, ProviderModel } from "../sdk/index.js";
 
-/** `options.api` of a model: the door that it is behind. */
+/** `options.api` of a model: the API that serves it. */
 export const APIS = ["gemini", "vertex"] as const;
 
 /** Calls of the Gemini API that make music. */
@@ -49,13 +49,13 @@ export interface ServiceAccount {
   readonly projectId: string | null;
 }
 
-/** The settings, checked; null stands for a door without a key. */
+/** The settings, checked; null: an API without a key. */
 export interface Config {
   readonly gemini: { readonly apiKey: string; readonly baseUrl: string; readonly inBackground: boolean } | null;
   readonly vertex: { readonly account: ServiceAccount; readonly baseUrl: string; readonly parent: string } | null;
 }
 
-/** @throws {Error} naming what is wrong, without what is secret */
+/** @throws {Error} naming the issue, without secrets */
 export function readSettings({ settings, models }: Pick<Host, "settings" | "models">): Config {
   const { apiKey, serviceAccount, project, location, geminiUrl, vertexUrl } = settings;
   if (apiKey === undefined && serviceAccount === undefined)
@@ -77,7 +77,7 @@ export function isInBackground({ apiKey, geminiApi }: Host["settings"]): boolean
   return apiKey !== undefined && geminiApi === "interactions";
 }
 
-/** A model behind a door without a key would fail whoever chooses it. */
+/** A model on an API without a key would fail every request. */
 function withBackends(config: Config, models: readonly ProviderModel[]): Config {
   const closed = models.filter(({ options }) => config[options?.["api"] as (typeof APIS)[number]] === null);
   if (closed.length === 0) return config;
@@ -91,7 +91,7 @@ function withBackends(config: Config, models: readonly ProviderModel[]): Config 
 function readAccount(text: string): ServiceAccount {
   const allowed = "allowed: the JSON of a service account's key, with client_email, private_key and token_uri";
   const account = parseJson(text);
-  if (!isObject(account)) throw new Error(`serviceAccount: it is no JSON object; ${allowed}`);
+  if (!isObject(account)) throw new Error(`serviceAccount: it is not a JSON object; ${allowed}`);
   const {
     client_email: clientEmail,
     private_key: pem,
@@ -101,7 +101,7 @@ function readAccount(text: string): ServiceAccount {
   } = account;
   if (typeof clientEmail !== "string" || typeof pem !== "string" || typeof tokenUrl !== "string")
     throw new Error(`serviceAccount: a member is missing; ${allowed}`);
-  if (!URL.canParse(tokenUrl)) throw new Error(`serviceAccount: its token_uri is no URL; ${allowed}`);
+  if (!URL.canParse(tokenUrl)) throw new Error(`serviceAccount: its token_uri is not a URL; ${allowed}`);
   return {
     clientEmail,
     privateKey: readKey(pem, allowed),

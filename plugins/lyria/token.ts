@@ -39,7 +39,7 @@ export class AccessTokens {
       readonly [name: string]: unknown;
     };
     if (typeof token !== "string" || token === "")
-      throw providerFailure("unavailable", response, { message: "Google answered no access token." });
+      throw providerFailure("unavailable", response, { message: "The response has no access token." });
     const livesMs = typeof seconds === "number" ? seconds * 1_000 : 0;
     this.current = { token, goodUntil: now + livesMs - MARGIN_MS };
     return token;
@@ -56,21 +56,21 @@ function assertionOf({ clientEmail, privateKey, keyId, tokenUrl }: ServiceAccoun
   const issuedAt = Math.floor(now / 1_000);
   const header = { alg: "RS256", typ: "JWT", ...(keyId === null ? {} : { kid: keyId }) };
   const claims = { iss: clientEmail, scope: SCOPE, aud: tokenUrl, iat: issuedAt, exp: issuedAt + LIFETIME_SECONDS };
-  const said = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
-  return `${said}.${sign("sha256", Buffer.from(said), privateKey).toString("base64url")}`;
+  const message = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  return `${message}.${sign("sha256", Buffer.from(message), privateKey).toString("base64url")}`;
 }
 
-/** Only what names the error is repeated: the answer could hold the statement. */
+/** Only the name of the error is repeated: the response could contain the assertion. */
 function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(response, call);
   if (usual === null) return null;
   const { error, error_description: description } = (response.json() ?? {}) as { readonly [name: string]: unknown };
   const code = typeof error === "string" ? error : undefined;
-  const said = typeof description === "string" ? description.slice(0, 200) : "";
+  const message = typeof description === "string" ? description.slice(0, 200) : "";
   const passes = usual.kind === "unavailable" || usual.kind === "rate_limited";
   return new ProviderFailure(
     passes ? usual.kind : "misconfigured",
-    `No access token (${response.status} ${code ?? ""}): ${said}`,
+    `No access token (${response.status} ${code ?? ""}): ${message}`,
     {
       retryAfterMs: usual.retryAfterMs ?? undefined,
       billable: "no",

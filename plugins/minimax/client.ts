@@ -58,18 +58,18 @@ export class MiniMaxClient {
 /** Most errors come with status 200; the code goes before the status. */
 function classify(response: ApiResponse, call: ApiCall, now: number): ProviderFailure | null {
   const body = asObject(response.json());
-  const { status_code: given, status_msg: said } = asObject(body["base_resp"]);
+  const { status_code: given, status_msg: detail } = asObject(body["base_resp"]);
   const code = typeof given === "number" && given !== 0 ? given : null;
   const usual = failureOf(response, call);
   if (code === null && usual === null) return null;
-  const text = typeof said === "string" ? said : "";
+  const text = typeof detail === "string" ? detail : "";
   const kind = code === null ? kindOfStatus(response, usual?.kind) : kindOfCode(code, text, usual?.kind);
   const message = code === null ? usual?.message : `${response.status}: code ${code}: ${text.slice(0, 300)}`;
-  const isUnsure = kind === "outcome_unknown" || kind === "failed" || code === REFUSED_OUTPUT;
+  const isOutcomeUnknown = kind === "outcome_unknown" || kind === "failed" || code === REFUSED_OUTPUT;
   const traceId = response.headers.get("trace-id") ?? body["trace_id"];
   return new ProviderFailure(kind, message ?? "", {
     retryAfterMs: retryAfterMs(response.headers) ?? resetsInMs(message ?? "", now),
-    billable: isUnsure ? "unknown" : "no",
+    billable: isOutcomeUnknown ? "unknown" : "no",
     providerCode: code === null ? undefined : String(code),
     requestId: typeof traceId === "string" ? traceId : undefined,
   });

@@ -11,7 +11,7 @@ const MODEL = {
   promptMaxLength: 2_000,
 };
 
-/** MiniMax Music: one call, and the music is its answer. */
+/** MiniMax Music: one call, and the music is its response. */
 export default defineProvider({
   id: "minimax",
   label: "MiniMax",

@@ -14,10 +14,10 @@ export class MiniMaxProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "MiniMax makes music; it takes no tracks apart.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "MiniMax makes music; it splits no tracks.", { billable: "no" });
     const response = await this.client.generate(generationOf(request, this.host.settings), signal);
     const track = trackIn(response.json(), this.host.clock.now());
-    if (track === null) throw providerFailure("outcome_unknown", response, { message: "It answered no music." });
+    if (track === null) throw providerFailure("outcome_unknown", response, { message: "The response has no music." });
     return { state: "completed", tracks: [track] };
   }
 }

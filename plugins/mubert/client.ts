@@ -4,13 +4,13 @@ import { classifyPublic, classifyService, TOKEN_EXPIRED } from "./errors.js";
 import { timeOf } from "./map.js";
 import type { Host } from "./settings.js";
 
-/** A token that is used up within this time is asked for anew. */
+/** A token that expires within this time is requested again. */
 const TOKEN_MARGIN_MS = 60_000;
 
 /** Calls with the credentials of one customer. */
 interface Customer {
   readonly api: ProviderApi;
-  /** null: not told. */
+  /** null: not reported. */
   readonly expiresAt: number | null;
 }
 
@@ -35,7 +35,7 @@ export class MubertClient {
     );
     const { id } = asObject(asObject(response.json())["data"]);
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", response, { message: "It answered no track." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no track." });
     return id;
   }
 
@@ -44,7 +44,7 @@ export class MubertClient {
     const response = await this.asCustomer(customId, signal, (api) => api.call({ path, isStatusCall: true, signal }));
     const track = asObject(asObject(response.json())["data"]);
     if (Object.keys(track).length === 0)
-      throw providerFailure("unavailable", response, { message: "It answered nothing about the track." });
+      throw providerFailure("unavailable", response, { message: "The response says nothing about the track." });
     return track;
   }
 
@@ -52,7 +52,7 @@ export class MubertClient {
     const response = await this.service.call({ path: "/api/v3/service/licenses", signal });
     const { data } = asObject(response.json());
     if (!Array.isArray(data))
-      throw providerFailure("unavailable", response, { message: "It answered no list of licences." });
+      throw providerFailure("unavailable", response, { message: "The response has no list of licences." });
     return data.map(asObject);
   }
 
@@ -84,9 +84,9 @@ export class MubertClient {
     });
     const { id, access } = asObject(asObject(response.json())["data"]);
     const { token, expired_at: expiresAt } = asObject(access);
-    // The answer is not quoted: it holds the token.
+    // The response is not quoted: it contains the token.
     if (typeof id !== "string" || typeof token !== "string")
-      throw providerFailure("unavailable", response, { message: "It answered no customer with a token." });
+      throw providerFailure("unavailable", response, { message: "The response has no customer with a token." });
     const headers = { "customer-id": id, "access-token": token };
     const customer = { api: this.host.api({ headers, classify: classifyPublic }), expiresAt: timeOf(expiresAt) };
     this.customers.set(customId, customer);

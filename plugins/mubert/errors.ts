@@ -14,10 +14,10 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   LicenseForbiddenDuration: "invalid_input",
 };
 
-/** A question whose answer depends on the settings alone cannot be wrong in another way. */
+/** A call that depends on the settings alone cannot fail in another way. */
 const BY_SETTINGS: readonly ProviderFailureKind[] = ["gone", "invalid_input", "failed"];
 
-/** The failure of a call with a customer's credentials; null: a good answer. */
+/** The failure of a call with a customer's credentials; null: the call succeeded. */
 export function classifyPublic(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   return classified(response, call, (kind, isTheirs) => {
     // Neither a word of the table nor a 404 without words of theirs ends accepted work.
@@ -26,7 +26,7 @@ export function classifyPublic(response: ApiResponse, call: ApiCall): ProviderFa
   });
 }
 
-/** The failure of a call with the company's credentials, which makes no work; null: a good answer. */
+/** The failure of a call with the company's credentials, which makes no work; null: the call succeeded. */
 export function classifyService(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   return classified(response, call, (kind) => (BY_SETTINGS.includes(kind) ? "misconfigured" : kind));
 }
@@ -40,11 +40,11 @@ function classified(
   const usual = failureOf(response, call);
   if (usual === null) return null;
   const { message, description, code } = asObject(response.json());
-  const said = [code, message, description].filter((text): text is string => typeof text === "string" && text !== "");
+  const detail = [code, message, description].filter((text): text is string => typeof text === "string" && text !== "");
   const listed =
     response.status === 403 && typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined;
   return providerFailure(kindHere(listed ?? usual.kind, typeof message === "string"), response, {
-    ...(said.length === 0 ? {} : { message: said.join(": ").slice(0, 300) }),
+    ...(detail.length === 0 ? {} : { message: detail.join(": ").slice(0, 300) }),
     ...(typeof code === "string" ? { code } : {}),
   });
 }

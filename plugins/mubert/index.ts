@@ -4,7 +4,7 @@ import { DURATION_MIN_SECONDS, OPTIONS, PROMPT_MAX_LENGTH } from "./map.js";
 import { MubertProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
-/** Instrumental tracks of a description, by mubert.com: made for a customer of the operator's licence. */
+/** Instrumental tracks of a description, by mubert.com: created for a customer of the operator's licence. */
 export default defineProvider({
   id: "mubert",
   label: "Mubert",

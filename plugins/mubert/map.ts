@@ -32,7 +32,7 @@ export function snapshotOf(track: JsonObject, now: number, pollMs: number): Snap
   return { state: "completed", tracks: living.map((generation) => trackOf(track, generation)) };
 }
 
-/** Whether the licences can be used; which of them is the token's is not told, so neither is what is left. */
+/** Whether the licences can be used; the response does not say which one the token belongs to, nor what is left. */
 export function probeOf(licenses: readonly JsonObject[]): ProbeResult {
   const inactive = licenses.filter(({ status }) => status !== "active");
   return {
@@ -61,7 +61,7 @@ function stageOf(status: unknown): "running" | "done" | "failed" {
     default:
       throw new ProviderFailure(
         "unavailable",
-        `It answered another status than is known: ${JSON.stringify(status)?.slice(0, 100)}.`,
+        `The response has an unknown status: ${JSON.stringify(status)?.slice(0, 100)}.`,
       );
   }
 }

@@ -14,7 +14,7 @@ import type { Host } from "./settings.js";
 
 interface Work {
   readonly trackId: string;
-  /** The customer that the track was made for, who alone can ask after it. */
+  /** The customer that the track was created for, who alone can poll it. */
   readonly customId: string;
 }
 
@@ -39,7 +39,7 @@ export class MubertProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Mubert takes no tracks apart.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Mubert splits no tracks.", { billable: "no" });
     const { customId } = this;
     const trackId = await this.client.create(customId, creationOf(request), signal);
     return { state: "accepted", handle: HANDLES.write({ trackId, customId }), nextPollMs: this.pollMs };

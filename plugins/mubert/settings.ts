@@ -6,7 +6,7 @@ export const SETTINGS = defineSettings({
   customId: {
     type: "string",
     default: "fermata",
-    description: "Name of the customer that tracks are made for; created there when it is first needed",
+    description: "Name of the customer that tracks are created for; created there when it is first needed",
   },
   baseUrl: baseUrl("https://music-api.mubert.com"),
   timeoutMs: timeoutMs(60_000),

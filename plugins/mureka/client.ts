@@ -2,17 +2,17 @@ import { asObject, isLink, providerFailure } from "../sdk/index.js";
 import type { ApiCall, ApiResponse, JsonObject, ProviderApi, ProviderFailure } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** Songs and instrumentals are asked after by routes of their own. */
+/** Songs and instrumentals have separate status routes. */
 export type Kind = "song" | "instrumental";
 
 /** Where a split can be fetched. */
 export interface Zip {
   readonly url: string;
-  /** Milliseconds since 1970; null when it does not tell. */
+  /** Milliseconds since 1970; null when it is not reported. */
   readonly expiresAt: number | null;
 }
 
-/** The account; null for what it does not tell. */
+/** The account; null for what it does not report. */
 export interface Billing {
   readonly balanceCents: number | null;
   /** How many requests it works on at once; one more is refused with 429. */
@@ -33,7 +33,7 @@ export class MurekaClient {
     const response = await this.api.call({ path, json, creates: true, signal });
     const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no task." });
     return id;
   }
 
@@ -45,7 +45,7 @@ export class MurekaClient {
     const response = await this.api.call({ path: "/v1/files/upload", body, signal });
     const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("unavailable", response, { message: "It answered no id of the upload." });
+      throw providerFailure("unavailable", response, { message: "The response has no id of the upload." });
     return id;
   }
 
@@ -57,11 +57,11 @@ export class MurekaClient {
     });
     const task = asObject(response.json());
     if (typeof task["status"] !== "string")
-      throw providerFailure("unavailable", response, { message: "It answered no status of the task." });
+      throw providerFailure("unavailable", response, { message: "The response has no status of the task." });
     return task;
   }
 
-  /** Takes a piece apart while the call lasts. */
+  /** Splits a track during the call. */
   async stem(json: JsonObject, signal: AbortSignal): Promise<Zip> {
     const response = await this.api.call({
       path: "/v1/song/stem",
@@ -71,7 +71,7 @@ export class MurekaClient {
       signal,
     });
     const { zip_url: url, expires_at: expiresAt } = asObject(response.json());
-    if (!isLink(url)) throw providerFailure("outcome_unknown", response, { message: "It answered no ZIP." });
+    if (!isLink(url)) throw providerFailure("outcome_unknown", response, { message: "The response has no ZIP." });
     return { url, expiresAt: typeof expiresAt === "number" ? expiresAt * 1_000 : null };
   }
 
@@ -85,23 +85,23 @@ export class MurekaClient {
   }
 }
 
-/** 429 has two opposite meanings, which its words alone tell apart. */
+/** 429 has two opposite meanings; only its text distinguishes them. */
 const NO_CREDIT = /quota|billing|credit/i;
 
 function classify(response: ApiResponse, call: ApiCall): ProviderFailure | undefined {
   // The words of the request did not pass their review.
   if (response.status === 451 && call.isStatusCall !== true)
-    return providerFailure("content_rejected", response, said(response));
+    return providerFailure("content_rejected", response, message(response));
   if (response.status !== 429) return undefined;
   return providerFailure(
-    NO_CREDIT.test(said(response).message) ? "out_of_credit" : "rate_limited",
+    NO_CREDIT.test(message(response).message) ? "out_of_credit" : "rate_limited",
     response,
-    said(response),
+    message(response),
   );
 }
 
 /** Where the words of an error stand is not documented; clients look in these places. */
-function said(response: ApiResponse): { readonly message: string } {
+function message(response: ApiResponse): { readonly message: string } {
   const { error, message } = asObject(response.json());
   const words = [asObject(error)["message"], message, response.text()].find(
     (text) => typeof text === "string" && text !== "",

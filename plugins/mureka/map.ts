@@ -100,7 +100,7 @@ function tracksIn({ choices, finished_at: finishedAt }: JsonObject, kind: Kind):
   return tracks;
 }
 
-/** What a track of a task is known by later; null where it does not tell its id or its age. */
+/** What a track of a task is known by later; null when its id or its age is not reported. */
 function referenceOf(songId: unknown, madeAtSeconds: unknown): ProviderReference | null {
   return typeof songId === "string" && songId !== "" && typeof madeAtSeconds === "number"
     ? { songId, madeAt: madeAtSeconds * 1_000 }

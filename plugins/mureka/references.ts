@@ -9,7 +9,7 @@ import type {
 } from "../sdk/index.js";
 import { type Generation, optionAgainst, tracksOf } from "./map.js";
 
-/** What `files/upload` takes; tracks go by it unless Mureka made them lately. */
+/** What `files/upload` takes; tracks go by it unless Mureka created them recently. */
 const UPLOAD = { sources: "any", contentTypes: ["audio/mpeg", "audio/mp4"], maxBytes: 10_000_000 } as const;
 
 /** Where an extension may begin, in milliseconds. A later point than the end means the end there. */
@@ -36,7 +36,7 @@ export function referencesIssue({ upstream, references = {} }: ProviderModel): s
   return `has references.${wrong}; ${able === undefined ? "allowed: extend, cover" : `only for ${able.join(", ")}`}`;
 }
 
-/** The id by which Mureka still knows a track that it made; null: it has to be uploaded. */
+/** The id by which Mureka still knows a track that it created; null: it has to be uploaded. */
 export function ownSongIdOf({ reference }: SourceAudio, now: number): string | null {
   const { songId, madeAt } = reference ?? {};
   return typeof songId === "string" && typeof madeAt === "number" && now - madeAt < OWN_LIVES_MS ? songId : null;

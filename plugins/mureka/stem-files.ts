@@ -1,7 +1,7 @@
 import { isObject, parseJson } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** Our label of a stem to its file in the ZIP; null: the operator named none, so pieces cannot be taken apart. */
+/** Our label of a stem to its file in the ZIP; null: the operator named none, so tracks cannot be split. */
 export type StemFiles = ReadonlyMap<string, string> | null;
 
 /** @throws {Error} for a setting that is no such table */

@@ -16,13 +16,13 @@ export class MusicAiClient {
     const response = await this.api.call({ path: "/upload", signal });
     const { uploadUrl, downloadUrl } = asObject(response.json());
     if (!isLink(uploadUrl) || !isLink(downloadUrl))
-      throw providerFailure("unavailable", response, { message: "It answered no URLs for an upload." });
+      throw providerFailure("unavailable", response, { message: "The response has no URLs for an upload." });
     const { origin } = new URL(uploadUrl);
-    // Signed by itself, at another host: the key stays at home, and nothing of its answer gets into an error.
+    // Signed by itself, at another host: the key is not sent, and no part of its response gets into an error.
     const classifyUpload = ({ status }: ApiResponse): ProviderFailure | null =>
       status >= 200 && status < 300
         ? null
-        : new ProviderFailure("unavailable", `The upload was answered ${status}.`, { billable: "no" });
+        : new ProviderFailure("unavailable", `The upload returned ${status}.`, { billable: "no" });
     const timeoutMs = this.host.settings.uploadTimeoutMs;
     const storage = this.host.api({ baseUrl: origin, timeoutMs, classify: classifyUpload });
     await storage.call({

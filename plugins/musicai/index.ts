@@ -17,11 +17,11 @@ export default defineProvider({
   hosts: ["storage.googleapis.com"],
   settings: SETTINGS,
   models: [],
-  checkModel: () => "cannot be served: Music AI takes tracks apart and makes none",
+  checkModel: () => "cannot be served: Music AI splits tracks and creates none",
   capabilities: (settings) => ({
     idempotentSubmit: false,
     lookup: true,
-    // How soon a new job is in their list is not told.
+    // How soon a new job appears in their list is not documented.
     lookupSettlesMs: 60_000,
     cancel: false,
     vocalRemoval: { sources: "any" },

@@ -16,7 +16,7 @@ export interface Job {
 /** Codes of a job that failed; any other, `INTERNAL_ERROR` among them, is `failed`. */
 const KINDS: Readonly<Record<string, ProviderFailureKind>> = { BAD_INPUT: "invalid_input", TIMEOUT: "timeout" };
 
-/** null: it is no job. */
+/** null: it is not a job. */
 export function readJob(value: unknown): Job | null {
   const { id, status, result, error, metadata } = asObject(value);
   if (typeof id !== "string" || id === "" || typeof status !== "string") return null;
@@ -36,9 +36,9 @@ export function snapshotOf(
     case "SUCCEEDED":
       return completedOf(job, operation, labels);
     case "FAILED":
-      return failureSaid(job);
+      return failureMessage(job);
     default:
-      return new ProviderFailure("unavailable", `The status ${JSON.stringify(job.status)} is none that is known.`);
+      return new ProviderFailure("unavailable", `The status ${JSON.stringify(job.status)} is unknown.`);
   }
 }
 
@@ -54,13 +54,13 @@ function completedOf(
     if (label === null || !isLink(url) || stems.has(label)) continue;
     stems.set(label, { role: "stem", label, contentType: null, durationSeconds: null, source: { kind: "url", url } });
   }
-  const lacking = operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !stems.has(label)) : [];
-  if (stems.size > 0 && lacking.length === 0) return { state: "completed", tracks: [], stems: [...stems.values()] };
+  const missing = operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !stems.has(label)) : [];
+  if (stems.size > 0 && missing.length === 0) return { state: "completed", tracks: [], stems: [...stems.values()] };
   const answered = Object.keys(result).join(", ");
-  const what = lacking.length === 0 ? "stem" : lacking.join(" and no ");
+  const what = missing.length === 0 ? "stem" : missing.join(" and no ");
   return new ProviderFailure(
     "failed",
-    `It answered ${answered === "" ? "nothing" : answered}: there is no ${what} (\`labels\`).`,
+    `The response has ${answered === "" ? "nothing" : answered}: there is no ${what} (\`labels\`).`,
     {
       billable: "yes",
     },
@@ -76,7 +76,7 @@ function labelOf(name: string, labels: Labels): string | null {
   return /^[a-z]/.test(label) && label !== "full" ? label : `stem_${label}`;
 }
 
-function failureSaid({ status, error: { code, title, message } }: Job): ProviderFailure {
+function failureMessage({ status, error: { code, title, message } }: Job): ProviderFailure {
   const words = [title, message].filter((word) => typeof word === "string" && word !== "").join(": ");
   const kind = (typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined) ?? "failed";
   return new ProviderFailure(kind, (words === "" ? "It failed without a word." : words).slice(0, 300), {

@@ -21,7 +21,7 @@ const PAGE_SIZE = 100;
 /** What is not among so many jobs may still be behind them. */
 export const LOOKUP_PAGES_MAX = 20;
 
-/** Jobs of a workflow: made with one call after the track was handed over, then polled. */
+/** Jobs of a workflow: created with one call after the track was handed over, then polled. */
 export class MusicAiProvider implements MusicProvider {
   private readonly labels: Labels;
   private readonly client: MusicAiClient;
@@ -33,7 +33,7 @@ export class MusicAiProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     if (request.operation === "music")
-      throw new ProviderFailure("invalid_input", "Music AI makes no music.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Music AI creates no music.", { billable: "no" });
     const { operation, source, jobId, attemptId } = request;
     const workflow = workflowFor(operation, this.host.settings);
     if (workflow === null)
@@ -45,7 +45,7 @@ export class MusicAiProvider implements MusicProvider {
     const response = await this.client.create(json, signal);
     const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", response, { message: "It answered no job." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no job." });
     return this.accepted(id, operation);
   }
 
@@ -53,8 +53,8 @@ export class MusicAiProvider implements MusicProvider {
     const { id, operation } = HANDLES.read(handle);
     const response = await this.client.job(id, signal);
     const job = readJob(response.json());
-    // What says nothing of the work does not say that it failed: it is asked again.
-    if (job === null) throw providerFailure("unavailable", response, { message: "It answered no job." });
+    // A response that says nothing about the work does not end it: it is polled again.
+    if (job === null) throw providerFailure("unavailable", response, { message: "The response has no job." });
     const snapshot = snapshotOf(job, operation, this.labels, this.host.settings.pollMs);
     if (ProviderFailure.is(snapshot)) throw snapshot;
     return snapshot;
@@ -82,7 +82,7 @@ export class MusicAiProvider implements MusicProvider {
     const list = response.json();
     const jobs = Array.isArray(list) ? list.map(readJob) : [null];
     if (jobs.includes(null))
-      throw providerFailure("unavailable", response, { message: "It answered no list of jobs." });
+      throw providerFailure("unavailable", response, { message: "The response has no list of jobs." });
     return jobs.filter((job) => job !== null);
   }
 

@@ -37,7 +37,7 @@ export function workflowFor(
   return slug.trim() === "" ? null : slug.trim();
 }
 
-/** @throws {Error} naming the setting when it is wrong */
+/** @throws {Error} naming the invalid setting */
 export function readLabels(text: string): Labels {
   return new Map(
     text.split(",").map((pair) => {

@@ -56,7 +56,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   return providerFailure(kind, response, message === null ? {} : { message });
 }
 
-/** What the words of a refused start or probe tell beyond its status. */
+/** What the text of a refused start or probe says beyond its status. */
 function kindOf(status: number, message: string, { isStatusCall }: ApiCall): ProviderFailureKind | undefined {
   if (isStatusCall === true || ![200, 400, 403, 422].includes(status)) return undefined;
   if (NO_CREDIT.test(message)) return "out_of_credit";
@@ -68,13 +68,13 @@ function refusalKind({ creates }: ApiCall): ProviderFailureKind {
   return creates === true ? "failed" : "unavailable";
 }
 
-/** Validation errors repeat the request: of those only the place and what is wrong there are told. */
+/** Validation errors repeat the request: only the path and the issue are repeated. */
 function messageOf(body: unknown): string | null {
   const { detail, message, error, status_msg: statusMessage } = asObject(body);
-  const said = [detail, message, asObject(error)["message"], error, statusMessage].find(
+  const reason = [detail, message, asObject(error)["message"], error, statusMessage].find(
     (text) => typeof text === "string" && text !== "",
   );
-  if (typeof said === "string") return said.slice(0, 300);
+  if (typeof reason === "string") return reason.slice(0, 300);
   if (!Array.isArray(detail)) return null;
   const lines = detail.map(asObject).map(({ loc, msg }) => {
     const where = Array.isArray(loc) ? loc.slice(1).join(".") : "";

@@ -61,8 +61,8 @@ function completedOf(task: JsonObject): Snapshot {
       source: { kind: "url", url: mix },
     };
     const tags = { ...NO_TAGS, other: stylesIn(task) };
-    const said = { title: typeof title === "string" && title !== "" ? title : null, ...lyricsOf(lyrics) };
-    return [{ ...said, bpm: null, tags, assets: [asset] }];
+    const message = { title: typeof title === "string" && title !== "" ? title : null, ...lyricsOf(lyrics) };
+    return [{ ...message, bpm: null, tags, assets: [asset] }];
   });
   // Without a code the host polls again for a while: links may follow the status.
   if (tracks.length === 0) throw new ProviderFailure("failed", "The task completed without files.");

@@ -4,7 +4,7 @@ import type { ProviderModel, RequestOptions } from "../sdk/index.js";
 const PROMPT_MAX_LENGTH = 1_000;
 const LYRICS_MAX_LENGTH = 5_000;
 
-/** What callers may choose; sent where there is a voice. */
+/** What callers may choose; sent for tracks with a voice. */
 const REQUEST_OPTIONS = {
   vocal_gender: STANDARD_OPTIONS.vocal_gender,
 } as const satisfies RequestOptions;
@@ -25,7 +25,7 @@ export const MODELS: readonly ProviderModel[] = [
   { ...MODEL, id: "musicgpt/v7-pro", name: "MusicGPT v7 Pro", creditCost: 15, upstream: "v7-pro" },
 ];
 
-/** What is wrong with a model of the operator's; null when nothing is. */
+/** The issue of a model that the operator configured; null when there is none. */
 export function modelIssue(model: ProviderModel): string | null {
   const { upstream, duration, promptMaxLength, lyricsMaxLength, supportsLyrics } = model;
   const { options = {}, requestOptions = {} } = model;

@@ -1,6 +1,6 @@
 import { apiKey, baseUrl, defineSettings, pollMs, type ProviderHost, timeoutMs } from "../sdk/index.js";
 
-/** What the operator sets under `plugins.musicgpt`. */
+/** Settings of the operator under `plugins.musicgpt`. */
 export const SETTINGS = defineSettings({
   apiKey: apiKey("Key from musicgpt.com/api-dashboard"),
   baseUrl: baseUrl("https://api.musicgpt.com/api/public"),

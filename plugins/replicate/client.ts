@@ -2,7 +2,7 @@ import { asObject, isLink, providerFailure, retryAfterMs, sourceFile } from "../
 import type { ApiCall, ApiResponse, ModelInputs, ProviderApi, ProviderFailure, SourceAudio } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** The calls of the predictions API; each answers what came, to be read by `map.ts`. */
+/** The calls of the predictions API; each returns the response, which `map.ts` reads. */
 export class ReplicateClient {
   private readonly api: ProviderApi;
 

@@ -32,7 +32,7 @@ const REJECTED =
 /** Names that the forks of demucs give to all but the vocals. */
 const INSTRUMENTAL: ReadonlySet<string> = new Set(["no_vocals", "accompaniment", "instrumental"]);
 
-/** null: it is no prediction. */
+/** null: it is not a prediction. */
 export function readPrediction(value: unknown): Prediction | null {
   if (typeof value !== "object" || value === null) return null;
   const {
@@ -64,13 +64,13 @@ export function snapshotOf(prediction: Prediction, work: Work): Snapshot | Provi
     case "succeeded":
       return completedOf(prediction, work);
     case "failed":
-      return failureSaid(error ?? "It failed without a word.", status);
+      return failureMessage(error ?? "It failed without a word.", status);
     case "canceled":
       return new ProviderFailure("cancelled", error ?? "It was cancelled there.");
     case "aborted":
       return new ProviderFailure("timeout", error ?? "Its deadline passed before it started.", { billable: "no" });
     default:
-      return new ProviderFailure("unavailable", `The status ${JSON.stringify(status)} is none that is known.`);
+      return new ProviderFailure("unavailable", `The status ${JSON.stringify(status)} is unknown.`);
   }
 }
 
@@ -103,17 +103,21 @@ function stemsOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure
     return assetOf("stem", isRest ? "instrumental" : labelOf(name), sourceOf(url, prediction, work));
   });
   const labels = stems.map(({ label }) => label);
-  const lacking =
+  const missing =
     work.operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !labels.includes(label)) : [];
   if (stems.length === 0) return noFiles(output, "");
-  if (lacking.length > 0)
-    return new ProviderFailure("failed", `It answered ${labels.join(", ")}: there is no ${lacking.join(" and no ")}.`, {
-      billable: "yes",
-    });
+  if (missing.length > 0)
+    return new ProviderFailure(
+      "failed",
+      `The response has ${labels.join(", ")}: there is no ${missing.join(" and no ")}.`,
+      {
+        billable: "yes",
+      },
+    );
   return { state: "completed", tracks: [], stems };
 }
 
-function failureSaid(error: string, status: string): ProviderFailure {
+function failureMessage(error: string, status: string): ProviderFailure {
   const [code = status] = /\bE\d{3,4}\b/.exec(error) ?? [];
   return new ProviderFailure(REJECTED.test(error) ? "content_rejected" : "failed", error.slice(0, 300), {
     providerCode: code,
@@ -122,10 +126,14 @@ function failureSaid(error: string, status: string): ProviderFailure {
 
 function noFiles(output: unknown, path: string): ProviderFailure {
   const where = path === "" ? "its output" : `${path} of its output`;
-  const said = JSON.stringify(output)?.slice(0, 200) ?? "nothing";
-  return new ProviderFailure("failed", `It succeeded, and ${where} is no URL of a file and no list of them: ${said}`, {
-    billable: "yes",
-  });
+  const message = JSON.stringify(output)?.slice(0, 200) ?? "nothing";
+  return new ProviderFailure(
+    "failed",
+    `It succeeded, and ${where} is no URL of a file and no list of them: ${message}`,
+    {
+      billable: "yes",
+    },
+  );
 }
 
 function trackOf(source: UrlSource): ProviderTrack {

@@ -5,7 +5,7 @@ const UPSTREAM = /^([\w.-]+\/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$/;
 /** Files that Replicate stores have up to 100 MiB; this much of a track is held in memory, for each submission. */
 export const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Its bounds are not told: these are what every model takes. */
+/** Its bounds are not documented: every model accepts these. */
 const SEED = { ...STANDARD_OPTIONS.seed, maximum: 2_147_483_647 };
 
 /** Models as their pages had them; the operator changes them, and names others, under `plugins.replicate.models`. */

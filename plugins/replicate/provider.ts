@@ -35,9 +35,9 @@ const HANDLES = handleCodec(1, ({ id, operation, output }) =>
   typeof id === "string" && isOperation(operation) && typeof output === "string" ? { id, operation, output } : null,
 );
 
-const SECRET_KEPT_MS = 3_600_000;
+const SECRET_CACHE_MS = 3_600_000;
 
-/** Predictions: made with one call, then polled, or reported by a signed webhook. */
+/** Predictions: created with one call, then polled, or reported by a signed webhook. */
 export class ReplicateProvider implements MusicProvider {
   private readonly separator: Separator;
   private readonly client: ReplicateClient;
@@ -55,7 +55,7 @@ export class ReplicateProvider implements MusicProvider {
     const response = await this.client.create(version, input, callbackUrl, signal);
     const prediction = readPrediction(response.json());
     if (prediction === null)
-      throw providerFailure("outcome_unknown", response, { message: "It answered no prediction." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no prediction." });
     return {
       state: "accepted",
       handle: handleOf(prediction, operation, output),
@@ -104,20 +104,20 @@ export class ReplicateProvider implements MusicProvider {
     return { trust: "verified", snapshot: isHandleNew ? { ...snapshot, handle } : snapshot };
   }
 
-  /** The handle that a lost reply would have left; null when it cannot be told. */
+  /** The handle that a lost reply would have left; null when it is unknown. */
   private handleIn(prediction: Prediction | null, { request }: ReceivedCallback): ProviderHandle | null {
     if (prediction === null || request === undefined) return null;
     const { operation, modelId } = request;
     if (operation !== "music") return handleOf(prediction, operation, "");
     const model = this.host.models.find(({ id }) => id === modelId);
     const [output, ...others] = model === undefined ? [] : new Set(templatesOf(model).map(({ output: path }) => path));
-    // With several, it cannot be told in which mode the model was asked.
+    // With several, it is unknown in which mode the model was asked.
     return output === undefined || others.length > 0 ? null : handleOf(prediction, operation, output);
   }
 
   private async webhookSecret(signal: AbortSignal): Promise<string | null> {
     const now = this.host.clock.now();
-    if (this.secret !== null && now - this.secret.readAt < SECRET_KEPT_MS) return this.secret.value;
+    if (this.secret !== null && now - this.secret.readAt < SECRET_CACHE_MS) return this.secret.value;
     try {
       const { key } = ((await this.client.webhookSecret(signal)).json() ?? {}) as { readonly key?: unknown };
       if (typeof key !== "string" || key === "") return null;
@@ -179,10 +179,11 @@ interface Submission {
   readonly output: string;
 }
 
-/** What says nothing of the work does not say that it failed: it is asked again. */
+/** A response that says nothing about the work does not end it: it is polled again. */
 function predictionIn(response: ApiResponse): Prediction {
   const prediction = readPrediction(response.json());
-  if (prediction === null) throw providerFailure("unavailable", response, { message: "It answered no prediction." });
+  if (prediction === null)
+    throw providerFailure("unavailable", response, { message: "The response has no prediction." });
   return prediction;
 }
 

@@ -39,7 +39,7 @@ export type Separator = {
   readonly inputs: ModelInputs;
 } | null;
 
-/** @throws {Error} naming the setting that is wrong */
+/** @throws {Error} naming the invalid setting */
 export function separatorOf(settings: Host["settings"]): Separator {
   const { splits, splitModel: version, splitAudioInput: audioInput, splitVocalsInput: vocalsInput } = settings;
   if (!isVersion(version)) {

@@ -4,7 +4,7 @@ import type { ReceivedCallback } from "../sdk/index.js";
 const TOLERANCE_MS = 300_000;
 
 /**
- * Why a webhook is none of Replicate's; null when its signature holds.
+ * Why a webhook is not from Replicate; null when its signature is valid.
  *
  * @param secret `whsec_` and the key in base64
  */
@@ -18,7 +18,7 @@ export function forgeryIn({ headers, body, receivedAt }: ReceivedCallback, secre
     given.filter((signature) => signature.length === expected.length && timingSafeEqual(signature, expected)).length >
     0;
   if (!holds) return "The signature does not hold.";
-  // The time is signed, in whole seconds; what is no number is no time either.
+  // The time is signed, in whole seconds; a value that is not a number is not a time.
   const isRecent = Math.abs(receivedAt - Number(sentAt) * 1_000) <= TOLERANCE_MS;
   return isRecent ? null : "It was signed more than five minutes ago, or ahead.";
 }

@@ -16,7 +16,7 @@ export interface ApiCall {
   readonly headers?: { readonly [name: string]: string };
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is, in place of `json`. */
+  /** Sent unchanged, instead of `json`. */
   readonly body?: Uint8Array<ArrayBuffer> | FormData | ReadableStream<Uint8Array>;
   /**
    * True for a call that starts billed work: whatever leaves open whether the request was accepted is then
@@ -29,8 +29,8 @@ export interface ApiCall {
    */
   readonly isStatusCall?: boolean;
   readonly signal: AbortSignal;
-  /** In place of the client's own. */
+  /** Overrides the client's own. */
   readonly timeoutMs?: number;
-  /** In place of the client's own. */
+  /** Overrides the client's own. */
   readonly maxBytes?: number;
 }

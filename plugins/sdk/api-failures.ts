@@ -50,7 +50,7 @@ function kindOf(status: number, creates: boolean): ProviderFailureKind {
   return status >= 400 ? "invalid_input" : "failed";
 }
 
-/** Only the provider, which answers in JSON, is believed that work is gone; a refused poll does not end the work. */
+/** Only a JSON response of the provider proves that work is gone; a refused poll does not end the work. */
 function kindOfStatusCall(kind: ProviderFailureKind, response: ApiResponse): ProviderFailureKind {
   if (kind === "gone") return isObject(response.json()) ? "gone" : "unavailable";
   return kind === "invalid_input" || kind === "failed" ? "unavailable" : kind;

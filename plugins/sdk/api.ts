@@ -24,7 +24,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 const SECRET_HEADER = /auth|key|token|secret|licen[cs]e|cookie|password/i;
 
-/** A shorter one could be any word of a message. */
+/** A shorter secret could be an ordinary word of a message. */
 const SECRET_MIN_LENGTH = 6;
 
 /** RFC 9110, 5.5. */
@@ -64,7 +64,7 @@ export class ProviderApi {
     this.baseUrl = options.baseUrl.replace(/\/+$/, "");
   }
 
-  /** @throws {ProviderFailure} nothing else, but for a bug */
+  /** @throws {ProviderFailure} every failure of the call; anything else is a bug */
   async call(call: ApiCall): Promise<ApiResponse> {
     const response = await this.send(call);
     const classified = this.options.classify?.(response, call);
@@ -73,7 +73,7 @@ export class ProviderApi {
     return response;
   }
 
-  /** Some providers repeat the key when they refuse it; their text must not carry it into a log. */
+  /** Some providers repeat the key when they refuse it; no log may contain it. */
   private masked(failure: ProviderFailure): ProviderFailure {
     const message = this.secrets().reduce((text, secret) => text.replaceAll(secret, "***"), failure.message);
     if (message === failure.message) return failure;

@@ -14,7 +14,7 @@ export interface HandleCodec<Data> {
 /** Version of the handle that a callback comes with when the reply to its submission was lost. */
 const LOST_REPLY_VERSION = 0;
 
-/** True for the handle of a callback whose submission's reply was lost: only the callback tells of the work. */
+/** True for the handle of a callback whose submission's reply was lost: only the callback identifies the work. */
 export function isLostReply(handle: ProviderHandle): boolean {
   return handle.version === LOST_REPLY_VERSION;
 }

@@ -8,7 +8,7 @@ type Needed<Declared extends SettingDeclarations, Name extends "baseUrl" | "time
     ? { readonly [Key in Name]?: ProviderApiOptions[Key] }
     : { readonly [Key in Name]: ProviderApiOptions[Key] };
 
-/** What {@link ProviderHost.api} does not take from the settings. */
+/** Options of {@link ProviderHost.api} beyond the settings. */
 export type HostApiOptions<Declared extends SettingDeclarations = SettingDeclarations> = Pick<
   ProviderApiOptions,
   "headers" | "maxBytes" | "classify"
@@ -16,7 +16,7 @@ export type HostApiOptions<Declared extends SettingDeclarations = SettingDeclara
   Needed<Declared, "baseUrl"> &
   Needed<Declared, "timeoutMs">;
 
-/** What the host gives a plugin, typed by the settings that it declares. */
+/** The host as a plugin sees it, typed by the settings that the plugin declares. */
 export interface ProviderHost<Declared extends SettingDeclarations = SettingDeclarations> extends Omit<
   PortHost,
   "settings"
@@ -27,7 +27,7 @@ export interface ProviderHost<Declared extends SettingDeclarations = SettingDecl
    * `Authorization: Bearer`. `headers` replaces that header, whatever else it names; a `baseUrl` given here gets no key
    * unless `headers` has it.
    *
-   * @throws {Error} the base URL is no http or https URL: it names the setting, and the plugin does not start
+   * @throws {Error} the base URL is not an http or https URL: it names the setting, and the plugin does not start
    */
   api(
     ...options: Record<string, never> extends HostApiOptions<Declared>

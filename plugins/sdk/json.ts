@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The JSON object itself; one without members in place of anything else. */
+/** The JSON object itself; an empty object for any other value. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }

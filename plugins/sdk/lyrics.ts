@@ -1,6 +1,6 @@
 import type { LyricsWord, ProviderTrack } from "../../core/ports/music-provider.js";
 
-/** What providers write in place of lyrics where nothing is sung: `[Instrumental]`, `[inst]`, `N/A`. */
+/** Placeholders that providers return for instrumental tracks: `[Instrumental]`, `[inst]`, `N/A`. */
 const NOTHING_SUNG: readonly string[] = ["", "instrumental", "inst", "n a"];
 
 /**

@@ -15,14 +15,14 @@ import {
 
 type Template = InputTemplate & Partial<ReferenceTemplate>;
 
-/** Lengths are measured: a point this near to the end is the end. */
+/** Durations are measured and imprecise: a point this close to the end counts as the end. */
 const END_TOLERANCE_SECONDS = 0.1;
 
 /**
  * The inputs of one request, by its model's template; without a duration, the model's default is sent. With a
  * reference, all but the track itself: see {@link inputsWithTrack}.
  *
- * @throws {ProviderFailure} `invalid_input`: the template has no input for what is asked of the track
+ * @throws {ProviderFailure} `invalid_input`: the template has no input for the mode or its options
  */
 export function inputsOf(request: MusicRequest): ModelInputs {
   const { model, prompt, lyrics, instrumental, options, reference } = request;
@@ -45,7 +45,7 @@ export function inputsOf(request: MusicRequest): ModelInputs {
 /**
  * The inputs of one request with the track that it works from, where there is one.
  *
- * @param give how the provider is given a track; called when nothing else stands against the request
+ * @param give returns the track as the provider takes it; called last, after all checks of the request
  * @throws {ProviderFailure} `invalid_input`, as {@link inputsOf}; and what `give` throws
  */
 export async function inputsWithTrack(
@@ -62,16 +62,16 @@ export async function inputsWithTrack(
   return { ...inputs, [input]: await give(reference.source) };
 }
 
-/** Without one the model chooses for itself, and may bill for minutes. */
+/** Without a duration the model chooses one, and may bill for minutes. */
 function lengthOf({ durationSeconds, model }: MusicRequest): number | null {
   return durationSeconds ?? model.duration?.defaultSeconds ?? null;
 }
 
-/** A cover is as long as its track unless told otherwise, as far as the model goes; a mended track keeps its length. */
+/** A cover is as long as its track unless the request says otherwise, within the model's bounds; an inpainted track keeps its length. */
 function lengthIn({ mode, source }: MusicReference, request: MusicRequest): number | null {
-  const { durationSeconds: asked, model } = request;
+  const { durationSeconds: requested, model } = request;
   if (mode === "inpaint") return source.durationSeconds;
-  if (mode === "extend" || asked !== null || source.durationSeconds === null) return lengthOf(request);
+  if (mode === "extend" || requested !== null || source.durationSeconds === null) return lengthOf(request);
   return Math.min(source.durationSeconds, model.duration?.maxSeconds ?? Infinity);
 }
 

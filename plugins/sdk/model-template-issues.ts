@@ -9,15 +9,15 @@ const KNOWN: readonly string[] = [...SHARED, "references"];
 const MODE_NAMES = ["upstream", "source", "total", "from", "to"] as const;
 const MODE_KNOWN: readonly string[] = [...MODE_NAMES, ...SHARED, "wholeSeconds", "strength"];
 
-/** What holds for the models of one provider. */
+/** Limits of all models of one provider. */
 export interface HostedModels {
-  /** What is wrong with a name of a model there; null when nothing is. */
+  /** The issue of an upstream model name; null when there is none. */
   upstreamIssue(upstream: string): string | null;
-  /** The largest track that the provider is sent where it cannot fetch one. */
+  /** Largest track that is sent to the provider when it cannot fetch it. */
   readonly sentMaxBytes: number;
 }
 
-/** What is wrong with the `options` of a model as an {@link InputTemplate}; null when nothing is. */
+/** The issue of a model's `options` as an {@link InputTemplate}; null when there is none. */
 export function inputTemplateIssue(model: ProviderModel, hosted?: HostedModels): string | null {
   const { options = {}, supportsLyrics, duration } = model;
   const issue = membersIssue("options", options, KNOWN);
@@ -28,15 +28,15 @@ export function inputTemplateIssue(model: ProviderModel, hosted?: HostedModels):
     return "options.lyrics: missing; a model that supports lyrics has an input for them";
   if (duration !== null && options["duration"] === undefined)
     return "options.duration: missing; a model with a duration has an input for it";
-  const lacking = lackingInput("options", options["inputs"], model);
-  return lacking ?? referencesIssue(model, options["references"], hosted);
+  const missing = missingInput("options", options["inputs"], model);
+  return missing ?? referencesIssue(model, options["references"], hosted);
 }
 
-/** Of the members that the template of a model and that of a mode share. */
+/** Checks the members that the templates of a model and of a mode share. */
 function membersIssue(at: string, members: JsonObject, known: readonly string[]): string | null {
   const unknown = Object.keys(members).find((name) => !known.includes(name));
   if (unknown !== undefined) return `${at}.${unknown}: there is no such option; allowed: ${known.join(", ")}`;
-  const unnamed = NAMES.find((name) => !isNameOrLeftOut(members[name]));
+  const unnamed = NAMES.find((name) => !isNameOrOmitted(members[name]));
   if (unnamed !== undefined) return `${at}.${unnamed}: allowed: a name`;
   const noInputs = INPUTS.find((name) => members[name] !== undefined && !isObject(members[name]));
   if (noInputs !== undefined) return `${at}.${noInputs}: allowed: inputs of the model, each with its value`;
@@ -48,13 +48,13 @@ function membersIssue(at: string, members: JsonObject, known: readonly string[])
   return null;
 }
 
-/** Operators may remove a request option and leave its input: that is no mistake. */
-function lackingInput(at: string, inputs: unknown, { requestOptions = {} }: ProviderModel): string | null {
-  const lacking = Object.keys(requestOptions).find((name) => !isObject(inputs) || !Object.hasOwn(inputs, name));
-  return lacking === undefined ? null : `${at}.inputs.${lacking}: missing; a request option has an input for it`;
+/** Operators may remove a request option and leave its input: that is allowed. */
+function missingInput(at: string, inputs: unknown, { requestOptions = {} }: ProviderModel): string | null {
+  const missing = Object.keys(requestOptions).find((name) => !isObject(inputs) || !Object.hasOwn(inputs, name));
+  return missing === undefined ? null : `${at}.inputs.${missing}: missing; a request option has an input for it`;
 }
 
-/** Operators may remove a mode and leave its template: that is no mistake. */
+/** Operators may remove a mode and leave its template: that is allowed. */
 function referencesIssue(model: ProviderModel, templates: unknown = {}, hosted?: HostedModels): string | null {
   if (!isObject(templates)) return "options.references: allowed: modes, each with its inputs";
   for (const [mode, template] of Object.entries(templates)) {
@@ -78,7 +78,7 @@ function referencesIssue(model: ProviderModel, templates: unknown = {}, hosted?:
 function modeIssue(at: string, mode: ReferenceMode, template: JsonObject, model: ProviderModel): string | null {
   const issue = membersIssue(at, template, MODE_KNOWN);
   if (issue !== null) return issue;
-  const unnamed = MODE_NAMES.find((name) => !isNameOrLeftOut(template[name]));
+  const unnamed = MODE_NAMES.find((name) => !isNameOrOmitted(template[name]));
   if (unnamed !== undefined) return `${at}.${unnamed}: allowed: a name`;
   if (template["source"] === undefined) return `${at}.source: missing; allowed: the model's input that takes the track`;
   const { from, to, duration, total, wholeSeconds, strength } = template;
@@ -91,7 +91,7 @@ function modeIssue(at: string, mode: ReferenceMode, template: JsonObject, model:
     return `${at}.wholeSeconds: allowed: true, false`;
   if (strength !== undefined && !isStrength(strength))
     return `${at}.strength: allowed: { input, none, all }: the input, and what it takes for 0 and for 1`;
-  return template["inputs"] === undefined ? null : lackingInput(at, template["inputs"], model);
+  return template["inputs"] === undefined ? null : missingInput(at, template["inputs"], model);
 }
 
 function upstreamIssue(at: string, { upstream }: JsonObject, hosted?: HostedModels): string | null {
@@ -99,7 +99,7 @@ function upstreamIssue(at: string, { upstream }: JsonObject, hosted?: HostedMode
   return issue === null ? null : `${at}.upstream: ${issue}`;
 }
 
-/** What the model promises of a mode, and its template or its provider does not hold. */
+/** An issue between a declared mode and its template or its provider. */
 function declaredIssue(
   mode: ReferenceMode,
   { strength }: JsonObject,
@@ -114,7 +114,7 @@ function declaredIssue(
   return null;
 }
 
-function isNameOrLeftOut(value: unknown): boolean {
+function isNameOrOmitted(value: unknown): boolean {
   return value === undefined || (typeof value === "string" && value !== "");
 }
 

@@ -1,7 +1,7 @@
 import type { ProviderModel, ReferenceMode } from "../../core/ports/music-provider.js";
 import type { JsonObject } from "./json.js";
 
-/** What a hosted model is called with: its own names, each with its value. */
+/** Inputs of a hosted model: its own names, each with its value. */
 export type ModelInputs = JsonObject;
 
 /**
@@ -31,9 +31,9 @@ export interface InputTemplate {
   readonly references?: { readonly [Mode in ReferenceMode]?: ReferenceTemplate };
 }
 
-/** One mode of a model. What it leaves out is as in the model's own template, except for `duration`. */
+/** One mode of a model. Absent members default to the model's own template, except `duration`. */
 export interface ReferenceTemplate extends Partial<Omit<InputTemplate, "references">> {
-  /** Where the mode is at another model there; the model's own `upstream` by default. */
+  /** The upstream model of the mode; the model's own `upstream` by default. */
   readonly upstream?: string;
   /** Input that takes the track: a link, a data URI, whatever the provider takes. */
   readonly source: string;
@@ -56,13 +56,13 @@ export interface ReferenceTemplate extends Partial<Omit<InputTemplate, "referenc
 /** An input that takes how much of the track is kept. */
 export interface StrengthInput {
   readonly input: string;
-  /** What it takes for 0: nothing of the track is kept; 0 by default. */
+  /** Its value for strength 0, which keeps nothing of the track; 0 by default. */
   readonly none?: number;
-  /** What it takes for 1: all of it is kept; 1 by default. */
+  /** Its value for strength 1, which keeps all of the track; 1 by default. */
   readonly all?: number;
 }
 
-/** Of a model that `inputTemplateIssue` found nothing wrong with; with a mode, what holds in it. */
+/** The template of a model without an issue; with a mode, that of the mode. */
 export function inputTemplateOf(
   { options }: ProviderModel,
   mode: ReferenceMode | null = null,
@@ -73,7 +73,7 @@ export function inputTemplateOf(
   return { ...own, ...template.references?.[mode] };
 }
 
-/** The models there that requests to a model of ours go to: its own one, and those of its modes. */
+/** The upstream models of one model: its own and those of its modes. */
 export function templatesOf(model: ProviderModel): readonly { readonly upstream: string; readonly output: string }[] {
   const { output = "", references = {} } = inputTemplateOf(model);
   const own = { upstream: model.upstream ?? "", output };

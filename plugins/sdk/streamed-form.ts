@@ -8,17 +8,17 @@ export interface StreamedForm {
 }
 
 export interface FormParts {
-  /** Of the file, without its ending. */
+  /** File name without its extension. */
   readonly name: string;
   /** The field that takes the file; `file` by default. */
   readonly field?: string;
-  /** What else is in the form, before the file; undefined is left out. */
+  /** Other fields of the form, before the file; undefined values are omitted. */
   readonly fields?: { readonly [name: string]: string | number | undefined };
 }
 
 /**
  * A form with a track in one of its fields, for a call's `headers` and `body`. The file is sent as it is read and never
- * held whole; when it cannot be read to its end, the call is `unavailable`, since an unfinished request is none.
+ * held whole; when it cannot be read to its end, the call is `unavailable`, since the request was not sent completely.
  */
 export function streamedForm(source: SourceAudio, { name, field = "file", fields = {} }: FormParts): StreamedForm {
   const boundary = `fermata-${randomUUID()}`;

@@ -1,4 +1,4 @@
 import type { TrackTags } from "../../core/ports/music-provider.js";
 
-/** The tags of a track of which the provider gives none. */
+/** The tags of a track for which the provider returns none. */
 export const NO_TAGS: TrackTags = { mood: [], activity: [], genre: [], other: [] };

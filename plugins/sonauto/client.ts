@@ -41,7 +41,7 @@ export class SonautoClient {
     const response = await this.api.call({ path, isStatusCall: true, signal });
     const generation = response.json();
     if (!isObject(generation))
-      throw providerFailure("unavailable", response, { message: "The response is no generation." });
+      throw providerFailure("unavailable", response, { message: "The response is not a generation." });
     return generation;
   }
 

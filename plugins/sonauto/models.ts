@@ -41,7 +41,7 @@ const REQUEST_OPTIONS = {
   v2: {
     seed: {
       ...STANDARD_OPTIONS.seed,
-      description: "Start of what is random. The prompt is read anew for each song, so none comes exactly again.",
+      description: "Start of what is random. The prompt is interpreted again for each song, so no result is identical.",
     },
     bpm: STANDARD_OPTIONS.bpm,
     prompt_strength: PROMPT_STRENGTH,
@@ -77,7 +77,7 @@ export const MODELS: readonly ProviderModel[] = [
 export const LENGTH_STEP_SECONDS = 30;
 const LENGTH_MAX_SECONDS = 300;
 
-/** What is wrong with a model of the operator's; null when nothing is. */
+/** The issue of a model that the operator configured; null when there is none. */
 export function modelIssue(model: ProviderModel): string | null {
   const { upstream, duration, options = {} } = model;
   if (upstream !== "v2" && upstream !== "v3") return "needs `upstream`: v2 or v3";

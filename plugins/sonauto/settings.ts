@@ -1,6 +1,6 @@
 import { apiKey, baseUrl, defineSettings, pollMs, type ProviderHost, timeoutMs } from "../sdk/index.js";
 
-/** What the operator sets under `plugins.sonauto`. */
+/** Settings of the operator under `plugins.sonauto`. */
 export const SETTINGS = defineSettings({
   apiKey: apiKey("Key from treblo.com/developers; one from sonauto.ai is the same"),
   baseUrl: baseUrl("https://api.treblo.com/v1"),

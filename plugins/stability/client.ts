@@ -8,7 +8,7 @@ const SOUND_MAX_BYTES = 256 * 1024 * 1024;
 /** Who asks too often is kept out for a minute. */
 const KEPT_OUT_MS = 60_000;
 
-/** The calls of the audio API; each answers what came, to be read by `map.ts`. */
+/** The calls of the audio API; each returns the response, which `map.ts` reads. */
 export class StabilityClient {
   private readonly api: ProviderApi;
 
@@ -18,7 +18,7 @@ export class StabilityClient {
     this.api = api({ headers: { ...bearer(apiKey), ...user }, maxBytes: SOUND_MAX_BYTES, classify });
   }
 
-  /** @param accept `audio/*` for the sound itself; `application/json` where the answer is an id */
+  /** @param accept `audio/*` for the sound itself; `application/json` where the response is an id */
   generate(
     call: Pick<ApiCall, "path" | "body" | "headers">,
     accept: string,
@@ -51,11 +51,11 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   }
   const code = typeof name === "string" ? name : undefined;
   const kind = kindOf(status, code, call) ?? usual.kind;
-  const said = Array.isArray(errors) ? errors.map(String).join("; ").slice(0, 300) : null;
+  const detail = Array.isArray(errors) ? errors.map(String).join("; ").slice(0, 300) : null;
   const requestId = headers.get("x-request-id") ?? id;
-  return new ProviderFailure(kind, said === null ? usual.message : `${status}: ${code ?? ""}: ${said}`, {
+  return new ProviderFailure(kind, detail === null ? usual.message : `${status}: ${code ?? ""}: ${detail}`, {
     retryAfterMs: kind === "rate_limited" ? Math.max(KEPT_OUT_MS, retryAfterMs(headers) ?? 0) : retryAfterMs(headers),
-    // What failed is not charged, they say; of an answer that is not theirs nothing is known.
+    // What failed is not charged, they say; of a response that is not theirs nothing is known.
     billable: code !== undefined || usual.billable === "no" ? "no" : "unknown",
     providerCode: code,
     requestId: typeof requestId === "string" ? requestId : undefined,

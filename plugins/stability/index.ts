@@ -29,7 +29,7 @@ const STEPS: Readonly<Record<string, readonly [least: number, most: number]>> = 
 };
 const ANY_STEPS = [4, 100] as const;
 
-/** Two shapes of one API: the older models answer with the music, Stable Audio 3 is asked after. */
+/** Two shapes of one API: the older models answer with the music, Stable Audio 3 is polled. */
 export default defineProvider({
   id: "stability",
   label: "Stability AI",

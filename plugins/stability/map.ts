@@ -41,12 +41,12 @@ function formOf(fields: Readonly<Record<string, string | number>>): FormData {
   return form;
 }
 
-/** True for an answer that says it is sound, if only of no length. */
+/** True for a response that says it is sound, if only of no length. */
 export function isSound({ status, headers }: ApiResponse): boolean {
   return status === 200 && headers.get("content-type")?.startsWith("audio/") === true;
 }
 
-/** The piece that an answer is. */
+/** The piece that a response is. */
 export function trackOf({ bytes }: ApiResponse): ProviderTrack {
   return {
     title: null,

@@ -15,7 +15,7 @@ import type { Host } from "./settings.js";
 
 const HANDLES = handleCodec(1, ({ id }) => (typeof id === "string" ? { id } : null));
 
-/** Music as the answer of the call, or as work that is asked after: as the model has it. */
+/** Music as the response of the call, or as work that is polled: as the model has it. */
 export class StabilityProvider implements MusicProvider {
   private readonly client: StabilityClient;
   private readonly settings: Host["settings"];
@@ -27,7 +27,7 @@ export class StabilityProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Stability makes music; it takes no tracks apart.", {
+      throw new ProviderFailure("invalid_input", "Stability makes music; it splits no tracks.", {
         billable: "no",
       });
     const endpoint = String(request.model.options?.["endpoint"]);
@@ -44,7 +44,7 @@ export class StabilityProvider implements MusicProvider {
     const response = await this.client.result(HANDLES.read(handle).id, signal);
     if (response.status === 202) return { state: "running", nextPollMs: this.settings.pollMs };
     // What says nothing does not say that the work ended.
-    if (!isSound(response)) throw providerFailure("unavailable", response, { message: "It answered no sound." });
+    if (!isSound(response)) throw providerFailure("unavailable", response, { message: "The response has no sound." });
     if (response.bytes.length === 0)
       throw providerFailure("failed", response, { message: "It answered sound of no length." });
     return completed(response);

@@ -29,7 +29,7 @@ export function referencesOf(endpoint: "stable-audio" | "stable-audio-2", upstre
   return { cover: { ...limits, takesStrength: true }, inpaint: limits };
 }
 
-/** What is wrong with the modes of a model, or null. */
+/** The issue of the modes of a model; null when there is none. */
 export function referencesIssue({ upstream, references = {}, options = {} }: ProviderModel): string | null {
   if (references.extend !== undefined) return "has references.extend; Stable Audio has cover and inpaint";
   const inpaints = options["endpoint"] === "stable-audio" || upstream === INPAINTS_AT_2;

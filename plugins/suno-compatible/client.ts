@@ -23,7 +23,7 @@ export class SunoClient {
     const response = await this.api.call({ path, json, creates: true, signal });
     const { taskId } = asObject(dataOf(response));
     if (typeof taskId !== "string" || taskId === "")
-      throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no task." });
     return taskId;
   }
 
@@ -36,7 +36,7 @@ export class SunoClient {
     });
     const record = asObject(dataOf(response));
     if (Object.keys(record).length === 0)
-      throw providerFailure("unavailable", response, { message: "It answered nothing about the task." });
+      throw providerFailure("unavailable", response, { message: "The response says nothing about the task." });
     return record;
   }
 
@@ -44,7 +44,7 @@ export class SunoClient {
     const response = await this.api.call({ path: this.dialect.creditPath, signal });
     const credit = dataOf(response);
     if (typeof credit !== "number")
-      throw providerFailure("unavailable", response, { message: "It answered no number of credits." });
+      throw providerFailure("unavailable", response, { message: "The response has no number of credits." });
     return credit;
   }
 }
@@ -57,13 +57,13 @@ function classify(response: ApiResponse, call: ApiCall, { codes }: Dialect): Pro
     const usual = failureOf(response, call);
     // Without their envelope it is not they who do not know the task.
     return usual === null || usual.kind === "gone"
-      ? providerFailure(unclear, response, { message: "It answered without a code." })
+      ? providerFailure(unclear, response, { message: "The response has no code." })
       : usual;
   }
   if (code === 200) return isGoodStatus ? null : undefined;
   const message = `code ${code}: ${typeof msg === "string" ? msg.slice(0, 300) : ""}`;
   const kind = codes[code] ?? failureOf({ ...response, status: code }, call)?.kind ?? unclear;
-  // Accepted work is not given up because a question about it was refused.
+  // Accepted work is not given up because a poll was refused.
   const isPassing = kind === "invalid_input" && call.isStatusCall === true;
   return providerFailure(isPassing ? "unavailable" : kind, response, { message, code: String(code) });
 }

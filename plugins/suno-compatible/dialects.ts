@@ -7,7 +7,7 @@ export type DialectName = Host["settings"]["dialect"];
 export interface Dialect {
   readonly name: DialectName;
   readonly baseUrl: string;
-  /** What the `code` of an answer stands for. One that is not here means what HTTP means by it. */
+  /** What the `code` of a response means. Any other code means what HTTP means by it. */
   readonly codes: Readonly<Record<number, ProviderFailureKind>>;
   /** Where it says how many credits are left. */
   readonly creditPath: string;

@@ -129,10 +129,10 @@ function optionsIssue(options: NonNullable<ProviderModel["options"]>): string | 
   if (other !== undefined && Object.hasOwn(REPLACED, other))
     return `has options.${other}; it is a request option now: requestOptions: ${REPLACED[other] ?? ""}`;
   if (other !== undefined) return `has options.${other}; allowed: styleWeight, weirdnessConstraint`;
-  const odd = Object.entries({ styleWeight, weirdnessConstraint }).find(
+  const invalid = Object.entries({ styleWeight, weirdnessConstraint }).find(
     ([, weight]) => weight !== undefined && !isWeight(weight),
   );
-  return odd === undefined ? null : `has another options.${odd[0]} than 0 to 1 with two decimals`;
+  return invalid === undefined ? null : `has another options.${invalid[0]} than 0 to 1 with two decimals`;
 }
 
 function isWeight(value: unknown): boolean {

@@ -54,8 +54,8 @@ export function failureIn(record: JsonObject, word: unknown): ProviderFailure {
   const { errorCode, errorMessage } = record;
   const code = typeof errorCode === "number" || typeof errorCode === "string" ? String(errorCode) : undefined;
   const kind = word === "SENSITIVE_WORD_ERROR" ? "content_rejected" : (WORK_CODES[code ?? ""] ?? "failed");
-  const said = typeof errorMessage === "string" ? `: ${errorMessage.slice(0, 300)}` : "";
-  return new ProviderFailure(kind, `${String(word)}${code === undefined ? "" : ` ${code}`}${said}`, {
+  const message = typeof errorMessage === "string" ? `: ${errorMessage.slice(0, 300)}` : "";
+  return new ProviderFailure(kind, `${String(word)}${code === undefined ? "" : ` ${code}`}${message}`, {
     providerCode: code ?? String(word),
     ...(code === REFUNDED_CODE ? { billable: "no" } : {}),
   });
@@ -79,8 +79,8 @@ export function tracksIn({ taskId, response }: JsonObject, dialect: string, orig
     const isNamed = typeof id === "string" && typeof taskId === "string";
     const reference = isNamed ? { reference: { dialect, taskId, audioId: id, ...origin } } : {};
     // What they call the prompt of a track is what it sings.
-    const said = { title: isText(title) ? title.trim() : null, ...lyricsOf(prompt) };
-    return [{ ...said, bpm: null, tags: tagsOf(tags), assets, ...reference }];
+    const message = { title: isText(title) ? title.trim() : null, ...lyricsOf(prompt) };
+    return [{ ...message, bpm: null, tags: tagsOf(tags), assets, ...reference }];
   });
 }
 

@@ -37,7 +37,7 @@ interface Work {
   readonly taskId: string;
   /** When it was first seen that they could not report it, in milliseconds since 1970. */
   readonly unreportedSince: number | null;
-  /** null: a split, or work whose handle does not tell. */
+  /** null: a split, or work whose handle does not say. */
   readonly origin: Origin | null;
 }
 
@@ -81,7 +81,7 @@ export class SunoProvider implements MusicProvider {
     const work = this.workOf(handle);
     const record = await this.client.record(RECORDS[kindOf(work.operation)], work.taskId, signal);
     const word = work.operation === "music" ? record["status"] : record["successFlag"];
-    if (typeof word !== "string") throw new ProviderFailure("unavailable", "It answered no status of the task.");
+    if (typeof word !== "string") throw new ProviderFailure("unavailable", "The response has no status of the task.");
     switch (stageOf(word)) {
       case "failed":
         throw failureIn(record, word);

@@ -39,7 +39,7 @@ export function referencedOf(
   return { path: "/api/v1/generate/upload-extend", json: { ...common, uploadUrl: urlOf(source) } };
 }
 
-/** The ids of a track that this vendor made lately, by the model that is to go on with it: another one may not. */
+/** The ids of a track that this vendor created recently, by the model that is to go on with it: another one may not. */
 function ownAudioOf(
   { reference }: SourceAudio,
   dialect: string,

@@ -41,9 +41,10 @@ export function generationOf(request: MusicRequest, occasion: Occasion): Creatio
 /** What starts a split of an own track. */
 export function splitOf({ operation, source }: SplitRequest, { dialect, callBackUrl }: Occasion): Creation {
   const { reference } = source;
-  if (reference === null) throw refused("It splits only tracks that it made itself, and this is none.");
+  if (reference === null) throw refused("It splits only tracks that it created itself, and this is not one.");
   const { taskId, audioId, dialect: madeAt } = reference;
-  if (madeAt !== dialect) throw refused(`The track was made at ${String(madeAt)}; the setting dialect is ${dialect}.`);
+  if (madeAt !== dialect)
+    throw refused(`The track was created at ${String(madeAt)}; the setting dialect is ${dialect}.`);
   if (typeof taskId !== "string" || typeof audioId !== "string")
     throw refused("The track's reference names no task and audio.");
   const type = operation === "vocal_removal" ? "separate_vocal" : "split_stem";

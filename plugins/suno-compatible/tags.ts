@@ -18,7 +18,7 @@ const MOODS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** Sorts words that commas part; which of them are what is not told. */
+/** Sorts words that commas part; the response does not say which kind each is. */
 export function tagsOf(tags: unknown): TrackTags {
   const words = (typeof tags === "string" ? tags.split(/[,;\n]/) : []).map((word) => word.trim().toLowerCase());
   const kept = [...new Set(words)].filter((word) => word !== "" && word.length <= TAG_MAX_LENGTH);

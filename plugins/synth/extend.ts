@@ -1,15 +1,15 @@
 import { ProviderFailure } from "../sdk/index.js";
 import type { MusicReference } from "../sdk/index.js";
-import type { CompositionSpec } from "./order.js";
-import { compose } from "./piece/compose.js";
+import type { CompositionSpec } from "./job-spec.js";
+import { compose } from "./composer/compose.js";
 import { SAMPLE_RATE } from "./sound/dsp.js";
 import { mixDown } from "./sound/mixdown.js";
-import { isDark } from "./piece/theory.js";
-import { readReference } from "./split/own-piece.js";
+import { isDark } from "./composer/theory.js";
+import { readReference } from "./split/own-track.js";
 
-/** Of a piece with all that went on from it. */
+/** Longest extended track, the earlier part included. */
 export const EXTENDED_MAX_SECONDS = 900;
-/** Over which what went on in the earlier piece makes way. */
+/** Fade-out of the earlier track under the added part. */
 const FADE_SECONDS = 2;
 
 const NOTES = ["C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B"];
@@ -20,19 +20,19 @@ export interface Stereo {
   readonly right: Float32Array;
 }
 
-/** How long a piece is with what it goes on from. */
+/** Length of a track, the earlier part that it extends included. */
 export function totalSeconds({ after, seconds }: CompositionSpec): number {
   return (after?.untilSeconds ?? 0) + seconds;
 }
 
 /**
- * What goes on from an earlier piece: in its tempo and key, unless the request names others.
+ * The spec of an extension: in the tempo and key of the earlier track, unless the request names others.
  *
- * @throws {ProviderFailure} `invalid_input` for a piece whose words were not kept, and for one that gets too long
+ * @throws {ProviderFailure} `invalid_input`: the words of the track were not stored, or the result is too long
  */
 export function goingOn(next: CompositionSpec, { source, fromSeconds }: MusicReference): CompositionSpec {
   const { masterDigest: _, ...composition } =
-    readReference(source.reference) ?? refuse("synth can extend only what it made");
+    readReference(source.reference) ?? refuse("synth can extend only its own tracks");
   const untilSeconds = fromSeconds ?? totalSeconds(composition);
   const { brief } = compose(composition);
   const key = `${NOTES[brief.key.tonic]} ${isDark(brief.key.mode) ? "minor" : "major"}`;
@@ -41,9 +41,9 @@ export function goingOn(next: CompositionSpec, { source, fromSeconds }: MusicRef
   return extended;
 }
 
-/** A piece behind what it goes on from. */
-export function joined(order: CompositionSpec, own: Stereo): Stereo {
-  const { after } = order;
+/** Appends the added part to the earlier track. */
+export function joined(spec: CompositionSpec, own: Stereo): Stereo {
+  const { after } = spec;
   if (after === undefined) return own;
   const before = joined(after.composition, mixDown(compose(after.composition), false));
   const start = Math.round(after.untilSeconds * SAMPLE_RATE);

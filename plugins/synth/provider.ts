@@ -11,13 +11,13 @@ import type {
   SubmitRequest,
 } from "../sdk/index.js";
 import { goingOn } from "./extend.js";
-import { type CompositionSpec, compositionOptions, type RenderedAsset, type RenderedTrack } from "./order.js";
+import { type CompositionSpec, compositionOptions, type RenderedAsset, type RenderedTrack } from "./job-spec.js";
 import { RenderPool } from "./render-pool.js";
 import type { Host } from "./settings.js";
-import { readReference, toReference } from "./split/own-piece.js";
+import { readReference, toReference } from "./split/own-track.js";
 import { SPLIT_LIMITS } from "./split/limits.js";
 import { SPLIT_HANDLER, splitInSandbox } from "./split/split-in-sandbox.js";
-import { failAsAsked, readTestHooks } from "./test-hooks.js";
+import { failAsRequested, readTestHooks } from "./test-hooks.js";
 
 const DEFAULT_SECONDS = 30;
 
@@ -46,14 +46,14 @@ export class SynthProvider implements MusicProvider {
 
   private async make(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
     const prompt = this.settings.testHooks ? await this.obeyTestHooks(request, signal) : request.prompt;
-    const asked: CompositionSpec = {
+    const requested: CompositionSpec = {
       prompt,
       lyrics: request.lyrics,
       seconds: request.durationSeconds ?? request.model.duration?.defaultSeconds ?? DEFAULT_SECONDS,
       sung: request.model.id === "synth/song" && !request.instrumental,
       ...compositionOptions(request.options),
     };
-    const composition = request.reference === undefined ? asked : goingOn(asked, request.reference);
+    const composition = request.reference === undefined ? requested : goingOn(requested, request.reference);
     const track = await this.pool.run({ kind: "render", ...composition, keepStems: this.settings.keepStems }, signal);
     return { state: "completed", tracks: [toProviderTrack(track, composition)] };
   }
@@ -74,7 +74,7 @@ export class SynthProvider implements MusicProvider {
       });
     }
     if (signal.aborted) throw new ProviderFailure("unavailable", "stopped while waiting for a test hook");
-    failAsAsked(hooks, request.attempt);
+    failAsRequested(hooks, request.attempt);
     return hooks.prompt;
   }
 }

@@ -3,20 +3,20 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ProviderFailure } from "../sdk/index.js";
 import type { ProviderFailureKind } from "../sdk/index.js";
-import type { Order, Results } from "./order.js";
+import type { JobSpec, Results } from "./job-spec.js";
 
-/** A worker without work is stopped after this long, so that an idle process is small again. */
+/** An idle worker is stopped after this time, to free its memory. */
 const IDLE_MS = 60_000;
 
-/** What a worker reports for its one running order. */
+/** Report of a worker about its running job. */
 export type WorkerReport =
-  { readonly result: Results[Order["kind"]] } | { readonly kind: ProviderFailureKind; readonly error: string };
+  { readonly result: Results[JobSpec["kind"]] } | { readonly kind: ProviderFailureKind; readonly error: string };
 
 interface Job {
-  readonly order: Order;
+  readonly spec: JobSpec;
   readonly signal: AbortSignal;
   readonly onAbort: () => void;
-  resolve(result: Results[Order["kind"]]): void;
+  resolve(result: Results[JobSpec["kind"]]): void;
   reject(failure: ProviderFailure): void;
 }
 
@@ -26,7 +26,7 @@ interface Seat {
   idleTimer: NodeJS.Timeout | null;
 }
 
-/** Worker threads that carry out one order each; what does not fit waits in order of arrival. */
+/** Worker threads that run one job each; further jobs wait in order of arrival. */
 export class RenderPool {
   private readonly seats = new Set<Seat>();
   private readonly waiting: Job[] = [];
@@ -38,22 +38,22 @@ export class RenderPool {
   ) {}
 
   /**
-   * Carries out an order in a worker that is started on demand.
+   * Runs a job in a worker, which is started on demand.
    *
-   * @throws {ProviderFailure} `unavailable` when aborted, closed or the thread died; what the work threw, as `failed` if it is of no kind
+   * @throws {ProviderFailure} `unavailable` when aborted, closed or the thread died; the error of the work, as `failed` if it has no kind
    */
-  run<O extends Order>(order: O, signal: AbortSignal): Promise<Results[O["kind"]]> {
-    return new Promise<Results[Order["kind"]]>((resolve, reject) => {
+  run<O extends JobSpec>(jobSpec: O, signal: AbortSignal): Promise<Results[O["kind"]]> {
+    return new Promise<Results[JobSpec["kind"]]>((resolve, reject) => {
       if (this.isClosed) return reject(new ProviderFailure("unavailable", "the synth has been closed"));
       if (signal.aborted) return reject(new ProviderFailure("unavailable", "the work was stopped"));
-      const job: Job = { order, signal, resolve, reject, onAbort: () => this.abort(job) };
+      const job: Job = { spec: jobSpec, signal, resolve, reject, onAbort: () => this.abort(job) };
       signal.addEventListener("abort", job.onAbort, { once: true });
       this.waiting.push(job);
       this.assign();
     }) as Promise<Results[O["kind"]]>;
   }
 
-  /** Stops every thread. What was running or waiting is rejected as `unavailable`. */
+  /** Stops every thread. Running and waiting jobs are rejected as `unavailable`. */
   async close(): Promise<void> {
     this.isClosed = true;
     const failure = new ProviderFailure("unavailable", "the synth was closed");
@@ -70,7 +70,7 @@ export class RenderPool {
       seat.idleTimer = null;
       seat.job = job;
       seat.worker.ref();
-      seat.worker.postMessage(job.order);
+      seat.worker.postMessage(job.spec);
     }
   }
 
@@ -116,7 +116,7 @@ export class RenderPool {
     if (seat !== undefined) void this.remove(seat, failure);
   }
 
-  /** Forgets a seat at once, so that its place can be taken, and then stops its thread. */
+  /** Removes a seat first, so that its slot is free at once, then stops its thread. */
   private async remove(seat: Seat, failure: ProviderFailure | null): Promise<void> {
     if (!this.seats.delete(seat)) return;
     if (seat.idleTimer !== null) clearTimeout(seat.idleTimer);
@@ -133,14 +133,14 @@ function finish(job: Job, report: () => void): void {
   report();
 }
 
-/** Starts the worker beside this file: the compiled one, or the source one when this file itself runs under tsx. */
+/** Starts the worker module next to this file: compiled, or the source when this file itself runs under tsx. */
 function startRenderWorker(): Worker {
   return import.meta.url.endsWith(".ts") ? startSource() : new Worker(new URL("./render-worker.js", import.meta.url));
 }
 
 function startSource(): Worker {
   // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it.
-  // Resolved beside "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
+  // Resolved relative to "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
   const api = new URL("./api/index.mjs", pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm"))).href;
   const entry = new URL("./render-worker.ts", import.meta.url).href;
   const code = `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(entry)}); });`;

@@ -1,16 +1,16 @@
 import { parentPort } from "node:worker_threads";
 import { ProviderFailure } from "../sdk/index.js";
-import type { Order, RenderedAsset, Results } from "./order.js";
+import type { JobSpec, RenderedAsset, Results } from "./job-spec.js";
 import type { WorkerReport } from "./render-pool.js";
 import { renderTrack } from "./render.js";
-import { splitOwnTrack } from "./split/own-piece.js";
+import { splitOwnTrack } from "./split/own-track.js";
 
-// One order at a time comes in; the pool sends the next when this one has been answered.
-parentPort?.on("message", (order: Order) => void response(order));
+// The pool sends one job at a time, and the next after this one has reported its result.
+parentPort?.on("message", (spec: JobSpec) => void response(spec));
 
-async function response(order: Order): Promise<void> {
+async function response(spec: JobSpec): Promise<void> {
   try {
-    const result = await carryOut(order);
+    const result = await carryOut(spec);
     report({ result }, buffersOf(result));
   } catch (error) {
     if (ProviderFailure.is(error)) report({ kind: error.kind, error: error.message });
@@ -18,17 +18,17 @@ async function response(order: Order): Promise<void> {
   }
 }
 
-async function carryOut(order: Order): Promise<Results[Order["kind"]]> {
-  switch (order.kind) {
+async function carryOut(spec: JobSpec): Promise<Results[JobSpec["kind"]]> {
+  switch (spec.kind) {
     case "render":
-      return renderTrack(order);
+      return renderTrack(spec);
     case "split-own":
-      return splitOwnTrack(order, order.operation);
+      return splitOwnTrack(spec, spec.operation);
   }
 }
 
-/** What is moved instead of copied. */
-function buffersOf(result: Results[Order["kind"]]): ArrayBuffer[] {
+/** Buffers to transfer instead of copying. */
+function buffersOf(result: Results[JobSpec["kind"]]): ArrayBuffer[] {
   if (result === null) return [];
   const assets: readonly RenderedAsset[] = "assets" in result ? result.assets : result;
   return assets.map(({ bytes }) => bytes.buffer);

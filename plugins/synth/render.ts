@@ -1,41 +1,29 @@
-import type { RenderOrder, RenderedAsset, RenderedTrack } from "./order.js";
+import type { RenderSpec, RenderedAsset, RenderedTrack } from "./job-spec.js";
 import { joined, totalSeconds } from "./extend.js";
-import { paintCover } from "./output/cover.js";
 import { encodeMp3 } from "./output/mp3.js";
-import { PREVIEW_SECONDS, cutPreview } from "./output/preview.js";
 import { createWav, type WavFile } from "./output/wav.js";
-import { compose } from "./piece/compose.js";
-import type { Composition } from "./piece/compose.js";
-import { tagsOf } from "./piece/tags.js";
-import { titleOf } from "./piece/title.js";
+import { compose } from "./composer/compose.js";
+import { tagsOf } from "./composer/tags.js";
+import { titleOf } from "./composer/title.js";
 import { SAMPLE_RATE } from "./sound/dsp.js";
 import { toInt16 } from "./sound/gain-curve.js";
 import { mixDown } from "./sound/mixdown.js";
-import { digestOf } from "./split/own-piece.js";
+import { digestOf } from "./split/own-track.js";
 import { withoutMarkers } from "./test-hooks.js";
 
 const INT16_MAX = 32_767;
 
-/** Composes, sounds and encodes a track: all the work of one submission, on the calling thread. */
-export async function renderTrack(order: RenderOrder): Promise<RenderedTrack> {
-  const composition = compose(order);
-  const own = mixDown(composition, order.keepStems && order.after === undefined);
-  const { left, right } = joined(order, own);
-  const master = order.after === undefined ? own.master : toWav(left, right);
-  const seconds = totalSeconds(order);
-  const preview = cutPreview(left, right, SAMPLE_RATE, (order.after?.untilSeconds ?? 0) + previewStart(composition));
+/** Composes, renders and encodes a track on the calling thread. The host derives its preview and cover. */
+export async function renderTrack(spec: RenderSpec): Promise<RenderedTrack> {
+  const composition = compose(spec);
+  const own = mixDown(composition, spec.keepStems && spec.after === undefined);
+  const { left, right } = joined(spec, own);
+  const master = spec.after === undefined ? own.master : toWav(left, right);
+  const seconds = totalSeconds(spec);
   const sound = { label: "full", durationSeconds: seconds };
   const assets: RenderedAsset[] = [
     { ...sound, role: "mix", contentType: "audio/mpeg", bytes: await encodeMp3([left, right], SAMPLE_RATE, 192) },
     { ...sound, role: "master", contentType: "audio/wav", bytes: master.bytes },
-    {
-      ...sound,
-      role: "preview",
-      contentType: "audio/mpeg",
-      durationSeconds: Math.min(seconds, PREVIEW_SECONDS),
-      bytes: await encodeMp3([preview], SAMPLE_RATE, 96),
-    },
-    { ...sound, role: "cover", contentType: "image/png", durationSeconds: null, bytes: paintCover(composition.brief) },
     ...[...own.stems].map(([label, { bytes }]): RenderedAsset => ({
       ...sound,
       role: "stem",
@@ -45,9 +33,9 @@ export async function renderTrack(order: RenderOrder): Promise<RenderedTrack> {
     })),
   ];
   return {
-    title: titleOf(withoutMarkers(order.prompt)),
+    title: titleOf(withoutMarkers(spec.prompt)),
     bpm: composition.brief.bpm,
-    tags: tagsOf(composition.brief, order.sung),
+    tags: tagsOf(composition.brief, spec.sung),
     assets,
     masterDigest: digestOf(master.bytes),
   };
@@ -60,12 +48,4 @@ function toWav(left: Float32Array, right: Float32Array): WavFile {
     file.samples[2 * index + 1] = toInt16((right[index] as number) * INT16_MAX);
   }
   return file;
-}
-
-/** A moment before the first chorus, in seconds. */
-function previewStart({ sections, seconds, endSeconds }: Composition): number {
-  const chorus = sections.find(({ kind }) => kind === "chorus");
-  const last = sections[sections.length - 1];
-  if (chorus === undefined || last === undefined) return 0;
-  return Math.min(seconds - PREVIEW_SECONDS, (chorus.startBar / (last.startBar + last.bars)) * endSeconds - 4);
 }

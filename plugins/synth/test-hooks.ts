@@ -3,7 +3,7 @@ import { ProviderFailure } from "../sdk/index.js";
 const FAILURE_KINDS = ["unavailable", "timeout", "content_rejected", "failed"] as const;
 const MARKER = /\[\[\s*(fail|fail-times|delay)\s*:([^\]]{0,100})\]\]/giu;
 
-/** What the markers in a prompt ask for. */
+/** The markers of a prompt. */
 export interface TestHooks {
   /** The prompt without its markers. */
   readonly prompt: string;
@@ -12,7 +12,7 @@ export interface TestHooks {
   readonly failures: readonly { readonly kind: (typeof FAILURE_KINDS)[number]; readonly times: number }[];
 }
 
-/** Reads and removes the markers. One that is not understood stays in the prompt as plain text. */
+/** Reads and removes the markers. An unknown marker stays in the prompt as plain text. */
 export function readTestHooks(prompt: string): TestHooks {
   let delayMs = 0;
   const failures: { kind: (typeof FAILURE_KINDS)[number]; times: number }[] = [];
@@ -34,7 +34,7 @@ export function readTestHooks(prompt: string): TestHooks {
   return { prompt: rest.replace(/\s+/gu, " ").trim(), delayMs, failures };
 }
 
-/** Removes markers without obeying them, so that they never show in a title. */
+/** Removes markers without applying them, so that no title shows them. */
 export function withoutMarkers(prompt: string): string {
   return prompt
     .replace(/\[\[[^\]]{0,100}\]\]/gu, " ")
@@ -43,7 +43,7 @@ export function withoutMarkers(prompt: string): string {
 }
 
 /** @throws {ProviderFailure} of the first kind that this attempt is to fail with */
-export function failAsAsked(hooks: TestHooks, attempt: number): void {
+export function failAsRequested(hooks: TestHooks, attempt: number): void {
   const failure = hooks.failures.find(({ times }) => attempt <= times);
   if (failure !== undefined) throw new ProviderFailure(failure.kind, `asked for by a test hook (attempt ${attempt})`);
 }

@@ -2,7 +2,7 @@ import { asObject, type ProviderApi, providerFailure } from "../sdk/index.js";
 import type { ApiResponse, JsonObject, ProviderFailure } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** A task, as their API describes it. */
+/** A task as their API returns it. */
 export interface Task {
   readonly id: string;
   readonly status: string;
@@ -16,7 +16,7 @@ export interface TaskFile {
   readonly seconds?: number;
 }
 
-/** Their API. The SDK's client makes every failure a ProviderFailure; `classify` adds what only they say. */
+/** Their API. The SDK's client turns every failure into a ProviderFailure; `classify` adds their own error codes. */
 export class Client {
   private readonly api: ProviderApi;
 
@@ -46,7 +46,7 @@ export class Client {
   }
 }
 
-/** What an error of theirs means; undefined: what its status commonly means. Some send errors with status 200. */
+/** The failure that their error means; undefined: the default for its status. Some APIs send errors with status 200. */
 function classify(response: ApiResponse): ProviderFailure | undefined {
   const { code } = asObject(asObject(response.json())["error"]);
   return code === "content_policy" ? providerFailure("content_rejected", response, { code }) : undefined;

@@ -2,7 +2,7 @@ import { NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, MusicRequest, ProviderTrack, Snapshot } from "../sdk/index.js";
 import type { Task } from "./client.js";
 
-/** Our request in their words. */
+/** Our request as their request body. */
 export function toBody({ model, prompt, lyrics, durationSeconds, instrumental, attemptId }: MusicRequest): JsonObject {
   const seconds = durationSeconds ?? model.duration?.defaultSeconds;
   return {
@@ -15,7 +15,7 @@ export function toBody({ model, prompt, lyrics, durationSeconds, instrumental, a
   };
 }
 
-/** Their task in our words. */
+/** Their task as a snapshot. */
 export function toSnapshot(task: Task, nextPollMs: number): Snapshot {
   switch (task.status) {
     case "queued":
@@ -33,14 +33,14 @@ export function toSnapshot(task: Task, nextPollMs: number): Snapshot {
     case "cancelled":
       throw new ProviderFailure("cancelled", `Task ${task.id} was cancelled there.`);
     default:
-      // A status that they have added since does not say that the work failed: it is polled again.
+      // An unknown status, perhaps a new one, does not mean that the work failed: it is polled again.
       throw new ProviderFailure("unavailable", `Task ${task.id} has the unknown status ${task.status}.`);
   }
 }
 
 /**
  * Their files as tracks: one for each, with one asset of role "mix", label "full", and a source that the host fetches,
- * { kind: "url", url }. Give contentType null where the bytes are to tell. NO_TAGS is for tracks without tags.
+ * { kind: "url", url }. Set contentType to null and the host detects it from the bytes. NO_TAGS is for tracks without tags.
  */
 export function toTracks(task: Task): readonly ProviderTrack[] {
   return (task.files ?? []).map(({ url, title, seconds }) => ({

@@ -4,10 +4,10 @@ import { Client } from "./client.js";
 import { toBody, toSnapshot } from "./map.js";
 import type { Host } from "./settings.js";
 
-/** Whatever `poll` needs later, also in another process. Never the key. */
+/** The data that `poll` needs later, also in another process. Never the key. */
 const HANDLES = handleCodec(1, ({ id }) => (typeof id === "string" ? { id } : null));
 
-/** Tasks: each is started with one call, then polled. */
+/** Starts each task with one call, then polls it. */
 export class TemplateProvider implements MusicProvider {
   private readonly client: Client;
   private readonly nextPollMs: number;
@@ -19,7 +19,7 @@ export class TemplateProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "It makes music, and splits no tracks.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "This plugin creates music and splits no tracks.", { billable: "no" });
     const id = await this.client.create(toBody(request), signal);
     return { state: "accepted", handle: HANDLES.write({ id }), nextPollMs: this.nextPollMs };
   }

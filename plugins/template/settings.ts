@@ -1,6 +1,6 @@
 import { apiKey, baseUrl, defineSettings, pollMs, type ProviderHost, timeoutMs } from "../sdk/index.js";
 
-/** What the operator sets under `plugins.template`. */
+/** Settings of the operator under `plugins.template`. */
 export const SETTINGS = defineSettings({
   apiKey: apiKey("Key from the provider's console"),
   baseUrl: baseUrl("https://api.template.example"),

@@ -1,5 +1,5 @@
-import { compose } from "../../plugins/synth/piece/compose.js";
-import type { RenderOrder } from "../../plugins/synth/order.js";
+import { compose } from "../../plugins/synth/composer/compose.js";
+import type { RenderSpec } from "../../plugins/synth/job-spec.js";
 import { encodeMp3 } from "../../plugins/synth/output/mp3.js";
 import { renderTrack } from "../../plugins/synth/render.js";
 import { SAMPLE_RATE } from "../../plugins/synth/sound/dsp.js";
@@ -19,8 +19,8 @@ export const synth: Bench = {
   name: "synth",
   compares: "rendering a track with stems, cover and MP3 with encoding its MP3 alone, in CPU time",
   async run() {
-    // A thread that has rendered a little runs compiled loops; each prompt has its own instruments.
-    for (const chunk of PROMPTS.keys()) await renderTrack(anOrder(chunk, WARM_UP_SECONDS));
+    // A thread that has rendered a little runs compiled loops; each prompt has instruments of its own.
+    for (const chunk of PROMPTS.keys()) await renderTrack(aSpec(chunk, WARM_UP_SECONDS));
     return [await figureOf(30, PROMPTS.length), await figureOf(240, 2)];
   },
 };
@@ -29,7 +29,7 @@ async function figureOf(seconds: number, chunks: number): Promise<Figure> {
   const rendering: number[] = [];
   const encoding: number[] = [];
   for (let chunk = 0; chunk < chunks; chunk++) {
-    const order = anOrder(chunk, seconds);
+    const order = aSpec(chunk, seconds);
     rendering.push(await processorSeconds(() => renderTrack(order)));
     const { left, right } = mixDown(compose(order), false);
     encoding.push(await processorSeconds(() => encodeMp3([left, right], SAMPLE_RATE, 192)));
@@ -45,7 +45,7 @@ async function figureOf(seconds: number, chunks: number): Promise<Figure> {
   };
 }
 
-function anOrder(chunk: number, seconds: number): RenderOrder {
+function aSpec(chunk: number, seconds: number): RenderSpec {
   const sung = chunk % 2 === 1;
   const lyrics = sung ? "Rain on a tin roof\nAll through the night\nWash me a window\nLet in the light" : null;
   return { kind: "render", prompt: PROMPTS[chunk % PROMPTS.length] as string, lyrics, seconds, sung, keepStems: true };

@@ -256,7 +256,7 @@ export const aceStep: MusicProviderHarness = {
         script: (fake) => tells(fake, () => ({ status: 1, result: "[{" })),
       },
       "a status that nobody knows": { kind: "unavailable", script: says(3, [running(0.5)]) },
-      "an answer without the task": { kind: "unavailable", script: asked(enveloped([])) },
+      "a response without the task": { kind: "unavailable", script: asked(enveloped([])) },
       "a poll that it cannot read": {
         kind: "unavailable",
         script: asked(text("Internal Server Error", { status: 500 })),

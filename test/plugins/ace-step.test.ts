@@ -119,7 +119,7 @@ describe("ace-step", () => {
     it("the reason of a failure from the last line of its error, never from the log of another job", async () => {
       const handle = await bench.accepted();
       const traceback = 'Traceback (most recent call last):\n  File "a.py", line 3\nError: CUDA out of memory\n';
-      for (const [error, said] of [
+      for (const [error, detail] of [
         ["checkpoint not found", "checkpoint not found"],
         [traceback, "CUDA out of memory"],
         [undefined, "the reason is in the server's log"],
@@ -127,7 +127,7 @@ describe("ace-step", () => {
         await says(2, [{ ...FAILED, error }], "another job")(fake);
         const failure = (await bench.poll(handle)) as ProviderFailure;
         expect([failure.kind, failure.providerCode]).to.deep.equal(["failed", "failed"]);
-        expect(failure.message).to.include(said).and.not.include("another job").and.not.include("Traceback");
+        expect(failure.message).to.include(detail).and.not.include("another job").and.not.include("Traceback");
       }
     });
 

@@ -68,7 +68,7 @@ function splits(models: readonly string[]): SplitScenarios {
     receivedSource: (requests) =>
       requests.some((request) => {
         const file = request.path === ASSETS.path ? request.field("file") : undefined;
-        return typeof file === "object" && Buffer.from(file.bytes).equals(Buffer.from(tinyMp3("to be taken apart")));
+        return typeof file === "object" && Buffer.from(file.bytes).equals(Buffer.from(tinyMp3("to be split")));
       }) && requests.some((request) => bodyOf(request)["assetId"] === "cmkd41zsb019001pvdcdg13ec"),
   };
 }

@@ -126,7 +126,7 @@ describe("audioshake", () => {
     expect(fake.calls(TASKS)).to.deep.equal([]);
   });
 
-  it("asks for the four stems of its README unless told otherwise", async () => {
+  it("asks for the four stems of its README unless stated otherwise", async () => {
     await split("stem_split", aSource({ url: "https://fermata.example/song.mp3" }));
     const { targets } = bodyOf(fake.calls(TASKS)[0]) as { targets: { model: string }[] };
     expect(targets.map(({ model }) => model)).to.deep.equal(["vocals", "drums", "bass", "other"]);

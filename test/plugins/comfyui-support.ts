@@ -219,7 +219,7 @@ function splits(labels: readonly (keyof typeof STEM_OUTPUTS)[]): SplitScenarios 
       return { stems: Object.fromEntries(labels.map((label) => [label, stems[label] ?? new Uint8Array()])) };
     },
     receivedSource: (requests) => {
-      const content = Buffer.from(tinyMp3("to be taken apart"));
+      const content = Buffer.from(tinyMp3("to be split"));
       const isUploaded = requests.some(({ path, body }) => path === UPLOAD.path && body.includes(content));
       const loads = requests.map((request) => nodesOf(request)["1"]?.inputs["audio"]);
       return isUploaded && loads.includes("fermata-1 (1).mp3");
@@ -227,7 +227,7 @@ function splits(labels: readonly (keyof typeof STEM_OUTPUTS)[]): SplitScenarios 
   };
 }
 
-/** A server of before 2026, with a workflow that takes tracks apart. */
+/** A server of before 2026, with a workflow that splits tracks. */
 export const comfyUiOld: MusicProviderHarness = {
   ...comfyUi,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url, ...STEM_SETTINGS }),

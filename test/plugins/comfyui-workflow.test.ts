@@ -195,14 +195,14 @@ describe("comfyui and its workflows", () => {
   }
 
   it("removes vocals only when both nodes are configured", () => {
-    const powers = (outputs: object): boolean[] => {
+    const declared = (outputs: object): boolean[] => {
       const { capabilities } = definition;
       const settings = { stemWorkflow: JSON.stringify(STEM_WORKFLOW), stemOutputs: JSON.stringify(outputs) };
       const { stemSplit, vocalRemoval } = typeof capabilities === "function" ? capabilities(settings) : capabilities;
       return [stemSplit !== undefined, vocalRemoval !== undefined];
     };
-    expect(powers({ vocals: "3", instrumental: "5" })).to.deep.equal([true, true]);
-    expect(powers({ vocals: "3", drums: "4" })).to.deep.equal([true, false]);
+    expect(declared({ vocals: "3", instrumental: "5" })).to.deep.equal([true, true]);
+    expect(declared({ vocals: "3", drums: "4" })).to.deep.equal([true, false]);
   });
 
   it("sends texts of callers unchanged", async () => {

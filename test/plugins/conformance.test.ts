@@ -183,7 +183,7 @@ const BROKEN: readonly Broken[] = [
     "has a method for every capability",
     /capabilities\.lookup is true, and there is no method `lookup`/,
   ],
-  ["has no way to ask after accepted work", broken(without("pollMany")), "answers accepted", /neither `poll` nor/],
+  ["has no way to poll accepted work", broken(without("pollMany")), "answers accepted", /neither `poll` nor/],
   [
     "names a model of another provider, and no secret a secret",
     {

@@ -139,7 +139,7 @@ function splits(names: Readonly<Record<string, string>>, variation: string): Spl
     receivedSource: (requests) =>
       requests.some((request) => {
         const file = request.field("file");
-        const isSource = typeof file === "object" && Buffer.from(tinyMp3("to be taken apart")).equals(file.bytes);
+        const isSource = typeof file === "object" && Buffer.from(tinyMp3("to be split")).equals(file.bytes);
         return isSource && request.field("stem_variation_id") === variation;
       }),
   };
@@ -168,7 +168,7 @@ export const elevenLabsHarness: MusicProviderHarness = {
     },
   },
   references: referencesWith(completes),
-  work: { notApplicable: "the music is the answer of the call" },
+  work: { notApplicable: "the music is the response of the call" },
   refusals: {
     content: refused(refusal(422, "bad_prompt", { data: { prompt_suggestion: "warm 60s style beat group" } })),
     rateLimit: {

@@ -51,7 +51,7 @@ describe("fal: the probe", () => {
   it("warns where the billing tells no balance", async () => {
     expect(await probe(json({ username: "acme" }))).to.deep.equal({
       credit: null,
-      warnings: ["The account's billing does not tell its balance."],
+      warnings: ["The account's billing response has no balance."],
     });
   });
 });

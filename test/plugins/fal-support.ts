@@ -66,7 +66,7 @@ export const status = (body: { readonly status: string; readonly [member: string
     void fake.on("GET", STATUS.path, ({ params }) => json({ request_id: params["id"], ...body }, { status: code }));
 };
 
-/** Completed, and the answer that its result gives. */
+/** Completed, and the response that its result gives. */
 export const ended =
   (result: Parameters<FakeApi["on"]>[2], body: object = {}): Script =>
   async (fake) => {

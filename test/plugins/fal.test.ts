@@ -92,7 +92,7 @@ describe("fal", () => {
     });
   });
 
-  it("asks at the URLs of the answer, which drop a part of the endpoint's id", async () => {
+  it("asks at the URLs of the response, which drop a part of the endpoint's id", async () => {
     const handle = await accepted();
     await status({ status: "IN_PROGRESS" })(fake);
     expect(await poll(handle)).to.deep.equal({ state: "running", nextPollMs: 2_000 });
@@ -106,7 +106,7 @@ describe("fal", () => {
     expect((await failureOf(accepted())).kind).to.equal("outcome_unknown");
   });
 
-  it("carries its key to no other host that an answer names", async () => {
+  it("carries its key to no other host that a response names", async () => {
     const url = "https://evil.example/rq";
     fake.on("POST", SUBMIT.path, json({ request_id: "rq", status_url: url, response_url: url, cancel_url: url }));
     const handle = await accepted();

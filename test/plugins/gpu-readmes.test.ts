@@ -43,9 +43,9 @@ for (const [definition, shown] of PLUGINS) {
   describe(`The README of ${id}, for operators with a GPU`, () => {
     it("states the default of every setting", () => {
       const rows = new Map([...readme.matchAll(SETTING)].map(([, name, value]) => [name, value]));
-      const said = Object.keys(settings).map((name) => [name, rows.get(name)?.replaceAll("`", "").trim()]);
+      const message = Object.keys(settings).map((name) => [name, rows.get(name)?.replaceAll("`", "").trim()]);
       const defaults = Object.entries(settings).map(([name, { default: value }]) => [name, String(value ?? "")]);
-      expect(said).to.deep.equal(defaults);
+      expect(message).to.deep.equal(defaults);
     });
 
     it("shows settings that load", async () => {

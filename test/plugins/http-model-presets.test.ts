@@ -153,7 +153,7 @@ const SERVERS: readonly Server[] = [
   },
 ];
 
-const LACKING = { notApplicable: "the server has no such thing" } as const;
+const MISSING = { notApplicable: "the server has no such thing" } as const;
 
 function harnessOf({ heading, path, mix, response: result, errorOf, optionsIn }: Server): MusicProviderHarness {
   const { own, models } = presetOf(heading);
@@ -178,25 +178,25 @@ function harnessOf({ heading, path, mix, response: result, errorOf, optionsIn }:
     },
     work: { notApplicable: "the call lasts as long as the work" },
     refusals: {
-      content: LACKING,
+      content: MISSING,
       rateLimit: { script: refused(429, { "retry-after": "3" }), retryAfterMs: 3_000 },
       key: refused(401),
-      credit: LACKING,
+      credit: MISSING,
       unavailable: refused(503),
       input: refused(400),
-      errorWith200: LACKING,
+      errorWith200: MISSING,
       others: {
         "an error of the server": { kind: "outcome_unknown", script: refused(500) },
         "a wait that was too long": { kind: "outcome_unknown", script: refused(504) },
       },
     },
-    idempotency: LACKING,
-    callbacks: LACKING,
-    lookup: LACKING,
-    cancel: LACKING,
-    probe: LACKING,
-    stemSplit: LACKING,
-    vocalRemoval: LACKING,
+    idempotency: MISSING,
+    callbacks: MISSING,
+    lookup: MISSING,
+    cancel: MISSING,
+    probe: MISSING,
+    stemSplit: MISSING,
+    vocalRemoval: MISSING,
   };
 }
 

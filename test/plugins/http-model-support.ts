@@ -47,7 +47,7 @@ function optionsIn(
 const NONE = { notApplicable: "a model server has no such thing" } as const;
 
 /** What every server of this kind lacks. */
-const LACKING = {
+const MISSING = {
   lookup: { notApplicable: "the protocol has none" },
   probe: { notApplicable: "the protocol has none" },
   stemSplit: { notApplicable: "model servers make music" },
@@ -105,7 +105,7 @@ export function documented(): MusicProviderHarness {
       return succeeds(fake, marks);
     };
   return {
-    ...LACKING,
+    ...MISSING,
     definition,
     models: [MODEL, CHOOSING],
     options: { sent: (requests, model) => optionsIn(requests, ({ options }) => options, model) },
@@ -178,7 +178,7 @@ export function foreign(): MusicProviderHarness {
       return succeeds(fake, marks);
     };
   return {
-    ...LACKING,
+    ...MISSING,
     definition,
     models: [MODEL, CHOOSING],
     options: {

@@ -70,7 +70,7 @@ function splits(submit: SplitScenarios["submit"], names: Readonly<Record<string,
       return expected;
     },
     receivedSource: (requests) =>
-      requests.some(({ path, body }) => path === UPLOAD.path && body.equals(Buffer.from(tinyMp3("to be taken apart")))),
+      requests.some(({ path, body }) => path === UPLOAD.path && body.equals(Buffer.from(tinyMp3("to be split")))),
   };
 }
 

@@ -123,7 +123,7 @@ describe("lalal", () => {
     expect(failure).to.include({ kind: "failed", billable: "yes", providerCode: "idempotency_key_used" });
   });
 
-  it("asks after all work at the same moments, so that it can be asked after together", async () => {
+  it("polls all work at the same moments, so that it can be polled together", async () => {
     const request = aSplitRequest("stem_split", aSource());
     expect(await open().submit(request, { signal })).to.have.property("nextPollMs", 7_000);
     fake.on(CHECK.method, CHECK.path, checked({ status: "progress", progress: 40 }));

@@ -143,7 +143,7 @@ describe("loudly", () => {
     fake.on(LIMITS.method, LIMITS.path, json(limits(5, "other_song")));
     expect(await open().probe?.({ signal })).to.deep.equal({
       credit: null,
-      warnings: ["The account's limits do not tell what is left of ai_song."],
+      warnings: ["The account's limits do not report what is left of ai_song."],
     });
   });
 

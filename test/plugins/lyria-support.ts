@@ -54,7 +54,7 @@ export const geminiSettings = (fake: FakeApi, geminiApi = "generateContent"): Re
 
 export const base64 = (content: Uint8Array): string => Buffer.from(content).toString("base64");
 
-/** An answer of `generateContent`, as documented: words, and one sound. */
+/** A response of `generateContent`, as documented: words, and one sound. */
 export function song(content: Uint8Array): FakeResponse {
   const parts = [
     { text: "[Verse] Neon on the water" },
@@ -146,14 +146,14 @@ const unmade = ["STOP", "LANGUAGE", "OTHER", "MAX_TOKENS"].map(
 
 export const SAME = {
   definition,
-  work: { notApplicable: "the music is the answer of the call" },
+  work: { notApplicable: "the music is the response of the call" },
   idempotency: { notApplicable: "it takes no key" },
   callbacks: { notApplicable: "nothing is reported" },
   lookup: { notApplicable: "nothing lists what was made" },
   cancel: { notApplicable: "there is nothing between call and answer" },
   probe: { notApplicable: "no call without work is documented" },
-  stemSplit: { notApplicable: "it takes no tracks apart" },
-  vocalRemoval: { notApplicable: "it takes no tracks apart" },
+  stemSplit: { notApplicable: "it splits no tracks" },
+  vocalRemoval: { notApplicable: "it splits no tracks" },
 } satisfies Partial<MusicProviderHarness>;
 
 export const behind = (api: string): ProviderModel[] =>

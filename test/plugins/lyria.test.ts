@@ -282,16 +282,16 @@ describe("lyria", () => {
 
     it("are refused by name where the account cannot be read, and nothing of it is repeated", () => {
       const broken = [
-        ["{", /it is no JSON object/],
-        ["[]", /it is no JSON object/],
+        ["{", /it is not a JSON object/],
+        ["[]", /it is not a JSON object/],
         [serviceAccount(fake, { client_email: undefined }), /a member is missing/],
-        [serviceAccount(fake, { token_uri: "token" }), /its token_uri is no URL/],
+        [serviceAccount(fake, { token_uri: "token" }), /its token_uri is not a URL/],
         [serviceAccount(fake, { private_key: PRIVATE_KEY.slice(0, 400) }), /its private_key cannot be read/],
       ] as const;
       for (const [account, says] of broken) {
-        const said = refused({ serviceAccount: account });
-        expect(said).to.match(says);
-        expect(said).to.not.include(PRIVATE_KEY.slice(40, 80));
+        const message = refused({ serviceAccount: account });
+        expect(message).to.match(says);
+        expect(message).to.not.include(PRIVATE_KEY.slice(40, 80));
       }
       expect(refused({ serviceAccount: serviceAccount(fake, { project_id: undefined }) })).to.match(
         /^Error: project: missing/,

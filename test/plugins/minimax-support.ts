@@ -11,7 +11,7 @@ import { type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 export const GENERATE = { method: "POST", path: "/v1/music_generation" } as const;
 export const API_KEY = "key-of-the-platform";
 
-/** An answer that is well, as documented. */
+/** A response that is well, as documented. */
 export function answered(audio: string, more: object = {}): object {
   return {
     data: { status: 2, audio },
@@ -29,8 +29,8 @@ export function answered(audio: string, more: object = {}): object {
 }
 
 /** An error as it mostly comes: with status 200. */
-export function refusal(code: number, said = "no", status = 200): ReturnType<typeof json> {
-  return json({ data: null, trace_id: "t2", base_resp: { status_code: code, status_msg: said } }, { status });
+export function refusal(code: number, message = "no", status = 200): ReturnType<typeof json> {
+  return json({ data: null, trace_id: "t2", base_resp: { status_code: code, status_msg: message } }, { status });
 }
 
 const refused =
@@ -55,7 +55,7 @@ export const miniMaxHarness: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
   generation: { submit: GENERATE, completes, severalTracks: { notApplicable: "a call makes one piece" } },
-  work: { notApplicable: "the music is the answer of the call" },
+  work: { notApplicable: "the music is the response of the call" },
   refusals: {
     content: refused(1026, "input new_sensitive"),
     rateLimit: refused(1002, "rate limit"),
@@ -102,6 +102,6 @@ export const miniMaxHarness: MusicProviderHarness = {
   lookup: { notApplicable: "nothing lists what was made" },
   cancel: { notApplicable: "there is nothing between call and answer" },
   probe: { notApplicable: "no call without work is documented" },
-  stemSplit: { notApplicable: "it takes no tracks apart" },
-  vocalRemoval: { notApplicable: "it takes no tracks apart" },
+  stemSplit: { notApplicable: "it splits no tracks" },
+  vocalRemoval: { notApplicable: "it splits no tracks" },
 };

@@ -162,8 +162,8 @@ describe("minimax", () => {
   it("waits for a usage window until it begins again, by its own words", async () => {
     const resets = new Date(clock.now() + 5_400_000).toISOString();
     const limit = "5-hour usage limit reached for Token Plan Starter (0/0 used)";
-    const said = `usage limit exceeded, ${limit}, resets at ${resets} (2056)`;
-    fake.on(GENERATE.method, GENERATE.path, refusal(2056, said));
+    const message = `usage limit exceeded, ${limit}, resets at ${resets} (2056)`;
+    fake.on(GENERATE.method, GENERATE.path, refusal(2056, message));
     const failure = { kind: "out_of_credit", retryAfterMs: 5_400_000, providerCode: "2056" };
     expect(await failureOf(submitted())).to.include(failure);
     fake.on(GENERATE.method, GENERATE.path, refusal(2056, "usage limit exceeded, resets at noon"));

@@ -15,7 +15,7 @@ export const LICENSES = { method: "GET", path: "/api/v3/service/licenses" } as c
 export const LICENSE_TOKEN = "token-of-the-licence";
 export const ACCESS_TOKEN = "token-of-the-customer";
 
-/** The answer to who asks for the customer. */
+/** The response to who asks for the customer. */
 export const customer = (
   token = ACCESS_TOKEN,
   expiredAt: unknown = "2099-01-01T00:00:00.000000Z",
@@ -76,22 +76,22 @@ const completes = (marks: readonly string[]): Script<ExpectedTracks> => {
   };
 };
 
-const said = (status: number, code?: string): ReturnType<typeof json> =>
+const detail = (status: number, code?: string): ReturnType<typeof json> =>
   json({ message: "no", description: "why", code }, { status });
 const answered =
   (status: number, code?: string): Script =>
   (fake) =>
-    void fake.on(TRACK.method, TRACK.path, said(status, code));
+    void fake.on(TRACK.method, TRACK.path, detail(status, code));
 const refused = (status: number, code?: string): Script => {
   return async (fake) => {
     await accepts(fake);
-    fake.on(TRACKS.method, TRACKS.path, said(status, code));
+    fake.on(TRACKS.method, TRACKS.path, detail(status, code));
   };
 };
 const customerRefused =
   (status: number, code?: string): Script =>
   (fake) =>
-    void fake.on(CUSTOMERS.method, CUSTOMERS.path, said(status, code));
+    void fake.on(CUSTOMERS.method, CUSTOMERS.path, detail(status, code));
 const nothing = (why: string): { readonly notApplicable: string } => ({ notApplicable: why });
 
 const forbidden = (kind: NamedFailure["kind"], codes: readonly string[]): Record<string, NamedFailure> =>
@@ -176,8 +176,8 @@ export const mubert: MusicProviderHarness = {
       fake.on(LICENSES.method, LICENSES.path, json({ data: [{ id: "l1", status: "active" }] }));
       return null;
     },
-    refusesKey: (fake) => void fake.on(LICENSES.method, LICENSES.path, said(401, "Unauthenticated")),
+    refusesKey: (fake) => void fake.on(LICENSES.method, LICENSES.path, detail(401, "Unauthenticated")),
   },
-  stemSplit: nothing("it takes no tracks apart"),
+  stemSplit: nothing("it splits no tracks"),
   vocalRemoval: nothing("its tracks have no voices"),
 };

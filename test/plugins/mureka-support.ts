@@ -223,7 +223,7 @@ function splits(labels: readonly string[]): SplitScenarios {
       return { stems: Object.fromEntries(labels.map((label) => [label, all[label] ?? new Uint8Array()])) };
     },
     receivedSource: (requests) => {
-      const inline = `data:audio/mpeg;base64,${Buffer.from(tinyMp3("to be taken apart")).toString("base64")}`;
+      const inline = `data:audio/mpeg;base64,${Buffer.from(tinyMp3("to be split")).toString("base64")}`;
       return requests.some((request) => request.path === STEM.path && bodyOf(request)["url"] === inline);
     },
   };

@@ -97,7 +97,7 @@ describe("mureka", () => {
     expect(fake.calls(EASY).map(bodyOf)).to.deep.equal([body]);
   });
 
-  it("asks after an instrumental by its own route, and sends it no singer", async () => {
+  it("polls an instrumental by its own route, and sends it no singer", async () => {
     const request = { prompt: "rain", lyrics: null, instrumental: true };
     const handle = await accepted(model("auto", { options: { tracks: 2 } }), request);
     expect(fake.calls(INSTRUMENTAL).map(bodyOf)).to.deep.equal([
@@ -242,14 +242,14 @@ describe("mureka", () => {
   });
 
   it("removes vocals only where both files are named", () => {
-    const powers = (stemFiles: string): unknown[] => {
+    const declared = (stemFiles: string): unknown[] => {
       const { capabilities } = definition;
       const { stemSplit, vocalRemoval } =
         typeof capabilities === "function" ? capabilities({ stemFiles }) : capabilities;
       return [stemSplit !== undefined, vocalRemoval !== undefined];
     };
-    expect(powers(STEM_FILES)).to.deep.equal([true, true]);
-    expect(powers('{"vocals":"vocals.mp3","drums":"drums.mp3"}')).to.deep.equal([true, false]);
+    expect(declared(STEM_FILES)).to.deep.equal([true, true]);
+    expect(declared('{"vocals":"vocals.mp3","drums":"drums.mp3"}')).to.deep.equal([true, false]);
   });
 
   for (const stemFiles of [

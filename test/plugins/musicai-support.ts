@@ -57,7 +57,7 @@ export const refused =
 
 /** The bytes were put where the job is told to read them. */
 const receivedSource = (requests: readonly FakeRequest[]): boolean =>
-  requests.some(({ method, body }) => method === "PUT" && body.equals(Buffer.from(tinyMp3("to be taken apart")))) &&
+  requests.some(({ method, body }) => method === "PUT" && body.equals(Buffer.from(tinyMp3("to be split")))) &&
   requests.some((request) => inputOf(request).endsWith(`${UPLOAD.path}?signature=SSScb5`));
 
 function inputOf(request: FakeRequest): string {
@@ -76,7 +76,7 @@ const STEMS = {
 export const musicAiHarness: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: KEY, baseUrl: `${fake.url}/v1`, stemSplitWorkflow: "acme/stems" }),
-  generation: { notApplicable: "it takes tracks apart" },
+  generation: { notApplicable: "it splits tracks" },
   work: {
     status: STATUS,
     accepts,

@@ -83,7 +83,7 @@ describe("musicai", () => {
   it("says nothing of the storage's answer, which may hold a signature", async () => {
     fake.on("PUT", UPLOAD.path, { status: 403, body: "StringToSign X96cb5" });
     const failure = await failureOf(split("vocal_removal"));
-    expect([failure.kind, failure.message]).to.deep.equal(["unavailable", "The upload was answered 403."]);
+    expect([failure.kind, failure.message]).to.deep.equal(["unavailable", "The upload returned 403."]);
     expect(fake.calls(SUBMIT)).to.have.lengthOf(0);
   });
 
@@ -159,7 +159,7 @@ describe("musicai", () => {
       duration: null,
     };
     expect((await failureOf(provider.submit(aMusicRequest(model), never))).kind).to.equal("invalid_input");
-    expect(definition.checkModel?.(model)).to.equal("cannot be served: Music AI takes tracks apart and makes none");
+    expect(definition.checkModel?.(model)).to.equal("cannot be served: Music AI splits tracks and creates none");
     provider = definition.create(
       providerHost({ settings: settingsOf(definition, { apiKey: KEY, baseUrl: `${fake.url}/v1` }) }),
     );

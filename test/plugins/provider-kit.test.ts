@@ -56,7 +56,7 @@ describe("FakeApi", () => {
     expect([response.status, fake.unexpected, fake.requests[0]?.text]).to.deep.equal([501, ["PUT /nowhere"], "x"]);
   });
 
-  it("cuts an answer before it, within it, and before the request was read", async () => {
+  it("cuts a response before it, within it, and before the request was read", async () => {
     const route = { method: "POST", path: "/a" };
     fake.on("POST", "/a", text("a whole answer"));
     for (const kind of ["cut-request", "cut-reply", "cut-body"] as const) {

@@ -50,17 +50,17 @@ function ofOne<T>(values: readonly T[], row: Row, index: number): T | undefined 
 /** What a cell says that the definition does not; null when both agree, or nothing can be compared. */
 type Check = (cell: string, model: ProviderModel, row: Row, index: number) => string | null;
 
-const expected = (said: unknown, is: unknown): string | null =>
-  said === is ? null : `says ${String(said)}, is ${String(is)}`;
+const expected = (message: unknown, is: unknown): string | null =>
+  message === is ? null : `says ${String(message)}, is ${String(is)}`;
 
 const credits: Check = (cell, { creditCost }, row, index) => expected(ofOne(numbersIn(cell), row, index), creditCost);
 
 const upstream: Check = (cell, model, row, index) => {
-  const said = ofOne(quoted(cell), row, index) ?? "";
+  const message = ofOne(quoted(cell), row, index) ?? "";
   const is = model.upstream ?? "";
   // `/v2.5` stands for another ending of the name before it; a version may follow a name.
-  const agrees = said.startsWith("/") ? is.endsWith(said) : is === said || is.startsWith(`${said}:`);
-  return agrees && said !== "" ? null : `says ${said}, is ${is}`;
+  const agrees = message.startsWith("/") ? is.endsWith(message) : is === message || is.startsWith(`${message}:`);
+  return agrees && message !== "" ? null : `says ${message}, is ${is}`;
 };
 
 const seconds: Check = (cell, { duration }) => {
@@ -125,7 +125,7 @@ describe("the table of models in the README of a plugin", () => {
 describe("the table of plugins", () => {
   it("names the modes in which the models of each plugin work from a track", async () => {
     const rows = (await readFile("plugins/README.md", "utf8")).split("\n").filter((line) => /^\| \[`/.test(line));
-    const said = rows.map((row) => {
+    const message = rows.map((row) => {
       const [name = "", , modes = ""] = cellsOf(row);
       return [quoted(name)[0], quoted(modes)];
     });
@@ -136,6 +136,6 @@ describe("the table of plugins", () => {
         return [plugin, REFERENCE_MODES.filter((mode) => modes.has(mode))];
       }),
     );
-    expect(said).to.deep.equal(are);
+    expect(message).to.deep.equal(are);
   });
 });

@@ -85,7 +85,7 @@ describe("replicate: tracks to work from", () => {
     ["of a wrong token", json({ detail: "Unauthenticated" }, { status: 401 }), "misconfigured"],
     ["of no such call", json({ detail: "Not found" }, { status: 404 }), "misconfigured"],
   ] as readonly (readonly [string, HttpResponse, string])[]) {
-    it(`that were not stored create nothing: an answer ${what}`, async () => {
+    it(`that were not stored create nothing: a response ${what}`, async () => {
       fake.on(FILES.method, FILES.path, response);
       expect((await failureOf(submit(aReference()))).kind).to.equal(kind);
       expect(fake.calls(SUBMIT)).to.have.lengthOf(0);

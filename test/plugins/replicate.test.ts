@@ -325,7 +325,7 @@ describe("replicate", () => {
     expect(() => start({ splitInputs: "[]" })).to.throw(/^splitInputs: "\[\]"; allowed: a JSON object/);
   });
 
-  it("asks after the prediction by its id", async () => {
+  it("polls the prediction by its id", async () => {
     const handle = await accepted();
     await prediction({ status: "processing" })(fake);
     expect(await polled(handle)).to.deep.equal({ state: "running", nextPollMs: 2_000 });

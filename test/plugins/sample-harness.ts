@@ -11,7 +11,7 @@ import { nightingale, signatureOf } from "./sample-provider.js";
 const WEBHOOK_SECRET = "whsec-of-the-sample";
 const TASKS = { method: "GET", path: "/v1/tasks" } as const;
 
-/** Answers the status call so for whatever task is asked after. */
+/** Answers the status call so for whatever task is polled. */
 function tasks(task: object): Script {
   return (fake) =>
     void fake.on("GET", "/v1/tasks", ({ query }) =>
@@ -184,9 +184,7 @@ export const nightingaleHarness: MusicProviderHarness = {
     submit: { method: "POST", path: "/v1/splits" },
     completes: splits(["vocals", "drums", "bass", "other"]),
     receivedSource: (requests) =>
-      requests.some(
-        (request) => bodyOf(request)["audio"] === Buffer.from(tinyMp3("to be taken apart")).toString("base64"),
-      ),
+      requests.some((request) => bodyOf(request)["audio"] === Buffer.from(tinyMp3("to be split")).toString("base64")),
   },
   vocalRemoval: {
     submit: { method: "POST", path: "/v1/splits" },

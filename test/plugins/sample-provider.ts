@@ -118,7 +118,8 @@ export class NightingaleProvider implements MusicProvider {
     const path = operation === "music" ? (PATHS[request.reference?.mode ?? "none"] ?? "/v1/music") : "/v1/splits";
     const response = await this.api.call({ path, json, headers: { "idempotency-key": jobId }, creates: true, signal });
     const { id } = (response.json() ?? {}) as { readonly id?: unknown };
-    if (typeof id !== "string") throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
+    if (typeof id !== "string")
+      throw providerFailure("outcome_unknown", response, { message: "The response has no task." });
     return { state: "accepted", handle: HANDLES.write({ id }), nextPollMs: 5_000 };
   }
 
@@ -169,7 +170,8 @@ export class NightingaleProvider implements MusicProvider {
   private async tasks(query: string, signal: AbortSignal): Promise<readonly Task[]> {
     const response = await this.api.call({ path: `/v1/tasks?${query}`, isStatusCall: true, signal });
     const { tasks } = (response.json() ?? {}) as { readonly tasks?: readonly Task[] };
-    if (!Array.isArray(tasks)) throw providerFailure("unavailable", response, { message: "It answered no tasks." });
+    if (!Array.isArray(tasks))
+      throw providerFailure("unavailable", response, { message: "The response has no tasks." });
     return tasks as readonly Task[];
   }
 }

@@ -101,8 +101,8 @@ const COMMON = {
   lookup: { notApplicable: "nothing lists what was made" },
   cancel: { notApplicable: "nothing can be cancelled there" },
   probe: { notApplicable: "no call without work is documented" },
-  stemSplit: { notApplicable: "it takes no tracks apart" },
-  vocalRemoval: { notApplicable: "it takes no tracks apart" },
+  stemSplit: { notApplicable: "it splits no tracks" },
+  vocalRemoval: { notApplicable: "it splits no tracks" },
 } satisfies Partial<MusicProviderHarness>;
 const ONE_TRACK = { notApplicable: "a call makes one piece" };
 
@@ -135,7 +135,7 @@ export const asyncHarness: MusicProviderHarness = {
     cancelled: { notApplicable: "nothing can be cancelled there" },
     timesOut: { notApplicable: "no such answer is documented" },
     gone: responses(RESULTS, refusal(404, "not_found")),
-    expiredLink: { notApplicable: "the sound is the answer itself" },
+    expiredLink: { notApplicable: "the sound is the response itself" },
     succeedsEmpty: responses(RESULTS, sound(new Uint8Array())),
     partlyReady: { notApplicable: "work is one piece" },
     others: {
@@ -174,6 +174,6 @@ export const syncHarness: MusicProviderHarness = {
     (path) => (fake) => completesAtOnce(path, fake),
     "stability/stable-audio-2",
   ),
-  work: { notApplicable: "the music of these models is the answer of the call" },
+  work: { notApplicable: "the music of these models is the response of the call" },
   refusals: refusalsOf(SYNC),
 };

@@ -112,7 +112,7 @@ describe("stability", () => {
     expect(sent).to.deep.equal([undefined, "band-practice"]);
   });
 
-  it("asks after work by its id, every ten seconds, for the sound", async () => {
+  it("polls work by its id, every ten seconds, for the sound", async () => {
     const outcome = await submitted(modelOf("stable-audio-3"));
     if (outcome.state !== "accepted") throw new Error("it was not accepted");
     const { id } = outcome.handle.data;
@@ -129,7 +129,7 @@ describe("stability", () => {
     expect(source?.kind === "bytes" && Buffer.from(source.bytes).equals(wav)).to.equal(true);
   });
 
-  it("takes the music where the answer has it, whatever was expected", async () => {
+  it("takes the music where the response has it, whatever was expected", async () => {
     fake.on("POST", ASYNC.path, sound(tinyMp3()));
     fake.on("POST", SYNC.path, json({ id: "late" }, { status: 202 }));
     expect((await submitted(modelOf("stable-audio-3"))).state).to.equal("completed");

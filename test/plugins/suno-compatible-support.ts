@@ -185,7 +185,7 @@ export const sunoapi: MusicProviderHarness = {
       "a code 500": { kind: "unavailable", script: answered(500) },
       "a code that is not explained": { kind: "unavailable", script: answered(409) },
       "a code of wrong parameters": { kind: "unavailable", script: answered(400) },
-      "an answer without data": { kind: "unavailable", script: answered(200) },
+      "a response without data": { kind: "unavailable", script: answered(200) },
       "a 404 without a code": {
         kind: "unavailable",
         script: (fake) => void fake.on(RECORD.method, RECORD.path, json({ error: "no" }, { status: 404 })),

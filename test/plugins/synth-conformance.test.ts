@@ -1,9 +1,9 @@
 import type { MusicReference, SplitRequest } from "../../core/ports/music-provider.js";
 import { goingOn } from "../../plugins/synth/extend.js";
 import definition from "../../plugins/synth/index.js";
-import type { CompositionSpec } from "../../plugins/synth/order.js";
+import type { CompositionSpec } from "../../plugins/synth/job-spec.js";
 import { renderTrack } from "../../plugins/synth/render.js";
-import { toReference } from "../../plugins/synth/split/own-piece.js";
+import { toReference } from "../../plugins/synth/split/own-track.js";
 import { splitAudio } from "../../plugins/synth/split/split-audio.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import type { MusicProviderHarness, SplitScenarios } from "../contract/music-provider.contract.js";
@@ -78,7 +78,7 @@ const synthHarness: MusicProviderHarness = {
     }),
     severalTracks: { notApplicable: "a submission makes one track" },
   },
-  work: { notApplicable: "there is nothing to ask after" },
+  work: { notApplicable: "there is nothing to poll" },
   refusals: OFFLINE,
   idempotency: { notApplicable: "equal requests give equal bytes" },
   callbacks: OFFLINE,

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { MusicProvider, OptionValues, ProviderTrack } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/synth/index.js";
-import { compositionOptions } from "../../plugins/synth/order.js";
-import { readBrief } from "../../plugins/synth/piece/brief.js";
-import { readReference, toReference } from "../../plugins/synth/split/own-piece.js";
+import { compositionOptions } from "../../plugins/synth/job-spec.js";
+import { readBrief } from "../../plugins/synth/composer/brief.js";
+import { readReference, toReference } from "../../plugins/synth/split/own-track.js";
 import { aSource, aSplitRequest } from "../support/provider-kit/requests.js";
 import { aHost, aRequest, bytesOf, createSynth, renderOne } from "./synth-support.js";
 

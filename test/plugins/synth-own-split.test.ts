@@ -7,7 +7,7 @@ import type {
   SourceAudio,
   SplitRequest,
 } from "../../core/ports/music-provider.js";
-import { readReference, toReference } from "../../plugins/synth/split/own-piece.js";
+import { readReference, toReference } from "../../plugins/synth/split/own-track.js";
 import { readWav, rmsOf } from "../support/audio-analysis.js";
 import { wavFile } from "../support/audio-files.js";
 import { aSource, aSplitRequest } from "../support/provider-kit/index.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { compose } from "../../plugins/synth/piece/compose.js";
+import { compose } from "../../plugins/synth/composer/compose.js";
 import { mixDown } from "../../plugins/synth/sound/mixdown.js";
 import { loudnessOf } from "../../plugins/synth/sound/loudness.js";
 import type { Sound } from "../support/audio-analysis.js";

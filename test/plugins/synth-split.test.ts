@@ -44,7 +44,7 @@ function monoOf(sound: TestSound): TestSound {
   return { ...sound, channels: [left.map((value, index) => (value + (right[index] ?? 0)) / 2)] };
 }
 
-describe("synth: how well other audio is taken apart", function () {
+describe("synth: how well other audio is split", function () {
   this.timeout(60_000);
   let band: TestBand;
   let stems: Stems;

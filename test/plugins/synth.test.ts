@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { PNG } from "pngjs";
 import type { Completed, MusicProvider, ProviderTrack } from "../../core/ports/music-provider.js";
 import { PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/synth/index.js";
@@ -51,12 +50,10 @@ describe("synth: files of a track", function () {
   });
   after(() => provider.close?.());
 
-  it("holds mix, master, preview, cover and the stems of a song", () => {
+  it("returns the mix, the master and the stems of a song; the host derives preview and cover", () => {
     expect(song.assets.map(({ role, label, contentType }) => `${role} ${label} ${contentType}`)).to.deep.equal([
       "mix full audio/mpeg",
       "master full audio/wav",
-      "preview full audio/mpeg",
-      "cover full image/png",
       "stem drums audio/wav",
       "stem bass audio/wav",
       "stem other audio/wav",
@@ -88,30 +85,17 @@ describe("synth: files of a track", function () {
     expect(peakOf(rest)).to.be.below(0.001);
   });
 
-  it("fades the preview in and out", async () => {
-    const { left } = await decodeMp3(bytesOf(song, "preview"));
-    const edge = left.subarray(0, 2_205);
-    expect(rmsOf(edge)).to.be.below(0.15 * rmsOf(left));
-    expect(rmsOf(left.subarray(-2_205))).to.be.below(0.15 * rmsOf(left));
-  });
-
-  it("paints a cover of 512 by 512 pixels with some contrast", () => {
-    const png = PNG.sync.read(Buffer.from(bytesOf(song, "cover")));
-    expect([png.width, png.height]).to.deep.equal([512, 512]);
-    expect(new Set(png.data).size).to.be.above(64);
-  });
-
   it("leaves the stems out where they are not kept", async () => {
     const bare = createSynth(aHost({ keepStems: false }));
     const track = await renderOne(bare, {});
     await bare.close?.();
-    expect(track.assets.map(({ role }) => role)).to.deep.equal(["mix", "master", "preview", "cover"]);
+    expect(track.assets.map(({ role }) => role)).to.deep.equal(["mix", "master"]);
   });
 
   it("gives equal bytes for an equal request, whatever the job", async () => {
     const first = await renderOne(provider, { prompt: "slow waltz", jobId: "job_1" });
     const again = await renderOne(provider, { prompt: "slow waltz", jobId: "job_2", attempt: 2 });
-    for (const role of ["mix", "master", "preview", "cover"])
+    for (const role of ["mix", "master"])
       expect(Buffer.compare(bytesOf(first, role), bytesOf(again, role)), role).to.equal(0);
   });
 
@@ -140,8 +124,6 @@ describe("synth: files of a track", function () {
       expect((await decodeMp3(mix)).left.length / 44_100).to.be.closeTo(length, TOLERANCE_SECONDS);
       expect((await decodeMp3(mix, { gapless: false })).left.length / 44_100).to.be.closeTo(length, TOLERANCE_SECONDS);
       expect((countMp3Frames(mix) * 1_152) / 44_100).to.be.closeTo(length, TOLERANCE_SECONDS);
-      const preview = await decodeMp3(bytesOf(track, "preview"));
-      expect(preview.left.length / 44_100).to.be.closeTo(Math.min(30, length), TOLERANCE_SECONDS);
     });
   }
 
@@ -189,7 +171,7 @@ describe("synth: threads", function () {
     const waiting = failureOf(renderOne(provider, {}, abort.signal));
     abort.abort();
     expect((await waiting).kind).to.equal("unavailable");
-    expect((await first).assets).to.have.lengthOf(7);
+    expect((await first).assets).to.have.lengthOf(5);
     await provider.close?.();
   });
 

@@ -38,7 +38,7 @@ export class Bus {
   private usesEcho = false;
   /** What many overlapping sounds of one place are gathered in before they are spread over the four above. */
   private readonly gathered = new Map<Placement, Float32Array>();
-  /** Nothing but silence lies behind this sample. */
+  /** All samples from here on are silent. */
   private filled = SEGMENT;
 
   constructor({ reverbSeconds, brightness, echoSeconds, dullHz }: RoomSpec) {

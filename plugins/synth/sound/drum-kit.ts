@@ -1,4 +1,4 @@
-import type { DrumSound } from "../piece/drums.js";
+import type { DrumSound } from "../composer/drums.js";
 import { Noise, SAMPLE_RATE, StateFilter, sineOf, toSamples } from "./dsp.js";
 
 /** What makes the drums of one kit sound alike. */
@@ -119,7 +119,7 @@ export interface DrumVoice {
 
 const known = new Map<string, DrumVoice>();
 
-/** One stroke of a drum; `take` varies it slightly, so that no two strokes in a row are the same. Kept for later pieces. */
+/** One stroke of a drum; `take` varies it slightly, so that no two strokes in a row are the same. Cached for later tracks. */
 export function soundDrum(kit: KitName, sound: DrumSound, take: number): DrumVoice {
   const key = `${kit} ${sound} ${take}`;
   const voice = known.get(key) ?? renderDrum(kit, sound, take);

@@ -1,6 +1,6 @@
 import { SAMPLE_RATE, toSamples } from "./dsp.js";
 
-/** A room of four delay lines that feed each other; mono in, stereo added to what is there. */
+/** A reverb of four delay lines that feed each other; mono in, stereo added to the bus. */
 export class Reverb {
   private readonly lines: readonly Float32Array[];
   private readonly gains: readonly number[];
@@ -50,7 +50,7 @@ export class Reverb {
   }
 }
 
-/** Repeats that wander from side to side and grow duller; mono in, stereo added to what is there. */
+/** Echoes that alternate between the sides and lose treble; mono in, stereo added to the bus. */
 export class Echo {
   private readonly first: Float32Array;
   private readonly second: Float32Array;

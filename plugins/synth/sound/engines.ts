@@ -6,14 +6,14 @@ import type { OscillatorSpec } from "./oscillators.js";
 /** One note for an engine to sound. */
 export interface Tone {
   readonly hz: number;
-  /** Seconds until it is let go. */
+  /** Seconds until the note is released. */
   readonly gate: number;
   /** 0 to 1; engines sound brighter when struck harder. */
   readonly velocity: number;
   readonly seed: number;
 }
 
-/** Struck things: decaying sine waves. */
+/** Struck instruments: decaying sine waves. */
 export interface ModalSpec {
   readonly engine: "modal";
   /** Ratio to the note, level, seconds to fall by 60 dB at middle C. */

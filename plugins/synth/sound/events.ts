@@ -1,6 +1,6 @@
 import { Random } from "../random.js";
-import type { Composition } from "../piece/compose.js";
-import type { Part } from "../piece/notes.js";
+import type { Composition } from "../composer/compose.js";
+import type { Part } from "../composer/notes.js";
 import type { Placement } from "./bus.js";
 import { panned, startSample } from "./bus.js";
 import { soundDrum } from "./drum-kit.js";
@@ -11,7 +11,7 @@ import { singLine } from "./voice.js";
 
 export type StemName = "drums" | "bass" | "other" | "vocals";
 
-/** Something to be sounded; `render` is asked once. */
+/** A sound to render; `render` is called once. */
 export interface SoundEvent {
   /** Sample at which it begins. */
   readonly at: number;
@@ -25,7 +25,7 @@ export interface SoundEvent {
 
 /** Notes of the same length, pitch and force sound the same and are rendered once, as long as they fit in here. */
 const CACHE_SAMPLES = 6_000_000;
-/** Notes are told apart by length in steps of this many samples, and by force in this many classes. */
+/** Notes are distinguished by length in steps of this many samples, and by force in this many classes. */
 const LENGTH_STEP = 512;
 const FORCE_CLASSES = 4;
 const DRUM_TAKES = 3;

@@ -1,8 +1,8 @@
-/** Highest sample that is let through: leaves room for what decoders draw between samples (true peak below -1 dBFS). */
+/** Highest sample value: leaves headroom for inter-sample peaks (true peak below -1 dBFS). */
 const CEILING = 10 ** (-2.5 / 20);
 /** The curve has a point every so many samples and is straight between them. */
 const STRIDE = 64;
-/** How fast the limiter gives way before a peak and comes back after it, as a share of full gain per point. */
+/** How fast the limiter attacks before a peak and releases after it, as a share of full gain per point. */
 const ATTACK = 0.05;
 const RELEASE = 0.004;
 const FADE_IN_SECONDS = 0.012;
@@ -10,7 +10,7 @@ const FADE_OUT_SECONDS = 1.1;
 /** Silence kept at the very end, which MP3 frames may cut. */
 const SILENT_SECONDS = 0.03;
 
-/** The last gain over a whole piece: its loudness, a limiter that looks ahead, and fades at both edges. */
+/** The final gain over a whole track: its loudness, a look-ahead limiter, and fades at both edges. */
 export class GainCurve {
   private readonly points: Float32Array;
 
@@ -97,7 +97,7 @@ function shape(allowed: Float32Array): Float32Array {
   return points;
 }
 
-/** Rounds to the nearest 16-bit number; what is too loud stays at the edge. */
+/** Rounds to the nearest 16-bit number and clips. */
 export function toInt16(value: number): number {
   const rounded = ((value + 32_768.5) | 0) - 32_768;
   return rounded > 32_767 ? 32_767 : rounded < -32_767 ? -32_767 : rounded;

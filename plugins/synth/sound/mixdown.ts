@@ -1,6 +1,6 @@
 import { createWav } from "../output/wav.js";
 import type { WavFile } from "../output/wav.js";
-import type { Composition } from "../piece/compose.js";
+import type { Composition } from "../composer/compose.js";
 import { Bus, SEGMENT } from "./bus.js";
 import { SAMPLE_RATE } from "./dsp.js";
 import { eventsOf } from "./events.js";
@@ -17,13 +17,13 @@ export interface Mixdown {
   readonly stems: ReadonlyMap<StemName, WavFile>;
 }
 
-/** Loudness of every piece, in LUFS. */
+/** Loudness of every track, in LUFS. */
 const TARGET_LUFS = -16;
 /** Stems wait for their final gain as 16-bit numbers that reach up to this level. */
 const STEM_HEADROOM = 3;
 const STORED_SCALE = 32_767 / STEM_HEADROOM;
 
-/** Sounds a piece: each stem in turn, then one gain curve over all of them. */
+/** Renders a track: each stem in turn, then one gain curve over all of them. */
 export function mixDown(composition: Composition, keepStems: boolean): Mixdown {
   const frames = Math.round(composition.seconds * SAMPLE_RATE);
   const left = new Float32Array(frames);

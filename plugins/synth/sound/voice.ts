@@ -1,4 +1,4 @@
-import type { Consonant, Syllable, Vowel } from "../piece/lyrics.js";
+import type { Consonant, Syllable, Vowel } from "../composer/lyrics.js";
 import { CONTROL_SAMPLES, Noise, SAMPLE_RATE, StateFilter, frequencyOf, polyBlep, sineOf, toSamples } from "./dsp.js";
 
 /** A syllable on its note, in seconds from the start of its line. */

@@ -14,7 +14,7 @@ const CHUNK_FRAMES = 1 << 16;
 /** A file of floating point numbers may hold anything. */
 const SAMPLE_MAX = 4;
 
-/** What the decoders of eshaz/wasm-audio-decoders answer. */
+/** What the decoders of eshaz/wasm-audio-decoders return. */
 interface DecodedChunk {
   readonly channelData: readonly Float32Array[];
   readonly samplesDecoded: number;
@@ -38,15 +38,15 @@ const DECODERS: Readonly<Record<Exclude<AudioFormat, "wav">, () => Promise<Chunk
 };
 
 /**
- * Unpacks a file piece by piece, as stereo: of one channel both are made, of more than two the first two are taken (front left and right in
+ * Decodes a file in chunks, as stereo: mono is copied to both channels, of more than two the first two are read (front left and right in
  * every format). Damaged parts are skipped.
  *
- * @throws {ProviderFailure} `invalid_input` where the format is none of ours, `failed` where the file cannot be read
+ * @throws {ProviderFailure} `invalid_input` where the format is not supported, `failed` where the file cannot be read
  */
 export async function* decode(bytes: Uint8Array): AsyncGenerator<Decoded, void> {
   const format = formatOf(bytes);
   if (format === null)
-    throw new ProviderFailure("invalid_input", `the file is none that can be read; allowed: ${ALLOWED}`);
+    throw new ProviderFailure("invalid_input", `the file format is not supported; allowed: ${ALLOWED}`);
   if (format === "wav") yield* readWav(bytes);
   else yield* unpack(format, bytes);
 }
@@ -80,7 +80,7 @@ async function* unpack(format: Exclude<AudioFormat, "wav">, bytes: Uint8Array): 
     if (last !== undefined && hasSound(last)) yield toStereo(last.channelData, last.sampleRate);
   } catch (cause) {
     if (ProviderFailure.is(cause)) throw cause;
-    // What a decoder throws at a broken file is of no kind in particular.
+    // What a decoder throws at a broken file is of no known kind.
     throw new ProviderFailure("failed", `the ${format} file cannot be decoded: ${String(cause)}`, { cause });
   } finally {
     decoder.free();

@@ -3,14 +3,14 @@ export type AudioFormat = "wav" | "mp3" | "flac" | "vorbis" | "opus";
 /** Where an MPEG frame is looked for. */
 const PROBE_BYTES = 4_096;
 
-/** Tells a format by a file's first bytes; null when it is none that can be read. */
+/** Detects a format by a file's first bytes; null when it cannot be read. */
 export function formatOf(bytes: Uint8Array): AudioFormat | null {
   const text = (start: number, end: number): string => String.fromCharCode(...bytes.subarray(start, end));
   if (["RIFF", "RF64"].includes(text(0, 4)) && text(8, 12) === "WAVE") return "wav";
   if (text(0, 4) === "fLaC") return "flac";
   if (text(0, 3) === "ID3") return "mp3";
   if (text(0, 4) !== "OggS") return hasMpegFrame(bytes.subarray(0, PROBE_BYTES)) ? "mp3" : null;
-  // The first packet lies behind the page's header of 27 bytes and its one segment length.
+  // The first packet follows the page's header of 27 bytes and its one segment length.
   if (text(28, 36) === "OpusHead") return "opus";
   if (text(28, 35) === "\x01vorbis") return "vorbis";
   return text(28, 33) === "\x7fFLAC" ? "flac" : null;

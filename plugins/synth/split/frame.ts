@@ -27,7 +27,7 @@ export function silentFrame(size: number): Frame {
   };
 }
 
-/** Takes over a transformed stretch of sound. */
+/** Reads a transformed stretch of sound. */
 export function fillFrame({ re, im, power, common, level }: Frame, fromRe: Float64Array, fromIm: Float64Array): void {
   re.set(fromRe);
   im.set(fromIm);

@@ -1,8 +1,8 @@
 import type { ProviderSandboxLimits } from "../../sdk/index.js";
 
-/** Largest file that is taken apart. */
+/** Largest file that is split. */
 export const SPLIT_MAX_BYTES = 100_000_000;
-/** Longest sound that is taken apart. */
+/** Longest audio that is split. */
 export const SPLIT_MAX_SECONDS = 900;
 
 /**

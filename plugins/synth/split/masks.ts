@@ -8,11 +8,11 @@ const TONE_FRAMES = 17;
 const HELD_FRAMES = 89;
 /** Frequencies that the median across them spans, as hertz. What is as loud all over that range is a stroke. */
 const STROKE_HZ = 190;
-/** Frames before and after that help to tell how much both channels have in common. */
+/** Frames before and after that help to measure how much both channels have in common. */
 const COMMON_REACH = 2;
 /** A frequency so many times as loud as its neighbourhood belongs to a tone, even to one that trembles. */
 const STANDS_OUT = 2;
-/** The bass lies below the first, nothing of it above the second. */
+/** The bass is below the first; none of it is above the second. */
 const BASS_HZ = [120, 220] as const;
 /** A voice has nothing that is worth the noise above the second; it gets less from the first on. */
 const VOICE_TOP_HZ = [9_000, 14_000] as const;
@@ -29,11 +29,11 @@ export class Masks {
   private readonly voiceBand: Float32Array;
   private readonly strokes: Float32Array;
   private readonly tones: TimeMedian;
-  /** Stands in for the middle where both channels are the same. */
+  /** Replaces the centre where both channels are equal. */
   private readonly held: TimeMedian | null;
   private readonly neighbours: NeighbourMedian;
 
-  /** @param isMono whether both channels are the same: then the middle tells nothing */
+  /** @param isMono whether both channels are the same: then the middle carries no information */
   constructor(size: number, sampleRate: number, isMono: boolean) {
     const bins = binsOf(size);
     this.drums = new Float32Array(bins);
@@ -78,7 +78,7 @@ export class Masks {
     }
   }
 
-  /** Leaves in `vocals` how far each frequency lies in the middle: 1 where both channels agree, 0 where they have nothing in common. */
+  /** Writes to `vocals` how centred each frequency is: 1 where both channels agree, 0 where they have nothing in common. */
   private weighCentre(frameAt: (distance: number) => Frame): void {
     const { vocals, drums: drumPower } = this;
     vocals.fill(0);

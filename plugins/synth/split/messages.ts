@@ -1,13 +1,13 @@
 import type { ProviderFailureKind } from "../../sdk/index.js";
-import type { RenderedAsset, SplitOrder } from "../order.js";
+import type { RenderedAsset, SplitSpec } from "../job-spec.js";
 
-/** What the process of a split is asked for: a file in chunks, its stems, and the stems in chunks. */
+/** Requests to the process of a split: a file in chunks, its stems, and the stems in chunks. */
 export type SplitMessage =
   | { readonly kind: "begin" }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  | { readonly kind: "split"; readonly operation: SplitOrder["operation"] }
+  | { readonly kind: "split"; readonly operation: SplitSpec["operation"] }
   | { readonly kind: "read"; readonly stem: number; readonly offset: number }
-  /** The stems are stored elsewhere: they take no memory here any more. */
+  /** The stems are stored elsewhere: the process may free them. */
   | { readonly kind: "end" };
 
 /** A stem as it stands in the process. */

@@ -2,9 +2,9 @@ import { ProviderFailure } from "../../sdk/index.js";
 import { SPLIT_MAX_BYTES } from "./limits.js";
 
 /**
- * Reads a whole source, chunk by chunk. Whoever opened the source closes it.
+ * Reads a whole source, chunk by chunk. The caller that opened the source closes it.
  *
- * @throws {ProviderFailure} `unavailable` where the source breaks off; `failed` where it is too large
+ * @throws {ProviderFailure} `unavailable`: the source ended early; `failed`: it is too large
  */
 export async function* readSource(parts: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let length = 0;

@@ -11,7 +11,7 @@ export interface Stretch {
   readonly right: Float32Array;
 }
 
-/** Length of what is looked at in one piece. */
+/** Length of one frame. */
 const FRAME_SECONDS = 0.093;
 /** Hops per frame. */
 const OVERLAP = 4;
@@ -19,7 +19,7 @@ const OVERLAP = 4;
 const WINDOW_SUM = 1.5;
 
 /**
- * Takes a sound apart as it goes by. What comes out lies a second or two behind what goes in; `write` gets each stretch of the source with
+ * Splits a sound as a stream. The output lags the input by a second or two; `write` gets each stretch of the source with
  * its parts, from the first sample on, and some silence behind the last.
  */
 export class Separator {

@@ -1,5 +1,5 @@
 import { ProviderFailure } from "../../sdk/index.js";
-import type { RenderedAsset, SplitOrder } from "../order.js";
+import type { RenderedAsset, SplitSpec } from "../job-spec.js";
 import { createWav } from "../output/wav.js";
 import type { WavFile } from "../output/wav.js";
 import { toInt16 } from "../sound/gain-curve.js";
@@ -19,7 +19,7 @@ const FULL_SCALE = 32_768;
 const PARTS = {
   stem_split: { parts: ["drums", "bass", "vocals"], rest: "other" },
   vocal_removal: { parts: ["vocals"], rest: "instrumental" },
-} as const satisfies Record<SplitOrder["operation"], { readonly parts: readonly Part[]; readonly rest: string }>;
+} as const satisfies Record<SplitSpec["operation"], { readonly parts: readonly Part[]; readonly rest: string }>;
 
 interface Measured {
   readonly frames: number;
@@ -28,12 +28,12 @@ interface Measured {
 }
 
 /**
- * Takes any piece of audio apart by signal processing, on the calling thread. The rest is the source without the parts, sample by sample,
+ * Splits any audio by signal processing, on the calling thread. The rest is the source without the parts, sample by sample,
  * so that all stems add up to the source as 16-bit numbers.
  *
  * @throws {ProviderFailure} `invalid_input` for no audio, `failed` for a broken file, an empty or a too long one
  */
-export async function splitAudio({ operation, bytes }: SplitOrder): Promise<RenderedAsset[]> {
+export async function splitAudio({ operation, bytes }: SplitSpec): Promise<RenderedAsset[]> {
   const { frames, sampleRate, isMono } = await measure(bytes);
   const { parts, rest } = PARTS[operation];
   const files = new Map<string, WavFile>([...parts, rest].map((label) => [label, createWav(frames, sampleRate)]));
@@ -71,7 +71,7 @@ async function measure(bytes: Uint8Array): Promise<Measured> {
 }
 
 function refused(why: string): ProviderFailure {
-  return new ProviderFailure("failed", `the file cannot be taken apart: ${why}`);
+  return new ProviderFailure("failed", `the file cannot be split: ${why}`);
 }
 
 function writeStretch(

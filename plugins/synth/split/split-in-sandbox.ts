@@ -1,16 +1,16 @@
 import { type AskSandbox, ProviderFailure, type ProviderSandbox, type SplitRequest } from "../../sdk/index.js";
-import type { RenderedAsset } from "../order.js";
+import type { RenderedAsset } from "../job-spec.js";
 import type { SplitMessage, SplitReply, StemInProcess } from "./messages.js";
 import { readSource } from "./read-source.js";
 
-/** The module that a sandbox for splits runs. */
+/** The module that the sandbox runs for splits. */
 export const SPLIT_HANDLER = new URL(
   import.meta.url.endsWith(".ts") ? "./split-process.ts" : "./split-process.js",
   import.meta.url,
 );
 
 /**
- * Takes any audio apart in a child process: it is decoded there, and only there. The file goes there as it is read, and
+ * Splits any audio in a child process: it is decoded there, and only there. The file goes there as it is read, and
  * the stems come back in chunks, so that this process never holds more than the stems.
  *
  * @throws {ProviderFailure} as `splitAudio`, `readSource` and the sandbox do
@@ -36,7 +36,7 @@ export async function splitInSandbox(
       return stems;
     }, signal);
   } finally {
-    // Not awaited: a source that hangs would keep its job for good. Why it could not be closed changes nothing.
+    // Not awaited: a source that hangs would block its job forever. A failure to close changes nothing.
     (parts as AsyncIterator<Uint8Array> | null)?.return?.().catch(() => undefined);
   }
 }

@@ -1,6 +1,6 @@
 /** What a child process of the host's sandbox does: one split at a time, in the order of {@link SplitMessage}. */
 import { ProviderFailure } from "../../sdk/index.js";
-import type { RenderedAsset } from "../order.js";
+import type { RenderedAsset } from "../job-spec.js";
 import { READ_BYTES, type SplitMessage, type SplitReply } from "./messages.js";
 import { splitAudio } from "./split-audio.js";
 
@@ -38,7 +38,7 @@ async function split({ operation }: Extract<SplitMessage, { kind: "split" }>): P
   }
 }
 
-/** The file in one piece; its chunks go at once, so that it is in memory twice for a moment only. */
+/** The whole file; its chunks are released at once, so that it is in memory twice only briefly. */
 function joined(): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
   let offset = 0;

@@ -1,4 +1,4 @@
-import type { RenderedAsset, SplitOrder } from "../order.js";
+import type { RenderedAsset, SplitSpec } from "../job-spec.js";
 import type { WavFile } from "../output/wav.js";
 
 /**
@@ -6,7 +6,7 @@ import type { WavFile } from "../output/wav.js";
  * them.
  */
 export function stemAssets(
-  operation: SplitOrder["operation"],
+  operation: SplitSpec["operation"],
   files: ReadonlyMap<string, WavFile>,
   durationSeconds: number,
 ): RenderedAsset[] {

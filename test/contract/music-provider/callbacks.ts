@@ -135,7 +135,7 @@ function describeParsing(
     parsed(tested(), handle, callback, receivedAt);
 
   if (!isApplicable(signature)) {
-    it(`believes no callback, and asks after the work instead: ${signature.notApplicable}`, async () => {
+    it(`believes no callback, and polls the work instead: ${signature.notApplicable}`, async () => {
       expect(tested().capabilities.callbacks).to.equal("hints");
       const handle = await accepted();
       for (const stage of stages)
@@ -193,10 +193,10 @@ function describeParsing(
   });
 
   const { toleranceMs } = signature;
-  const unbelievable = isApplicable(toleranceMs)
+  const invalid = isApplicable(toleranceMs)
     ? "a callback of long ago"
     : `another work's callback: ${toleranceMs.notApplicable}`;
-  it(`does not believe ${unbelievable}`, async () => {
+  it(`does not believe ${invalid}`, async () => {
     const handle = await accepted();
     if (isApplicable(toleranceMs)) {
       const old = await sent("succeeded", handle, now() - toleranceMs - DAY_MS);

@@ -76,7 +76,7 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
     const { capabilities, provider } = tested();
     const pairs: readonly (readonly [what: string, declared: boolean, group: unknown])[] = [
       ["generation (models)", modelsOf(harness).length > 0, harness.generation],
-      // A plugin may ask after work for some servers and not for others: where it has a method, the harness decides.
+      // A plugin may poll work for some servers and not for others: where it has a method, the harness decides.
       [
         "work (poll or pollMany)",
         (provider.poll ?? provider.pollMany) !== undefined && isApplicable(harness.work),

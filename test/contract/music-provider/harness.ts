@@ -7,7 +7,7 @@ import type {
   ProviderModel,
   SourceAudio,
 } from "../../../core/ports/music-provider.js";
-import type { MultipartPart } from "../../support/provider-kit/answers.js";
+import type { MultipartPart } from "../../support/provider-kit/responses.js";
 import type { FakeApi, Route } from "../../support/provider-kit/fake-api.js";
 import type { FakeRequest } from "../../support/provider-kit/request.js";
 import type { ReferenceScenarios } from "./reference-scenarios.js";
@@ -37,7 +37,7 @@ export interface MultipartScenario {
   ): { readonly parts: readonly MultipartPart[]; readonly tracks?: ExpectedTracks["tracks"] };
 }
 
-/** Work that is accepted first and asked after. All but `accepts` say what the status call answers; the work was accepted before. */
+/** Work that is accepted first and polled. All but `accepts` say what the status call answers; the work was accepted before. */
 export interface WorkScenarios {
   /** The status call: of `poll`, or of `pollMany`. */
   readonly status: Route;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type FakeResponse, htmlPage, text } from "../../support/provider-kit/answers.js";
+import { type FakeResponse, htmlPage, text } from "../../support/provider-kit/responses.js";
 import { FakeApi, type Route } from "../../support/provider-kit/fake-api.js";
 import { expectNone } from "./expect-none.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";

@@ -1,4 +1,4 @@
-import { bytes, multipart } from "../../support/provider-kit/answers.js";
+import { bytes, multipart } from "../../support/provider-kit/responses.js";
 import { tinyMp3 } from "../../support/provider-kit/sounds.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import { expectTracks } from "./operations.js";

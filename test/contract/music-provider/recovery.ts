@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ProviderHandle } from "../../../core/ports/music-provider.js";
-import { htmlPage } from "../../support/provider-kit/answers.js";
+import { htmlPage } from "../../support/provider-kit/responses.js";
 import type { FakeRequest } from "../../support/provider-kit/request.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import { carriedOut } from "./operations.js";
@@ -108,7 +108,7 @@ function describeCancel({ cancel, work }: MusicProviderHarness, tested: () => Pr
     });
   }
 
-  it("does not claim to have stopped work when the answer is lost", async () => {
+  it("does not claim to have stopped work when the response is lost", async () => {
     const handle = await accepted();
     await cancel.cancels(tested().fake);
     tested().fake.spoil(cancel.route, "cut-reply");

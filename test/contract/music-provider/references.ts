@@ -11,13 +11,13 @@ import type { ProviderUnderTest } from "./tested.js";
 /** Generations that work from a track, in each mode that a model declares. */
 export function describeReferences(harness: MusicProviderHarness, tested: () => ProviderUnderTest): void {
   for (const mode of ModeUnderTest.allOf(harness)) {
-    describeHandedOver(mode, tested);
-    describeLacking(mode, tested);
+    describeReference(mode, tested);
+    describeMissing(mode, tested);
     describePoints(mode, tested);
     describeJob(mode, harness, tested);
     const { submit, completes } = mode.scenario;
     if (!isApplicable(submit)) continue;
-    describePlain(mode, harness, tested);
+    describeWithoutReference(mode, harness, tested);
     const request = (started: ProviderUnderTest): MusicRequest => mode.request(started);
     describeLost(mode.mode, harness, tested, (started) => ({
       ...{ name: "music", submit, completes },
@@ -26,7 +26,7 @@ export function describeReferences(harness: MusicProviderHarness, tested: () => 
   }
 }
 
-function describeHandedOver(mode: ModeUnderTest, tested: () => ProviderUnderTest): void {
+function describeReference(mode: ModeUnderTest, tested: () => ProviderUnderTest): void {
   for (const reference of mode.references) {
     const whose = reference === null ? "a track" : "a track of its own";
     it(`works from ${whose} and delivers the files: ${mode.mode}`, async () => {
@@ -54,7 +54,7 @@ function describeHandedOver(mode: ModeUnderTest, tested: () => ProviderUnderTest
 }
 
 /** What must be there for the track to be handed over. */
-function describeLacking(mode: ModeUnderTest, tested: () => ProviderUnderTest): void {
+function describeMissing(mode: ModeUnderTest, tested: () => ProviderUnderTest): void {
   const { sources, needsUrl } = mode.capability;
   const lacking = [
     ...(sources === "own"
@@ -108,7 +108,11 @@ function describeJob(mode: ModeUnderTest, harness: MusicProviderHarness, tested:
   }
 }
 
-function describePlain(mode: ModeUnderTest, harness: MusicProviderHarness, tested: () => ProviderUnderTest): void {
+function describeWithoutReference(
+  mode: ModeUnderTest,
+  harness: MusicProviderHarness,
+  tested: () => ProviderUnderTest,
+): void {
   const { generation } = harness;
   if (!isApplicable(generation)) return;
   it(`sends nothing of a track where a generation has none: ${mode.mode}`, async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ProviderFailureKind } from "../../../core/ports/music-provider.js";
-import { json } from "../../support/provider-kit/answers.js";
+import { json } from "../../support/provider-kit/responses.js";
 import {
   isApplicable,
   type MusicProviderHarness,
@@ -22,7 +22,7 @@ export function describeRefusals(harness: MusicProviderHarness, tested: () => Pr
   }
   for (const [what, scenario] of tableOf(refusals)) {
     if (!isApplicable(scenario)) {
-      it(`has no answer for ${what}: ${scenario.notApplicable}`, () => {
+      it(`has no response for ${what}: ${scenario.notApplicable}`, () => {
         expect(scenario.notApplicable.trim(), "why not").to.not.equal("");
       });
       continue;
@@ -53,7 +53,7 @@ export function describeRefusals(harness: MusicProviderHarness, tested: () => Pr
 /** One retired model must not keep the others off. */
 function describeRetired({ retiredModel }: RefusalScenarios, tested: () => ProviderUnderTest): void {
   if (retiredModel !== undefined && !isApplicable(retiredModel)) {
-    it(`has no answer for a model that is not there any more: ${retiredModel.notApplicable}`, () => {
+    it(`has no response for a model that is not there any more: ${retiredModel.notApplicable}`, () => {
       expect(retiredModel.notApplicable.trim(), "why not").to.not.equal("");
     });
     return;

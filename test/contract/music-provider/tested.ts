@@ -131,7 +131,7 @@ export class ProviderUnderTest {
     parts: Partial<SplitRequest> = {},
   ): SplitRequest {
     const declared = operation === "stem_split" ? this.capabilities.stemSplit : this.capabilities.vocalRemoval;
-    const content = tinyMp3("to be taken apart");
+    const content = tinyMp3("to be split");
     const url = declared?.needsUrl === true ? this.fake.file(content, "audio/mpeg", "source.mp3") : null;
     return aSplitRequest(operation, aSource({ url, ...source }, content), parts);
   }

@@ -6,13 +6,13 @@ import {
   type ProviderHandle,
   type Snapshot,
 } from "../../../core/ports/music-provider.js";
-import { htmlPage, text } from "../../support/provider-kit/answers.js";
+import { htmlPage, text } from "../../support/provider-kit/responses.js";
 import { isApplicable, type MusicProviderHarness, type OrNot, type Script, type WorkScenarios } from "./harness.js";
 import { GARBAGE } from "./losses.js";
 import { expectExpected } from "./operations.js";
 import { type ProviderUnderTest, stored } from "./tested.js";
 
-/** Kinds after which the work is asked after again. */
+/** Kinds after which the work is polled again. */
 const PASSING: readonly ProviderFailureKind[] = ["unavailable", "rate_limited"];
 
 /** Work that was accepted, and what is said of it later. */
@@ -43,7 +43,7 @@ export function describeWork(harness: MusicProviderHarness, tested: () => Provid
     }
   });
 
-  it("asks after the work of a process that is gone: the handle is all it needs", async () => {
+  it("polls the work of a process that is gone: the handle is all it needs", async () => {
     const handle = await accepted();
     const heir = await tested().another(() => harness.settings(tested().fake));
     const expected = await work.succeeds(tested().fake);
@@ -188,7 +188,7 @@ function describePollMany(work: WorkScenarios, tested: () => ProviderUnderTest):
     const before = tested().fake.calls(work.status).length;
     const responses = await many(handles);
     if (responses === null) {
-      // Without it the host asks after each: `poll` must be there.
+      // Without it the host polls each: `poll` must be there.
       expect(tested().provider.poll, "there is neither `pollMany` nor").to.be.a("function");
       return;
     }

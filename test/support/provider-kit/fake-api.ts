@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { bytes, type FakeResponse, type Fault, json } from "./answers.js";
+import { bytes, type FakeResponse, type Fault, json } from "./responses.js";
 import { type FakeRequest, readRequest } from "./request.js";
 
 /** What a route answers: always the same, or what a function makes of the request. */
@@ -68,7 +68,7 @@ export class FakeApi {
     return this;
   }
 
-  /** Spoils the next answers to such a call on their way, whatever they are; a `hang` and a cut before it make no answer at all. */
+  /** Spoils the next answers to such a call on their way, whatever they are; a `hang` and a cut before it make no response at all. */
   spoil(route: Route, fault: Fault, times = 1): this {
     this.routeOf(route.method, route.path).faults.push(...Array<Fault>(times).fill(fault));
     return this;

@@ -1,5 +1,5 @@
 /** What a provider's tests need: its API as a scripted server, small files, a host. */
-export * from "./answers.js";
+export * from "./responses.js";
 export { FakeApi, type HttpResponse, type Route } from "./fake-api.js";
 export { type HostOptions, type HostUnderTest, providerHost, type ProviderLogLine, settingsOf } from "./host.js";
 export type { FakeRequest, FormFile } from "./request.js";

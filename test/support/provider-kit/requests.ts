@@ -23,7 +23,7 @@ export function aMusicRequest(model: ProviderModel, parts: Partial<MusicRequest>
   };
 }
 
-/** A stored track to be taken apart: a small MP3 unless told otherwise. */
+/** A stored track to be split: a small MP3 unless stated otherwise. */
 export function aSource(parts: Partial<SourceAudio> = {}, content: Uint8Array = tinyMp3("source")): SourceAudio {
   return {
     title: "Rain on a tin roof",

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
-/** A submission as the provider saw it, whatever became of its answer. */
+/** A submission as the provider saw it, whatever became of its response. */
 export interface Submission {
   readonly providerId: string;
   readonly jobId: string;

@@ -20,13 +20,13 @@ import { CallRecording } from "./call-recording.js";
 /** What a submission to a model comes to. */
 const FATES = {
   direct: "completes at once",
-  polled: "is accepted, and completes when it is asked after",
+  polled: "is accepted, and completes when it is polled",
   late: "completes after `lateMs`",
   deaf: "the same, but does not hear that it is to stop",
   refusing: "is refused for now on the first attempt, and completes on the next",
   failing: "fails for good",
   rejecting: "is refused for its content",
-  losing: "is accepted, but the answer gets lost",
+  losing: "is accepted, but the response gets lost",
 } as const;
 
 export type Fate = keyof typeof FATES;
@@ -83,7 +83,7 @@ class RecordingProvider implements MusicProvider {
         if (attempt === 1) throw new ProviderFailure("unavailable", "refused for now");
         return COMPLETED;
       case "losing":
-        if (attempt === 1) throw new ProviderFailure("outcome_unknown", "the answer got lost");
+        if (attempt === 1) throw new ProviderFailure("outcome_unknown", "the response got lost");
         return COMPLETED;
       case "late":
         await this.host.clock.sleep(Number(this.host.settings["lateMs"]), signal);

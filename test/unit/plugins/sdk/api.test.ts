@@ -46,7 +46,7 @@ describe("ProviderApi", () => {
     return api(options).call({ path: "/music", json: { prompt: "rain" }, signal: never, ...call });
   };
 
-  it("sends JSON with the headers of client and call, and reads the answer whole", async () => {
+  it("sends JSON with the headers of client and call, and reads the response whole", async () => {
     const response = await post(json({ id: 7 }, { headers: { "x-request-id": "r1" } }), { headers: { "x-own": "1" } });
     const [request] = fake.requests;
     expect(request?.headers).to.include({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { readBrief } from "../../../../plugins/synth/piece/brief.js";
-import { titleOf } from "../../../../plugins/synth/piece/title.js";
+import { readBrief } from "../../../../plugins/synth/composer/brief.js";
+import { titleOf } from "../../../../plugins/synth/composer/title.js";
 import { readTestHooks, withoutMarkers } from "../../../../plugins/synth/test-hooks.js";
 
 const briefOf = (prompt: string) => readBrief(prompt, null);

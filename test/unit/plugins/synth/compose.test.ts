@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { compose } from "../../../../plugins/synth/piece/compose.js";
-import type { Composition } from "../../../../plugins/synth/piece/compose.js";
-import { GENRES } from "../../../../plugins/synth/piece/genre-table.js";
-import { onsetsOf } from "../../../../plugins/synth/piece/singing.js";
-import { syllablesOf } from "../../../../plugins/synth/piece/lyrics.js";
-import { MODES, mod } from "../../../../plugins/synth/piece/theory.js";
+import { compose } from "../../../../plugins/synth/composer/compose.js";
+import type { Composition } from "../../../../plugins/synth/composer/compose.js";
+import { GENRES } from "../../../../plugins/synth/composer/genre-table.js";
+import { onsetsOf } from "../../../../plugins/synth/composer/singing.js";
+import { syllablesOf } from "../../../../plugins/synth/composer/lyrics.js";
+import { MODES, mod } from "../../../../plugins/synth/composer/theory.js";
 
 function notesOf(chunk: Composition): { start: number; seconds: number; midi: number; velocity: number }[] {
   return [

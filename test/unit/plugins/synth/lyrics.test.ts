@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { lyricsFrom, readLyrics, syllablesOf } from "../../../../plugins/synth/piece/lyrics.js";
+import { lyricsFrom, readLyrics, syllablesOf } from "../../../../plugins/synth/composer/lyrics.js";
 
 const countOf = (text: string): number => syllablesOf(text).length;
 

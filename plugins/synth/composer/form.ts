@@ -21,7 +21,7 @@ const TAIL_SECONDS = 1.6;
 
 const INTENSITY: Record<SectionKind, number> = { intro: 0.35, verse: 0.6, chorus: 1, bridge: 0.5, outro: 0.45 };
 
-/** Orders of the parts, by how many units of four (long pieces: eight) bars there are. */
+/** Sequences of the parts, by the number of units of four (in long tracks eight) bars. */
 const PLANS: readonly (readonly SectionKind[])[] = [
   ["verse"],
   ["verse", "chorus"],
@@ -41,7 +41,7 @@ export function beatsBeforeEnd(seconds: number, bpm: number, beatsPerBar: number
   return beats < 2 * beatsPerBar ? Math.max(1, beats) : beats - (beats % beatsPerBar);
 }
 
-/** Lays out the sections of an instrumental piece. */
+/** Plans the sections of an instrumental track. */
 export function planForm(seconds: number, bpm: number, beatsPerBar: number): Form {
   const endBeat = beatsBeforeEnd(seconds, bpm, beatsPerBar);
   const bars = Math.ceil(endBeat / beatsPerBar);

@@ -1,4 +1,4 @@
-import type { CompositionOptions } from "../order.js";
+import type { CompositionOptions } from "../job-spec.js";
 import { Random } from "../random.js";
 import type { KitName } from "../sound/drum-kit.js";
 import type { SungNote } from "../sound/voice.js";
@@ -16,7 +16,7 @@ import type { Part } from "./notes.js";
 import { planSong, singLines } from "./singing.js";
 import type { Song, SungStep } from "./singing.js";
 
-/** What is asked of the composer. */
+/** Input of the composer. */
 export interface Commission extends CompositionOptions {
   readonly prompt: string;
   readonly lyrics: string | null;
@@ -30,7 +30,7 @@ export interface SungLine {
   readonly notes: readonly SungNote[];
 }
 
-/** A whole piece of music as notes, ready to be sounded. Times are seconds from the start. */
+/** A composition as notes, ready to render. Times are seconds from the start. */
 export interface Composition {
   readonly brief: Brief;
   readonly seconds: number;
@@ -44,7 +44,7 @@ export interface Composition {
   readonly echoSeconds: number;
 }
 
-/** Composes a piece. The same commission gives the same notes; no text is refused. */
+/** Composes a track. Equal specs give equal notes; no text is refused. */
 export function compose({ prompt, lyrics, seconds, sung, ...options }: Commission): Composition {
   const brief = readBrief(prompt, lyrics, options);
   const { genre, bpm } = brief;

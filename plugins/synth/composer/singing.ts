@@ -120,7 +120,7 @@ function singLine(
   const singable = Math.max(1, Math.floor(((room - breath) * 60 * SYLLABLES_PER_SECOND) / bpm));
   const line = placed.line.slice(0, singable);
   const onsets = onsetsOf(line.length, Math.max(0.5, room - breath));
-  // Odd and even lines answer each other; the same pair returns in every part of the kind.
+  // Odd and even lines form a pair; every part of the same kind repeats it.
   const tune = random.fork(`tune ${placed.section.kind} ${placed.index % 2}`);
   const moves = Array.from({ length: 8 }, () => tune.pick([-1, -1, -1, 1, 1, 1, 0, 2, -2]));
   let position = (placed.section.kind === "chorus" ? 4 : 2) + (placed.index % 2 === 0 ? 0 : 1);

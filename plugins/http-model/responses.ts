@@ -10,14 +10,14 @@ import type {
 import type { Mapping, Meaning } from "./mapping.js";
 import { at } from "./pointer.js";
 
-/** What an answer says of a piece of work. `nothing`: it is none of the shapes that the mapping knows. */
+/** What a response says about work. `nothing`: it has none of the shapes that the mapping knows. */
 export type Reading =
   | { readonly says: "completed"; readonly completed: Completed }
   | { readonly says: "running"; readonly id: string | null }
   | { readonly says: "failure"; readonly failure: ProviderFailure }
   | { readonly says: "nothing"; readonly why: string };
 
-/** Reads what the server answered, whichever of the two calls it was. */
+/** Reads the response to either of the two calls. */
 export function read(response: ApiResponse, mapping: Mapping): Reading {
   const { pointers } = mapping;
   if (isAudio(response))
@@ -35,21 +35,21 @@ export function read(response: ApiResponse, mapping: Mapping): Reading {
   if (meaning === "completed") return readTracks(document, response, mapping);
   if (meaning === "unknown")
     return { says: "nothing", why: `The status ${JSON.stringify(word)} is not among statusWords.` };
-  if (meaning !== null) return { says: "failure", failure: failureSaid(meaning, document, response, mapping) };
+  if (meaning !== null) return { says: "failure", failure: failureMessage(meaning, document, response, mapping) };
   // No status word: an error, the tracks themselves, or an id to ask with.
   if (isError(document, mapping))
-    return { says: "failure", failure: failureSaid("failed", document, response, mapping) };
+    return { says: "failure", failure: failureMessage("failed", document, response, mapping) };
   if (at(document, pointers.tracks) !== undefined) return readTracks(document, response, mapping);
   return id === null
     ? { says: "nothing", why: "There is neither a status nor tracks nor an id." }
     : { says: "running", id };
 }
 
-/** The failure of an answer that refuses; undefined: by its status alone. */
+/** The failure of a refusal; undefined: its status alone decides. */
 export function refusalOf(response: ApiResponse, mapping: Mapping): ProviderFailure | undefined {
   const document = response.json();
   if (response.status < 400 || !isRejection(document, mapping)) return undefined;
-  return failureSaid("failed", document, response, mapping);
+  return failureMessage("failed", document, response, mapping);
 }
 
 function readTracks(document: unknown, response: ApiResponse, mapping: Mapping): Reading {
@@ -99,7 +99,7 @@ function trackOf(
   };
 }
 
-function failureSaid(
+function failureMessage(
   meaning: Exclude<Meaning, "running" | "completed">,
   document: unknown,
   response: ApiResponse,

@@ -7,7 +7,7 @@ export type DrumSound =
 
 /** One stroke. */
 export interface Hit {
-  /** Seconds from the start of the piece. */
+  /** Seconds from the start. */
   readonly start: number;
   readonly sound: DrumSound;
   /** 0 to 1. */
@@ -196,7 +196,7 @@ interface DrumTrack {
   readonly isTight: boolean;
 }
 
-/** Every stroke of a piece, fills before new sections and the last stroke included. */
+/** All drum hits of a composition, fills before new sections and the last hit included. */
 export function playDrums({ style, sections, endBeat, grid, isTight }: DrumTrack, random: Random): Hit[] {
   const hits: Hit[] = [];
   const stepsPerBar = grid.beatsPerBar * 4;

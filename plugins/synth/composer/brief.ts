@@ -1,12 +1,13 @@
-import type { CompositionOptions } from "../order.js";
+import type { CompositionOptions } from "../job-spec.js";
 import { Random, hashText } from "../random.js";
 import type { InstrumentName } from "../sound/instruments.js";
 import { GENRES, genreNamed } from "./genre-table.js";
 import type { Genre } from "./genre.js";
 import type { Key, Mode } from "./theory.js";
-import { ACTIVITIES, INSTRUMENT_WORDS, MOODS, TEMPOS } from "./words.js";
+import { MOODS } from "./moods.js";
+import { ACTIVITIES, INSTRUMENT_WORDS, TEMPOS } from "./words.js";
 
-/** What a prompt asks for, after reading; everything that it left open is decided here. */
+/** The reading of a prompt; the composer has decided everything that the prompt leaves open. */
 export interface Brief {
   /** Of prompt and lyrics, and of the seed where one is given. */
   readonly seed: number;
@@ -179,8 +180,8 @@ function readKey(text: string, genre: Genre, valence: number, hasMood: boolean, 
   const genreMode = isDarkMood ? genre.dark : genre.bright;
   const tonic = random.integer(0, 11);
   if (letter === undefined) {
-    const asked: Mode | null = mentions(text, ["minor"]) ? "minor" : mentions(text, ["major"]) ? "major" : null;
-    return { tonic, mode: asked ?? (valence < -0.3 && genreMode === "dorian" ? "minor" : genreMode) };
+    const requested: Mode | null = mentions(text, ["minor"]) ? "minor" : mentions(text, ["major"]) ? "major" : null;
+    return { tonic, mode: requested ?? (valence < -0.3 && genreMode === "dorian" ? "minor" : genreMode) };
   }
   const shift = accidental === undefined ? 0 : /[#♯s]/u.test(accidental) ? 1 : -1;
   return { tonic: ((PITCH_CLASSES[letter] ?? 0) + shift + 12) % 12, mode: modeNamed(scale) };

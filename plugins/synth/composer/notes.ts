@@ -1,9 +1,9 @@
 import type { InstrumentName } from "../sound/instruments.js";
 
-/** A sounding note, in seconds from the start of the piece. */
+/** A sounding note, in seconds from the start. */
 export interface Note {
   readonly start: number;
-  /** Until it is let go; the instrument's release comes on top. */
+  /** Until the note is released; the instrument's release follows. */
   readonly seconds: number;
   readonly midi: number;
   /** 0 to 1. */

@@ -1,11 +1,11 @@
-/** What a scripted route answers. */
+/** The response of a scripted route. */
 export interface FakeResponse {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: Uint8Array | string;
-  /** Sent piece by piece, without a length. */
+  /** Sent chunk by chunk, without a length. */
   readonly chunks?: readonly (Uint8Array | string)[];
-  /** Waited for before anything is answered: the event that a test decides on. */
+  /** The response waits for this event, which a test controls. */
   readonly after?: Promise<unknown>;
   readonly fault?: Fault;
 }
@@ -13,9 +13,9 @@ export interface FakeResponse {
 /**
  * What goes wrong on the way.
  * `cut-request`: the connection ends when the request's head has come, its body unread.
- * `cut-reply`: the request is taken in whole, then the connection ends without an answer.
+ * `cut-reply`: the request is taken in whole, then the connection ends without a response.
  * `cut-body`: the head and half of the body are sent, then the connection ends.
- * `hang`: nothing is answered until the client goes away.
+ * `hang`: no response until the client disconnects.
  */
 export type Fault = "cut-request" | "cut-reply" | "cut-body" | "hang";
 

@@ -183,7 +183,7 @@ interface Style {
   readonly barsPerChord: number;
 }
 
-/** The chords of the whole piece: verse, chorus and bridge have a progression each, and the piece ends at home. */
+/** The chords of the whole track: verse, chorus and bridge have a progression each; the last chord is the tonic. */
 export function harmonise(key: Key, form: Form, beatsPerBar: number, style: Style, random: Random): HarmonicSpan[] {
   const progressions = assignProgressions(key, style.progressions, random);
   const spans: HarmonicSpan[] = [];
@@ -208,7 +208,7 @@ export function harmonise(key: Key, form: Form, beatsPerBar: number, style: Styl
   return spans;
 }
 
-/** The chord that the piece ends on. */
+/** The last chord. */
 export function finalChord(key: Key, colour: ChordColour): Chord {
   return chordOn(key, 0, colour === "sus" ? "triad" : colour);
 }
@@ -223,7 +223,7 @@ export function chordAt(spans: readonly HarmonicSpan[], beat: number): Chord {
     else high = middle - 1;
   }
   const span = spans[low];
-  if (span === undefined) throw new RangeError("a piece has at least one chord");
+  if (span === undefined) throw new RangeError("a composition has at least one chord");
   return span.chord;
 }
 
@@ -250,7 +250,7 @@ function degreeAt(
 ): number {
   const degree = progression[Math.floor((played + bar) / barsPerChord) % progression.length] ?? 0;
   const isLastChord = bar + barsPerChord >= section.bars && section.bars > 1;
-  const endsPiece = section === form.sections[form.sections.length - 1];
-  if (isLastChord && (endsPiece || section.kind === "bridge") && degree === 0) return 4;
+  const endsTrack = section === form.sections[form.sections.length - 1];
+  if (isLastChord && (endsTrack || section.kind === "bridge") && degree === 0) return 4;
   return degree;
 }

@@ -70,11 +70,11 @@ export interface Motif {
   readonly moves: readonly number[];
 }
 
-/** The tune of each kind of section: the first half of a phrase and its answer. */
+/** The tune of each kind of section: the first half of a phrase and the second. */
 type Motifs = Record<SectionKind, readonly [Motif, Motif]>;
 
 /**
- * A melody built of motifs: every phrase of four bars says one, answers it, says it again and comes to rest on a note
+ * A melody built of motifs: every phrase of four bars states one, responds, repeats it and ends on a note
  * of the chord. Sections of one kind share their motifs, so that a chorus is recognised when it returns.
  */
 export function playMelody(track: MelodyTrack, random: Random): Step[] {

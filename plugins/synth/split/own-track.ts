@@ -1,38 +1,38 @@
 import { createHash } from "node:crypto";
 import type { ProviderReference } from "../../sdk/index.js";
-import { type CompositionSpec, compositionOptions, type RenderedAsset, type SplitOrder } from "../order.js";
+import { type CompositionSpec, compositionOptions, type RenderedAsset, type SplitSpec } from "../job-spec.js";
 import { createWav } from "../output/wav.js";
 import type { WavFile } from "../output/wav.js";
-import { compose } from "../piece/compose.js";
+import { compose } from "../composer/compose.js";
 import { SAMPLE_RATE } from "../sound/dsp.js";
 import { toInt16 } from "../sound/gain-curve.js";
 import { mixDown } from "../sound/mixdown.js";
 import { stemAssets } from "./stem-assets.js";
 
-/** Raised when a reference gets other members. */
+/** Version of the stored reference; raised when its members change. */
 const REFERENCE_VERSION = 1;
-/** What a track may keep; of a piece with longer words nothing is kept. */
+/** Largest stored reference; a track with longer words stores none. */
 const REFERENCE_MAX_BYTES = 14_000;
 
-/** A piece that was made here: what was asked for, and what came out of it. */
+/** One of synth's own tracks: its spec and the digest of the result. */
 export interface OwnTrack extends CompositionSpec {
   /** SHA-256 of the master's bytes, as hex. */
   readonly masterDigest: string;
 }
 
-/** As it stands in {@link OwnTrack}. */
+/** As in {@link OwnTrack}. */
 export function digestOf(master: Uint8Array): string {
   return createHash("sha256").update(master).digest("hex");
 }
 
-/** What is kept with a track so that it can be rendered again; undefined where that would be too long. */
+/** The reference from which a track can be rendered again; undefined if it would be too long. */
 export function toReference(composition: OwnTrack): ProviderReference | undefined {
   const { masterDigest } = composition;
   const reference = { version: REFERENCE_VERSION, ...kept(composition), masterDigest };
   return Buffer.byteLength(JSON.stringify(reference)) <= REFERENCE_MAX_BYTES ? reference : undefined;
 }
 
-/** References are flat: the pieces that this one went on from, the last one first, are in there as JSON. */
+/** References are flat: the tracks that this one extends, the latest first, are stored as JSON text. */
 function kept(track: CompositionSpec): ProviderReference {
   const before: ProviderReference[] = [];
   for (let { after } = track; after !== undefined; { after } = after.composition)
@@ -44,7 +44,7 @@ function words({ prompt, lyrics, seconds, sung, ...composition }: CompositionSpe
   return { prompt, lyrics, seconds, sung, ...compositionOptions(composition) };
 }
 
-/** The piece that a reference tells of; null for one that this version does not understand. */
+/** The track that a reference describes; null when this version cannot read it. */
 export function readReference(reference: ProviderReference | null): OwnTrack | null {
   if (reference === null || reference["version"] !== REFERENCE_VERSION) return null;
   const { masterDigest } = reference;
@@ -61,8 +61,8 @@ function readChunk({ before, ...own }: ProviderReference): CompositionSpec | nul
     if (track === null || typeof untilSeconds !== "number") return null;
     after = { composition: after === undefined ? track : { ...track, after }, untilSeconds };
   }
-  const piece = readWords(own);
-  return piece === null || after === undefined ? piece : { ...piece, after };
+  const chunk = readWords(own);
+  return chunk === null || after === undefined ? chunk : { ...chunk, after };
 }
 
 function readWords({ prompt, lyrics, seconds, sung, ...others }: ProviderReference): CompositionSpec | null {
@@ -72,12 +72,12 @@ function readWords({ prompt, lyrics, seconds, sung, ...others }: ProviderReferen
 }
 
 /**
- * Renders a piece again and answers its stems, which add up to its master.
+ * Renders a track again and returns its stems, which add up to its master.
  *
- * @returns null where what comes out is not the piece any more: this version, or this machine, sounds different
+ * @returns null if the result differs from the stored digest: another version or machine renders different bytes
  */
-export function splitOwnTrack(composition: OwnTrack, operation: SplitOrder["operation"]): RenderedAsset[] | null {
-  // Parts that were joined have no stems in common.
+export function splitOwnTrack(composition: OwnTrack, operation: SplitSpec["operation"]): RenderedAsset[] | null {
+  // An extended track has no stems of its own.
   if (composition.after !== undefined) return null;
   const { master, stems } = mixDown(compose(composition), true);
   if (digestOf(master.bytes) !== composition.masterDigest) return null;

@@ -202,7 +202,7 @@ interface CompTrack {
   readonly from: number;
 }
 
-/** The chords of a piece in a style, each led from the one before with as little movement as possible. */
+/** The chords of a composition in a style, each voiced as close to the previous one as possible. */
 export function playChords(track: CompTrack, random: Random): Step[] {
   const { sections, spans, beatsPerBar, centre, from } = track;
   const steps: Step[] = [];

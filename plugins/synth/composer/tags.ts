@@ -2,7 +2,7 @@ import type { TrackTags } from "../../sdk/index.js";
 import type { Brief } from "./brief.js";
 import { isDark } from "./theory.js";
 
-/** Words that describe a piece: those the prompt used, and what was decided where it used none. */
+/** Tags of a track: the words that the prompt used, or the composer's choice where it used none. */
 export function tagsOf(brief: Brief, isSong: boolean): TrackTags {
   const speed = brief.bpm < 80 ? "slow" : brief.bpm > 125 ? "fast" : "mid-tempo";
   return {

@@ -16,7 +16,7 @@ interface BandTrack {
   readonly brief: Brief;
   readonly form: Form;
   readonly spans: readonly HarmonicSpan[];
-  /** What everyone plays at the end. */
+  /** What all instruments play at the end. */
   readonly ending: Chord;
   readonly grid: Grid;
   readonly seconds: number;
@@ -135,7 +135,7 @@ type AddPart = (
   finale: readonly number[],
 ) => void;
 
-/** The tune; beside a singer only where she is silent. */
+/** The tune; with a singer only in the vocal pauses. */
 function addLead(
   { brief, form, spans, ending, grid, hasSinger, sungBars }: BandTrack,
   random: Random,
@@ -174,7 +174,7 @@ function addLead(
   );
 }
 
-/** Who is heard in the introduction: chords, or the tune over the pad. */
+/** Instruments of the introduction: chords, or the tune over the pad. */
 function introStarter({ seed }: Brief): "chords" | "lead" {
   return seed % 3 === 0 ? "lead" : "chords";
 }

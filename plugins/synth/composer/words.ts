@@ -1,238 +1,6 @@
 import type { InstrumentName } from "../sound/instruments.js";
 
-/** How a word of feeling moves the music; each from -1 to 1. */
-export interface Mood {
-  readonly tag: string;
-  readonly words: readonly string[];
-  /** Sad to happy. */
-  readonly valence: number;
-  /** Calm to excited. */
-  readonly arousal: number;
-  /** Dull to bright sound, where it differs from the arousal. */
-  readonly brightness?: number;
-}
-
-export const MOODS: readonly Mood[] = [
-  {
-    tag: "sad",
-    words: [
-      "sad",
-      "sadness",
-      "sorrow",
-      "sorrowful",
-      "crying",
-      "tears",
-      "grief",
-      "heartbreak",
-      "heartbroken",
-      "mourning",
-      "lonely",
-      "triste",
-      "traurig",
-      "tragic",
-    ],
-    valence: -0.9,
-    arousal: -0.5,
-  },
-  {
-    tag: "melancholic",
-    words: [
-      "melancholic",
-      "melancholy",
-      "wistful",
-      "bittersweet",
-      "longing",
-      "nostalgic",
-      "nostalgia",
-      "autumn",
-      "rain",
-      "rainy",
-      "melancholisch",
-    ],
-    valence: -0.5,
-    arousal: -0.4,
-  },
-  {
-    tag: "happy",
-    words: [
-      "happy",
-      "joy",
-      "joyful",
-      "cheerful",
-      "sunny",
-      "fun",
-      "bright",
-      "smile",
-      "feliz",
-      "fröhlich",
-      "heureux",
-      "glücklich",
-      "allegro",
-      "birthday",
-    ],
-    valence: 0.9,
-    arousal: 0.4,
-  },
-  {
-    tag: "uplifting",
-    words: [
-      "uplifting",
-      "inspiring",
-      "inspirational",
-      "hopeful",
-      "hope",
-      "motivational",
-      "optimistic",
-      "positive",
-      "sunrise",
-    ],
-    valence: 0.8,
-    arousal: 0.3,
-  },
-  {
-    tag: "triumphant",
-    words: ["triumphant", "victory", "victorious", "glorious", "heroic", "majestic", "proud", "anthem"],
-    valence: 0.6,
-    arousal: 0.7,
-  },
-  {
-    tag: "playful",
-    words: ["playful", "quirky", "funny", "silly", "cute", "whimsical", "bouncy", "comic"],
-    valence: 0.8,
-    arousal: 0.4,
-    brightness: 0.6,
-  },
-  {
-    tag: "romantic",
-    words: ["romantic", "love", "tender", "sensual", "intimate", "wedding", "sweet", "amor", "amour", "liebe"],
-    valence: 0.4,
-    arousal: -0.3,
-  },
-  {
-    tag: "calm",
-    words: [
-      "calm",
-      "peaceful",
-      "gentle",
-      "soft",
-      "quiet",
-      "serene",
-      "tranquil",
-      "soothing",
-      "mellow",
-      "chill",
-      "relaxing",
-      "relaxed",
-      "ruhig",
-      "tranquilo",
-      "calme",
-    ],
-    valence: 0.2,
-    arousal: -0.7,
-    brightness: -0.4,
-  },
-  {
-    tag: "dreamy",
-    words: [
-      "dreamy",
-      "dream",
-      "dreams",
-      "ethereal",
-      "floating",
-      "hazy",
-      "stars",
-      "moonlight",
-      "ocean",
-      "clouds",
-      "underwater",
-    ],
-    valence: 0.2,
-    arousal: -0.5,
-  },
-  {
-    tag: "mysterious",
-    words: ["mysterious", "mystery", "mystic", "mystical", "enigmatic", "secret", "magic", "magical", "enchanted"],
-    valence: -0.2,
-    arousal: -0.2,
-  },
-  {
-    tag: "dark",
-    words: [
-      "dark",
-      "gloomy",
-      "sinister",
-      "evil",
-      "haunting",
-      "haunted",
-      "ominous",
-      "night",
-      "midnight",
-      "shadow",
-      "gothic",
-      "dystopian",
-      "dunkel",
-      "oscuro",
-    ],
-    valence: -0.7,
-    arousal: 0,
-    brightness: -0.5,
-  },
-  {
-    tag: "scary",
-    words: ["scary", "horror", "creepy", "spooky", "terrifying", "halloween", "eerie"],
-    valence: -0.8,
-    arousal: 0.2,
-    brightness: -0.2,
-  },
-  {
-    tag: "tense",
-    words: ["tense", "suspense", "suspenseful", "tension", "anxious", "thriller", "nervous", "urgent", "chase"],
-    valence: -0.5,
-    arousal: 0.5,
-  },
-  {
-    tag: "angry",
-    words: ["angry", "aggressive", "rage", "furious", "brutal", "violent", "intense", "hard"],
-    valence: -0.5,
-    arousal: 0.9,
-  },
-  {
-    tag: "energetic",
-    words: [
-      "energetic",
-      "energy",
-      "upbeat",
-      "lively",
-      "exciting",
-      "powerful",
-      "driving",
-      "hype",
-      "banger",
-      "wild",
-      "pumping",
-      "dynamic",
-      "fierce",
-    ],
-    valence: 0.3,
-    arousal: 0.9,
-  },
-  {
-    tag: "warm",
-    words: ["warm", "cozy", "cosy", "fireplace", "home", "smooth", "soulful", "coffee"],
-    valence: 0.4,
-    arousal: -0.4,
-    brightness: -0.4,
-  },
-  {
-    tag: "cold",
-    words: ["cold", "icy", "winter", "frozen", "snow", "bleak", "sterile"],
-    valence: -0.3,
-    arousal: -0.3,
-    brightness: 0.4,
-  },
-];
-
-/** What one does to the music: the tag, its words, and how lively that wants it. */
+/** Activities: the tag, its words, and the arousal that they ask for. */
 export const ACTIVITIES: readonly {
   readonly tag: string;
   readonly words: readonly string[];
@@ -292,7 +60,7 @@ export const TEMPOS: readonly { readonly words: readonly string[]; readonly fact
     { words: ["presto"], bpm: 172 },
   ];
 
-/** Instruments by the words that name them, and what each can be in the band. */
+/** Instruments by the words that name them, and the parts that each can play. */
 export const INSTRUMENT_WORDS: readonly {
   readonly tag: string;
   readonly words: readonly string[];
@@ -369,9 +137,12 @@ export const INSTRUMENT_WORDS: readonly {
   { tag: "bass", words: ["bass guitar", "slap bass", "bassline"], bass: "fingerBass" },
 ];
 
-/** Words that say nothing about the music; they are left out of titles' ends and of the other tags. */
+/** Words that do not describe the music; titles do not end in them and tags omit them. */
 export const FILLER_WORDS = new Set(
-  "a an and the of for to in on at by with without from into my your our me you i we it its is are be this that some any please make create generate compose write give want need like about very really song songs music track piece tune beat instrumental style bpm key ein eine und der die das mit für un une le la les el los las de del y et con para por pour".split(
-    " ",
-  ),
+  [
+    "a an and the of for to in on at by with without from into my your our me you i we it its is are be",
+    "this that some any please make create generate compose write give want need like about very really",
+    "song songs music track piece tune beat instrumental style bpm key ein eine und der die das mit für",
+    "un une le la les el los las de del y et con para por pour",
+  ].flatMap((line) => line.split(" ")),
 );

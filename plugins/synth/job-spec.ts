@@ -1,15 +1,15 @@
 import type { ProviderAsset, SplitRequest, TrackTags } from "../sdk/index.js";
 
-/** What the caller decided beyond words; all else comes from the prompt. */
+/** Options that override the prompt. */
 export interface CompositionOptions {
-  /** Another seed makes another track of the same words. */
+  /** Another seed creates another track from the same words. */
   readonly seed?: number;
   readonly bpm?: number;
   /** Such as `F# minor`. */
   readonly key?: string;
 }
 
-/** The options among other members; of other types they count as not given. */
+/** Picks the options from an object; ignores members of other types. */
 export function compositionOptions({
   seed,
   bpm,
@@ -22,46 +22,46 @@ export function compositionOptions({
   };
 }
 
-/** What a piece is made from. Two equal ones sound the same. */
+/** The input of the composer. Equal specs give the same sound. */
 export interface CompositionSpec extends CompositionOptions {
   readonly prompt: string;
   readonly lyrics: string | null;
   readonly seconds: number;
   /** True for a sung lead, false for an instrumental. */
   readonly sung: boolean;
-  /** The piece that it goes on from, and where; left out for one of its own. */
+  /** The track that this one extends, and from where; absent if it extends none. */
   readonly after?: { readonly composition: CompositionSpec; readonly untilSeconds: number };
 }
 
-/** What a render worker is asked for. Two equal orders give equal bytes. */
-export interface RenderOrder extends CompositionSpec {
+/** A job of a render worker. Equal specs give equal bytes. */
+export interface RenderSpec extends CompositionSpec {
   readonly kind: "render";
   readonly keepStems: boolean;
 }
 
-/** Stems of a piece that was made here. */
-export interface OwnSplitOrder extends CompositionSpec {
+/** A split of one of synth's own tracks. */
+export interface OwnSplitSpec extends CompositionSpec {
   readonly kind: "split-own";
   readonly operation: SplitRequest["operation"];
-  /** SHA-256 of the master that must come out, as hex. */
+  /** SHA-256 of the master that the render must produce, as hex. */
   readonly masterDigest: string;
 }
 
-/** Stems of any other audio, which no thread of this process touches. */
-export interface SplitOrder {
+/** A split of any other audio, which runs in a child process only. */
+export interface SplitSpec {
   readonly operation: SplitRequest["operation"];
   /** An audio file. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export type Order = RenderOrder | OwnSplitOrder;
+export type JobSpec = RenderSpec | OwnSplitSpec;
 
-/** A finished file, small enough to be moved between threads in one piece. */
+/** A finished file, small enough to be transferred between threads in one message. */
 export interface RenderedAsset extends Pick<ProviderAsset, "role" | "label" | "contentType" | "durationSeconds"> {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What a render worker answers. */
+/** The result of a render worker. */
 export interface RenderedTrack {
   readonly title: string;
   readonly bpm: number;
@@ -71,9 +71,9 @@ export interface RenderedTrack {
   readonly masterDigest: string;
 }
 
-/** What becomes of each kind of order. */
+/** The result of each kind of job. */
 export interface Results {
   readonly render: RenderedTrack;
-  /** null where the piece sounds different by now. */
+  /** null if the track renders to different bytes now. */
   readonly "split-own": readonly RenderedAsset[] | null;
 }

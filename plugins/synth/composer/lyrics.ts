@@ -4,7 +4,7 @@ import type { SectionKind } from "./form.js";
 /** A vowel by its sound in English: father, bed, see, go, too, cup, cat. */
 export type Vowel = "ah" | "eh" | "ee" | "oh" | "oo" | "uh" | "ae";
 
-/** How a consonant is made, as far as a synthesiser cares. */
+/** The articulation of a consonant. */
 export type Consonant = "s" | "sh" | "f" | "h" | "t" | "k" | "p" | "m" | "n" | "l" | "r" | "w";
 
 /** What is sung on one note. */
@@ -28,7 +28,7 @@ export interface LyricSection {
 const LINE_MAX = 12;
 /** Of a prompt that is sung. */
 const WORDS_PER_LINE = 5;
-/** `[…]` always marks a part; `(…)` only with a name of one, since it also holds what a choir answers. */
+/** `[…]` always marks a part; `(…)` only with a name of one, since it also marks backing vocals. */
 const MARK = /^\s*(?:\[\s*([^\]]*)\]|\(\s*([^)]*)\)|([\p{L}-]+)\s*\d*\s*:)\s*:?\s*$/u;
 const MARK_KINDS: readonly (readonly [RegExp, SectionKind])[] = [
   [/^(?:pre|bridge|brücke|puente|pont|break|middle)/iu, "bridge"],
@@ -38,7 +38,7 @@ const MARK_KINDS: readonly (readonly [RegExp, SectionKind])[] = [
   [/^(?:verse|vers|strophe|couplet|estrofa|part|rap)\b/iu, "verse"],
 ];
 
-/** The kind of part that a line announces; null for a line that is sung. */
+/** The kind of part that a line names; null for a line that is sung. */
 function markOf(line: string): SectionKind | null {
   const [, square, round, plain] = MARK.exec(line) ?? [];
   const name = (square ?? round ?? plain)?.trim();
