@@ -206,14 +206,14 @@ async function withDatabase<T>(
 
 /** Loaded when chosen, as the adapter is. */
 async function checkBroker({ queue }: Settings, providerIds: readonly string[]): Promise<readonly CheckResult[]> {
-  const { checkRabbitmq: examineRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
-  return withOperatorFetch((fetch) => examineRabbitmq({ url: queue.url, providerIds, fetch }));
+  const { checkRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
+  return withOperatorFetch((fetch) => checkRabbitmq({ url: queue.url, providerIds, fetch }));
 }
 
 /** The same. */
 async function checkS3Bucket({ audio }: Settings): Promise<readonly CheckResult[]> {
-  const { checkBucket: examineBucket } = await import("../adapters/audio/s3/doctor.js");
-  return examineBucket({
+  const { checkBucket } = await import("../adapters/audio/s3/doctor.js");
+  return checkBucket({
     url: audio.url,
     credentials: () => s3Credentials(audio),
     givesLinks: audio.redirect,

@@ -24,7 +24,7 @@ export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./gen
 export { type ImportedLibrary, ImportRefusedError } from "./library/import-library.js";
 export type { Lyrics, TrackWithLyrics } from "./library/lyrics.js";
 export type { ManageLibrary, NewPlaylist, OnBehalf } from "./library/manage-library.js";
-export type { ImportIssue as ImportMistake } from "./library/members-reader.js";
+export type { ImportIssue } from "./library/members-reader.js";
 export type { Playlist } from "./library/playlist.js";
 export type { PlaylistChanges } from "./library/playlist-rules.js";
 export type { FoundInLibrary, PlaylistWithTracks, ReadLibrary } from "./library/read-library.js";

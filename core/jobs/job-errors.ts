@@ -23,7 +23,7 @@ export function jobErrorOf(kind: ProviderFailureKind): JobError {
     case "invalid_input":
     case "cancelled":
     case "gone":
-      return { code: "generation_failed", message: "The provider could not make the piece." };
+      return { code: "generation_failed", message: "The provider could not complete the job." };
   }
 }
 

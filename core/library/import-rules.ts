@@ -7,7 +7,7 @@ import type { Issues } from "./members-reader.js";
 
 /**
  * Notes what is wrong with an import of the right form: refs given twice or to nothing, accounts that are not there, items that belong to
- * nobody and are private, playlists that hold what their owner may not play.
+ * no account and are private, playlists that hold what their owner may not play.
  *
  * @param accounts those of the document that there are
  */

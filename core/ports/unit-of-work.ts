@@ -5,7 +5,7 @@ export interface Transaction {
   readonly [transactionBrand]: true;
 }
 
-/** What the work of a transaction is told of the run that it is in. */
+/** The run of a transaction, for its work. */
 export interface TransactionRun {
   /**
    * False in the first run of the work. True in every later one: the run before was rolled back, or it was committed and

@@ -80,7 +80,7 @@ export class ReceiveCallback {
   private async keep(tx: Transaction, incoming: KnownCallback): Promise<boolean> {
     const { jobs, clock } = this.deps;
     const { jobId } = incoming;
-    // The lock orders this after or before a worker's hand-back: either that sees the callback, or this sees the job
+    // The lock orders this after or before a worker's release: either that sees the callback, or this sees the job
     // without a lease.
     const job = (await jobs.lockJobs(tx, [jobId])).get(jobId);
     if (job === undefined || isFinal(job.status) || job.providerId !== incoming.providerId) return false;

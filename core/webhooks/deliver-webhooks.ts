@@ -39,7 +39,7 @@ export class DeliverWebhooks {
   private readonly triesOf = new Map<WebhookEndpointId, number>();
   private readonly triesAt = new Map<string, number>();
   private readonly hosts: Hosts;
-  private readonly breakingOff = new AbortController();
+  private readonly aborting = new AbortController();
   private readonly loop: BackgroundLoop;
   /** Where the last step began to share out, so that the next begins elsewhere. */
   private turn = 0;
@@ -79,7 +79,7 @@ export class DeliverWebhooks {
     const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
     await Promise.race([idle, this.deps.clock.sleep(graceMs, waits)]);
     grace.abort();
-    this.breakingOff.abort();
+    this.aborting.abort();
     await idle;
   }
 
@@ -144,9 +144,9 @@ export class DeliverWebhooks {
     const startedAt = clock.now();
     const fields = { delivery: delivery.id, event: event.id, endpoint: endpoint.id };
     try {
-      const result = await sendDelivery.send(event, endpoint, this.breakingOff.signal);
+      const result = await sendDelivery.send(event, endpoint, this.aborting.signal);
       // An attempt that our own stop aborted says nothing about the receiver.
-      if (this.breakingOff.signal.aborted && result.status === null) return await this.release({ delivery, event });
+      if (this.aborting.signal.aborted && result.status === null) return await this.release({ delivery, event });
       this.hosts.note(endpoint.url, result.failure, clock.now());
       await recordTry.record({ delivery, event, endpoint, startedAt, result });
       logger.debug("A webhook delivery was tried", { ...fields, failure: result.failure, status: result.status });

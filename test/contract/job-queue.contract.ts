@@ -130,13 +130,13 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
     });
 
     it("takes notifications without a listener, and an empty list", () => {
-      queue.notify([aNotification("nobody")]);
+      queue.notify([aNotification("unheard")]);
       queue.notify([]);
     });
 
     it("passes its check after a notification of a prepared provider without a listener", async () => {
-      await queue.prepare(["synth", "nobody"]);
-      queue.notify([aNotification("nobody"), aNotification()]);
+      await queue.prepare(["synth", "unheard"]);
+      queue.notify([aNotification("unheard"), aNotification()]);
       await queue.check();
     });
 

@@ -7,9 +7,9 @@ const RESPONSE_MAX_MS = 2_000;
 
 /** Of a number in a policy and in our arguments the broker takes the smaller one. Of other values and of what only one has, the policy's. */
 const HARMFUL: Readonly<Record<string, { readonly when: (value: unknown) => boolean; readonly so: string }>> = {
-  "delivery-limit": { when: isBelow(DELIVERY_LIMIT), so: "bells become dead letters sooner" },
-  "max-length": { when: isBelow(NOTIFICATIONS_MAX), so: "bells are refused sooner" },
-  "max-length-bytes": { when: isBelow(Infinity), so: "bells are refused sooner" },
+  "delivery-limit": { when: isBelow(DELIVERY_LIMIT), so: "notifications become dead letters sooner" },
+  "max-length": { when: isBelow(NOTIFICATIONS_MAX), so: "notifications are refused sooner" },
+  "max-length-bytes": { when: isBelow(Infinity), so: "notifications are refused sooner" },
   "message-ttl": { when: isBelow(Infinity), so: "bells that wait become dead letters" },
   expires: { when: isBelow(Infinity), so: "the queue is deleted when nobody listens" },
   overflow: { when: (value) => value !== "reject-publish", so: "what a full queue drops fills the dead letters" },

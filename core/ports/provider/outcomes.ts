@@ -70,7 +70,7 @@ export interface ReceivedCallback {
    * What `submit` or a later poll left. When the submission's reply was lost it is `{ version: 0, data: {} }`: what a
    * plugin can tell from the callback alone still counts, and anything else may be thrown or called a hint. A verified
    * snapshot then carries the handle that `submit` would have left ({@link Running.handle}, {@link Completed.handle}),
-   * where it can be told: with `running` the work counts as accepted and is polled.
+   * where it is known: with `running` the work counts as accepted and is polled.
    */
   readonly handle: ProviderHandle;
   /** What was asked for, which a plugin may need when the handle was lost. Left out by a host of before this member. */

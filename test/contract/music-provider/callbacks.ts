@@ -154,7 +154,7 @@ function describeParsing(
       // A signature that leaves the body out proves that something happened, not what.
       if (!signature.coversBody) expect(read).to.deep.equal({ trust: "hint" });
       else expect(stateOf(read)).to.equal(STATES[stage]);
-      expectNone(issuesOf(read, tested().main.name), "mistakes of what a callback completed");
+      expectNone(issuesOf(read, tested().main.name), "issues of what a callback completed");
     });
   }
 

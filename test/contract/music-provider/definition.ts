@@ -11,7 +11,7 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
   const { definition } = harness;
 
   it("exports a definition that the host can load", () => {
-    expectNone(definitionIssues(definition), "mistakes of the definition");
+    expectNone(definitionIssues(definition), "issues of the definition");
   });
 
   it("knows every setting that the harness gives, and is given what it requires", () => {
@@ -49,13 +49,13 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
         ...modelIssues(modelsOf(harness), definition.id),
         ...(longest === undefined ? [] : longestCallIssues(longest)),
       ],
-      "mistakes of capabilities, models and the longest call",
+      "issues of capabilities, models and the longest call",
     );
     for (const model of modelsOf(harness))
       expect(definition.checkModel?.(model) ?? null, `checkModel of ${model.id}`).to.equal(null);
   });
 
-  it("has a method for every capability, and none that nobody would call", () => {
+  it("has a method for every capability, and none that the host would never call", () => {
     expectNone(
       methodIssues(tested().provider, tested().capabilities),
       "methods and capabilities that contradict each other",

@@ -30,7 +30,7 @@ export interface GenerationScenarios {
 export interface MultipartScenario {
   /** The call that is answered so. */
   readonly route: Route;
-  /** Teaches the fake what comes before that call, and says what the response holds beside headers of HTTP. */
+  /** Teaches the fake what comes before that call, and returns what the response holds in addition to HTTP headers. */
   response(
     fake: FakeApi,
     mix: Uint8Array,
@@ -41,7 +41,7 @@ export interface MultipartScenario {
 export interface WorkScenarios {
   /** The status call: of `poll`, or of `pollMany`. */
   readonly status: Route;
-  /** `submit` answers `accepted`. Every call of it makes another piece of work. */
+  /** `submit` answers `accepted`. Every call of it creates new work. */
   readonly accepts: Script;
   readonly running: Script;
   readonly succeeds: Script<ExpectedTracks | ExpectedStems>;
@@ -150,7 +150,7 @@ export interface SplitScenarios {
   readonly submit: OrNot<Route>;
   /** From the submission to the stems. */
   readonly completes: Script<ExpectedStems>;
-  /** What the track needs beside the ordinary: the `reference` of an own piece. */
+  /** Members that the track needs in addition: the `reference` of a track of the provider. */
   readonly source?: Partial<SourceAudio>;
   /** Whether what the provider was sent holds the source: the uploaded bytes, the URL, the reference. */
   receivedSource(requests: readonly FakeRequest[], source: SourceAudio): boolean;
@@ -180,7 +180,7 @@ export interface MusicProviderHarness {
   settings(fake: FakeApi): ProviderHost["settings"];
   /** Models of the operator's; the definition's by default. */
   readonly models?: readonly ProviderModel[];
-  /** What a generation needs beside what fits the first model. */
+  /** Members that a generation needs in addition to those for the first model. */
   readonly request?: HarnessRequest;
   /** Needed where a model declares `requestOptions`. Not applicable: a provider without network. */
   readonly options?: OrNot<OptionScenarios>;

@@ -6,7 +6,7 @@ import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import type { Operation, ProviderUnderTest } from "./tested.js";
 
 /** Answers that are none, whatever the provider. */
-export const GARBAGE: readonly (readonly [what: string, answer: FakeResponse])[] = [
+export const GARBAGE: readonly (readonly [what: string, response: FakeResponse])[] = [
   ["broken JSON", { status: 200, headers: { "content-type": "application/json" }, body: '{"id": "tas' }],
   ["an empty body", { status: 200, body: "" }],
   ["a page of HTML", htmlPage(200)],
@@ -68,7 +68,7 @@ export function describeLost(
   ] as const) {
     it(`does not know the outcome of ${name} when ${what}, and sends it once`, async () => {
       const { submit, request } = await prepared();
-      // Whoever tries again meets the same, and is counted.
+      // Another call gets the same response, and is counted.
       tested().fake.spoil(submit, fault, 5);
       const { kind } = await tested().failure(tested().submit(request()));
       expect(tested().fake.calls(submit).length, "how often the call that creates was sent").to.equal(1);

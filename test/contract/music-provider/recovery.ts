@@ -63,7 +63,7 @@ function describeLookup({ lookup }: MusicProviderHarness, tested: () => Provider
     await tested().failure(tested().submit(request));
     expect(
       fake.requests.some((call) => traceOf(call).includes(request.attemptId)),
-      "the provider was told the attempt's id",
+      "the provider got the attempt's id",
     ).to.equal(true);
     fake.forget();
     await lookup.found(fake, request.attemptId);
@@ -140,7 +140,7 @@ function describeProbe({ probe }: MusicProviderHarness, tested: () => ProviderUn
     expect((await tested().failure(ask())).kind).to.equal("misconfigured");
   });
 
-  it("does not blame the key when the provider is out of reach", async () => {
+  it("does not blame the key when the provider is unavailable", async () => {
     await probe.responses(tested().fake);
     tested().fake.spoil(probe.route, "cut-reply");
     expect((await tested().failure(ask())).kind).to.be.oneOf(["unavailable", "rate_limited"]);

@@ -35,7 +35,7 @@ export interface ReferenceScenario {
    * tracks with and without it are tried.
    */
   readonly own?: ProviderReference;
-  /** What the track needs beside the ordinary: 20 seconds of MP3, or of WAV where the mode takes no MP3. */
+  /** Members that the track needs in addition: 20 seconds of MP3, or of WAV where the mode takes no MP3. */
   readonly source?: Partial<SourceAudio>;
   /** Whether the track came over: its bytes, its link or its own id, in whatever call. */
   receivedSource(requests: readonly FakeRequest[], track: GivenTrack): boolean;

@@ -11,7 +11,7 @@ import {
 } from "./harness.js";
 import type { ProviderUnderTest } from "./tested.js";
 
-/** What the provider says no to, and what the core is told then. */
+/** What the provider refuses, and the failure that the core gets. */
 export function describeRefusals(harness: MusicProviderHarness, tested: () => ProviderUnderTest): void {
   const { refusals } = harness;
   if (!isApplicable(refusals)) {

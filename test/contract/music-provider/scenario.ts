@@ -20,7 +20,7 @@ export interface ExpectedTracks {
   readonly mixes: readonly Uint8Array[];
   /** What it cost, where the provider tells. */
   readonly cost?: ProviderCost;
-  /** What the tracks must hold beside it, in the same order. */
+  /** What the tracks must hold in addition, in the same order. */
   readonly tracks?: readonly {
     readonly title?: string | null;
     readonly bpm?: number | null;

@@ -239,7 +239,7 @@ export class ProviderUnderTest {
 
   private expectWhole(completed: Completed, operation: SubmitRequest["operation"]): void {
     this.said.push(JSON.stringify(completed.tracks.map(({ title, tags, reference }) => [title, tags, reference])));
-    expectNone(completedIssues(completed, operation), "mistakes of what was completed");
+    expectNone(completedIssues(completed, operation), "issues of what was completed");
   }
 }
 

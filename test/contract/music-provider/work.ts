@@ -51,7 +51,7 @@ export function describeWork(harness: MusicProviderHarness, tested: () => Provid
     await expectExpected(completed, expected);
   });
 
-  it("gives every piece of work a handle of its own", async () => {
+  it("gives every work a handle of its own", async () => {
     await work.accepts(tested().fake);
     const handles = [await tested().accepted(), await tested().accepted()];
     expect(handles[0]).to.not.deep.equal(handles[1]);
@@ -182,7 +182,7 @@ function describePollMany(work: WorkScenarios, tested: () => ProviderUnderTest):
     return [await tested().accepted(), await tested().accepted(), await tested().accepted()];
   };
 
-  it("says of many pieces of work with one request what it says of each, where it has `pollMany`", async () => {
+  it("reports for many works in one request what it reports for each, where it has `pollMany`", async () => {
     const handles = await three();
     await work.running(tested().fake);
     const before = tested().fake.calls(work.status).length;
@@ -204,7 +204,7 @@ function describePollMany(work: WorkScenarios, tested: () => ProviderUnderTest):
     ).to.deep.equal(["completed", "completed", "completed"]);
   });
 
-  it("loses none of many pieces of work with a lost reply, where it has `pollMany`", async () => {
+  it("loses none of many works with a lost reply, where it has `pollMany`", async () => {
     const handles = await three();
     await work.running(tested().fake);
     tested().fake.spoil(work.status, "cut-reply");

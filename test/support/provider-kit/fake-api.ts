@@ -22,7 +22,7 @@ interface ScriptedRoute extends Route {
 }
 
 /**
- * The provider's API for a test: a real HTTP server on this machine that answers what it was told, and remembers what it was asked.
+ * The provider's API for a test: a real HTTP server on this machine that sends scripted responses and records the requests.
  * What no route fits is answered 501, and stands in {@link unexpected}.
  */
 export class FakeApi {
@@ -56,7 +56,7 @@ export class FakeApi {
     return fake;
   }
 
-  /** Answers every such call so, until it is told another. */
+  /** Responds to every such call so, until another response is scripted. */
   on(method: string, path: string, response: HttpResponse): this {
     this.routeOf(method, path).lasting = response;
     return this;
@@ -114,7 +114,7 @@ export class FakeApi {
     while (this.open > 0) await once(this.events, "ended");
   }
 
-  /** Forgets what it was told, files included; not what it was asked. */
+  /** Forgets its scripted responses, files included; not the requests. */
   forget(): void {
     this.routes.length = 0;
   }

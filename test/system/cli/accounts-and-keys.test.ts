@@ -181,12 +181,12 @@ describe("fermata accounts and keys", () => {
       "There is no tier gold; the tiers are free, plus, pro.",
     ],
     ["an empty name", ["accounts", "create", "", "--tier", "pro"], "An account's name has 1 to 100 characters; got 0."],
-    ["an unknown account", ["accounts", "show", "acct_nobody"], "There is no account acct_nobody."],
-    ["terms of an unknown account", ["accounts", "accept-terms", "acct_nobody"], "There is no account acct_nobody."],
-    ["a key for an unknown account", ["keys", "issue", "acct_nobody"], "There is no account acct_nobody."],
-    ["a suspension of an unknown account", ["accounts", "suspend", "acct_nobody"], "There is no account acct_nobody."],
+    ["an unknown account", ["accounts", "show", "acct_unknown"], "There is no account acct_unknown."],
+    ["terms of an unknown account", ["accounts", "accept-terms", "acct_unknown"], "There is no account acct_unknown."],
+    ["a key for an unknown account", ["keys", "issue", "acct_unknown"], "There is no account acct_unknown."],
+    ["a suspension of an unknown account", ["accounts", "suspend", "acct_unknown"], "There is no account acct_unknown."],
     ["a revocation for an unknown account", ["keys", "revoke", "--account", "acct_x"], "There is no account acct_x."],
-    ["an unknown key", ["keys", "revoke", "key_nobody"], "There is no key key_nobody."],
+    ["an unknown key", ["keys", "revoke", "key_unknown"], "There is no key key_unknown."],
   ];
   for (const [what, args, message] of refusals) {
     it(`refuses ${what} with exit code 1, on stderr alone`, async () => {

@@ -56,7 +56,7 @@ describe("fermata audio", function () {
     const before = await files();
     expect(before).to.not.deep.equal([]);
     const orphans = [`${jobId}/7/0-mix.mp3`, `${jobId}/7/0-cover.png`];
-    for (const key of [...orphans, "somebody/elses.mp3"]) await leave(key);
+    for (const key of [...orphans, "another/file.mp3"]) await leave(key);
     const withOrphans = await files();
     const found = { prefixes: 1, files: 2, bytes: 20 };
     const unknown = { prefixes: 1, files: 1, bytes: 10 };

@@ -181,7 +181,7 @@ describe("The audit log of the command line", function () {
     expect(gone.code).to.equal(1);
     expect(gone.stdout).to.include("the given head is not in the chain");
     const database = new BetterSqlite3(join(dataDir, "fermata.sqlite"));
-    database.exec("UPDATE audit_log SET actor = 'nobody' WHERE number = 2");
+    database.exec("UPDATE audit_log SET actor = 'eve' WHERE number = 2");
     database.close();
     const found = await sandbox.command(["audit", "verify"], dataDir);
     expect(found.code).to.equal(1);

@@ -91,8 +91,8 @@ describe("fermata credits", () => {
       const { code, stdout, stderr } = await sandbox.command(args, dataDir);
       return [code, stdout, stderr.split("\n")[0]];
     };
-    expect(await run("credits", "show", "acct_nobody")).to.deep.equal([1, "", "There is no account acct_nobody."]);
-    expect(await run("credits", "renew", "acct_nobody")).to.deep.equal([1, "", "There is no account acct_nobody."]);
+    expect(await run("credits", "show", "acct_unknown")).to.deep.equal([1, "", "There is no account acct_unknown."]);
+    expect(await run("credits", "renew", "acct_unknown")).to.deep.equal([1, "", "There is no account acct_unknown."]);
     expect(await run("credits", "grant", account, "0")).to.deep.equal([
       1,
       "",

@@ -135,11 +135,11 @@ describe("fermata jobs", function () {
 
   it("refuses jobs and accounts that do not exist", async () => {
     for (const command of ["show", "cancel"]) {
-      const { code, stdout, stderr } = await sandbox.command(["jobs", command, "job_nobody", "--json"], dataDir);
-      expect([code, stdout, stderr]).to.deep.equal([1, "", "There is no job job_nobody.\n"]);
+      const { code, stdout, stderr } = await sandbox.command(["jobs", command, "job_unknown", "--json"], dataDir);
+      expect([code, stdout, stderr]).to.deep.equal([1, "", "There is no job job_unknown.\n"]);
     }
-    const { code, stderr } = await sandbox.command(["jobs", "list", "--account", "acct_nobody"], dataDir);
-    expect([code, stderr]).to.deep.equal([1, "There is no account acct_nobody.\n"]);
+    const { code, stderr } = await sandbox.command(["jobs", "list", "--account", "acct_unknown"], dataDir);
+    expect([code, stderr]).to.deep.equal([1, "There is no account acct_unknown.\n"]);
   });
 });
 

@@ -83,7 +83,7 @@ describe("fermata library and fermata playlists", function () {
       expect(await upload(text, account)).to.include("must be audio that can be decoded");
       expect(await upload(join(folder, "absent.wav"), account)).to.include("cannot be read");
       expect(await upload(folder, account)).to.include("is not a file");
-      expect(await upload(join(folder, "rain.wav"), "acct_nobody")).to.include("There is no account acct_nobody");
+      expect(await upload(join(folder, "rain.wav"), "acct_unknown")).to.include("There is no account acct_unknown");
       expect((await filesUnder(join(dataDir, "audio"))).filter((name) => !name.startsWith("."))).to.deep.equal([]);
     });
   });
@@ -187,7 +187,7 @@ describe("fermata library and fermata playlists", function () {
         "in",
       ];
       const tracks: object[] = files.map((path, index) => ({ ...RAIN, ref: `t${index}`, audio_file: path }));
-      tracks.push({ ...RAIN, ref: "x", account: "acct_nobody", tags: { mood: [1] }, colour: "red" });
+      tracks.push({ ...RAIN, ref: "x", account: "acct_unknown", tags: { mood: [1] }, colour: "red" });
       const file = await written({
         tracks,
         playlists: [{ ref: "p", account, visibility: "private", title: "x", tracks: ["nowhere"] }],
@@ -198,7 +198,7 @@ describe("fermata library and fermata playlists", function () {
         "tracks[6].audio_file: must be a path relative to the import file, with / and without ..",
         "tracks[8].colour: is not a known member; known are ref, account, visibility, title, artist_label, bpm, audio_file, prompt, tags",
         "tracks[8].tags.mood[0]: must be a string",
-        "tracks[8].account: there is no account acct_nobody",
+        "tracks[8].account: there is no account acct_unknown",
         'playlists[0].tracks[0]: there is no track with the ref "nowhere" in this import',
         "tracks[1].audio_file: holds wav, although it ends with mp3",
         "tracks[2].audio_file: holds none of mp3, wav, flac, ogg, m4a",
@@ -260,7 +260,7 @@ describe("fermata library and fermata playlists", function () {
       `${id} is not shared any more.\n`,
     );
     for (const command of ["share", "unshare"])
-      expect(await refused("library", command, "trk_nobody")).to.equal("There is no such track.\n");
+      expect(await refused("library", command, "trk_unknown")).to.equal("There is no such track.\n");
   });
 
   it("shows a track, with the lyrics that its provider gave", async () => {
@@ -285,7 +285,7 @@ describe("fermata library and fermata playlists", function () {
     expect(stdout)
       .to.match(/^title +Rain$/m)
       .and.match(/^words with times +1\n\nRain\non \\u001btin\n$/m);
-    expect(await refused("library", "show", "trk_nobody")).to.equal("There is no such track.\n");
+    expect(await refused("library", "show", "trk_unknown")).to.equal("There is no such track.\n");
   });
 
   it("searches as an account does", async () => {
@@ -316,8 +316,8 @@ describe("fermata library and fermata playlists", function () {
     expect((await sandbox.command(["library", "search", "snow", "--account", account], dataDir)).stdout).to.equal(
       "Nothing found.\n",
     );
-    expect(await refused("library", "search", "--account", "acct_nobody")).to.equal(
-      "There is no account acct_nobody.\n",
+    expect(await refused("library", "search", "--account", "acct_unknown")).to.equal(
+      "There is no account acct_unknown.\n",
     );
     expect(await refused("library", "search", "a ".repeat(17), "--account", account)).to.include("at most 16 words");
   });
@@ -385,8 +385,8 @@ describe("fermata library and fermata playlists", function () {
     const created = await imported({ tracks: [{ ...RAIN, account, visibility: "private" }] });
     const own = created.tracks[0]?.id ?? "";
     const bob = (await json<{ id: string }>("accounts", "create", "bob", "--tier", "pro")).id;
-    expect(await refused("playlists", "create", "x", "--account", "acct_nobody")).to.equal(
-      "There is no account acct_nobody.\n",
+    expect(await refused("playlists", "create", "x", "--account", "acct_unknown")).to.equal(
+      "There is no account acct_unknown.\n",
     );
     const foreign = await refused("playlists", "create", "x", "--account", bob, "--tracks", own);
     expect(foreign).to.equal(`There is no track that ${bob} may play ${own}.\n`);
@@ -400,8 +400,8 @@ describe("fermata library and fermata playlists", function () {
     const { id } = await json("playlists", "create", "House", "--public");
     expect(await refused("playlists", "edit", id, "--private")).to.include("needs an account");
     expect(await refused("playlists", "edit", id, "--add", own)).to.equal(`There is no public track ${own}.\n`);
-    expect(await refused("playlists", "list", "--account", "acct_nobody")).to.equal(
-      "There is no account acct_nobody.\n",
+    expect(await refused("playlists", "list", "--account", "acct_unknown")).to.equal(
+      "There is no account acct_unknown.\n",
     );
     expect(await json("playlists", "show", id)).to.include({ title: "House", visibility: "public", track_count: 0 });
   });

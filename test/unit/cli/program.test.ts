@@ -126,7 +126,7 @@ describe("The command line", () => {
     ["a missing option", ["accounts", "create", "alice"], /^error: required option '--tier <tier>' not specified/],
     ["a revocation of nothing", ["keys", "revoke"], /^error: name one of: a key, --account, --all/],
     ["a revocation of two things", ["keys", "revoke", "--account", "acct_1", "--all"], /^error: name one of: a key/],
-    ["a revocation of all where nobody can be asked", ["keys", "revoke", "--all"], /^error: --all needs --yes/],
+    ["a revocation of all without a terminal", ["keys", "revoke", "--all"], /^error: --all needs --yes/],
     ["an expiry that is none", ["keys", "issue", "acct_1", "--expires", "soon"], /Allowed: a span such as 90d/],
     ["an action that does not exist", ["audit", "list", "--action", "dance"], /Allowed choices are accounts\.create, /],
     ["a limit out of bounds", ["jobs", "list", "--limit", "1001"], /Allowed: 1 to 1000\./],
@@ -141,13 +141,13 @@ describe("The command line", () => {
       ["credits", "grant", "acct_1", "1.5"],
       /'1\.5' is invalid for argument 'amount'\. Allowed: a whole number\./,
     ],
-    ["a search of nobody", ["library", "search", "rain"], /^error: required option '--account <id>' not specified/],
+    ["a search without an account", ["library", "search", "rain"], /^error: required option '--account <id>' not specified/],
     [
       "a search limit out of bounds",
       ["library", "search", "--account", "acct_1", "--limit", "26"],
       /Allowed: 1 to 25\./,
     ],
-    ["a private playlist of nobody", ["playlists", "create", "x"], /^error: name an --account, or make it --public/],
+    ["a private playlist without an owner", ["playlists", "create", "x"], /^error: name an --account, or make it --public/],
     ["an edit of nothing", ["playlists", "edit", "pls_1", "--json"], /^error: name what is to change/],
     [
       "a playlist public and private",
@@ -155,7 +155,7 @@ describe("The command line", () => {
       /'--public' cannot be used with option '--private'/,
     ],
     [
-      "tracks anew and tracks more",
+      "all tracks and tracks more",
       ["playlists", "edit", "pls_1", "--tracks", "trk_1", "--add", "trk_2"],
       /'--tracks <ids>' cannot be used with/,
     ],
@@ -258,7 +258,7 @@ describe("The command line", () => {
     });
   });
 
-  it("tells operators why the storage is out of reach", async () => {
+  it("tells operators why the storage is unavailable", async () => {
     const error = new ServiceUnavailableError(undefined, undefined, { cause: new Error("disk is full") });
     const { code, stderr } = await run(["models", "list"], { open: () => Promise.reject(error) });
     expect(code).to.equal(1);

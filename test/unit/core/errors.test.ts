@@ -86,7 +86,7 @@ describe("The error catalogue", () => {
     });
   });
 
-  it("names every mistake of a request in its message", () => {
+  it("names every issue of a request in its message", () => {
     const error = new errors.InvalidRequestError([
       { path: "body.prompt", message: "is missing" },
       { path: "body.duration", message: "must be 10 to 60" },

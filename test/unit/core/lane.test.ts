@@ -159,7 +159,7 @@ describe("Lane", () => {
     expect(groups).to.deep.equal([[1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 4], [5, 6, 7, 8], [5, 6], [5], [6], [7, 8]]);
   });
 
-  it("halves no group when the storage is out of reach: nobody in it is at fault", async () => {
+  it("does not halve a group when the storage is unavailable: no command in it is at fault", async () => {
     const { lane, groups } = aBreakableLane(() => new ServiceUnavailableError("no storage"));
     expect(await outcomes([1, 2, 3, 4].map((command) => lane.submit(command)))).to.deep.equal(
       Array(4).fill("no storage"),

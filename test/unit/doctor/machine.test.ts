@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import {
-  classifyFilesystem as judgeSqliteFilesystem,
+  classifyFilesystem,
   classifyMode,
   classifySqliteRefusal,
 } from "../../../adapters/storage/sql/doctor/sqlite.js";
@@ -8,7 +8,7 @@ import { classifyFilesystem, classifyOwner, classifySpace } from "../../../adapt
 
 const GIB = 1024 ** 3;
 
-describe("The doctor of this machine, by what it is told", () => {
+describe("The doctor of this machine, by given facts", () => {
   const folder = {
     name: "data directory space",
     path: "/data",
@@ -51,12 +51,12 @@ describe("The doctor of this machine, by what it is told", () => {
 
   it("warns of SQLite on a filesystem of the network", () => {
     const [ext4, nfs, fuse] = [0xef53, 0x6969, 0x65735546];
-    expect([ext4, nfs, fuse].map((type) => judgeSqliteFilesystem("/data/f", type).result)).to.deep.equal([
+    expect([ext4, nfs, fuse].map((type) => classifyFilesystem("/data/f", type).result)).to.deep.equal([
       "ok",
       "warning",
       "warning",
     ]);
-    expect(judgeSqliteFilesystem("/data/f", nfs).message).to.include("/data/f is on NFS");
+    expect(classifyFilesystem("/data/f", nfs).message).to.include("/data/f is on NFS");
   });
 
   it("wants SQLite's write-ahead log, flushed at each commit", () => {

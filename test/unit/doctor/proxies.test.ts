@@ -4,7 +4,7 @@ import { checkTrustedProxies } from "../../../config/doctor-proxies.js";
 const HERE = { host: "127.0.0.1", publicUrl: null };
 
 describe("The doctor of trusted proxies", () => {
-  it("is content with nobody, with addresses of proxies and with networks that are smaller than a private one", () => {
+  it("is content with ignoring it, with addresses of proxies and with networks that are smaller than a private one", () => {
     const fine = [
       false,
       0,
@@ -41,7 +41,7 @@ describe("The doctor of trusted proxies", () => {
     expect(checkTrustedProxies({ ...HERE, trustProxy: true }).result).to.equal("warning");
   });
 
-  it("warns where nobody is believed although the public address shows that there is a proxy", () => {
+  it("warns where X-Forwarded-For is ignored although the public address shows that there is a proxy", () => {
     const proxied = [
       { host: "0.0.0.0", publicUrl: "https://music.example.com" },
       { host: "127.0.0.1", publicUrl: "http://music.example.com" },
@@ -56,7 +56,7 @@ describe("The doctor of trusted proxies", () => {
     }
   });
 
-  it("is content with nobody where callers may well connect themselves", () => {
+  it("is content with ignoring it where callers may connect directly", () => {
     const direct = [
       { host: "0.0.0.0", publicUrl: "http://music.example.com:8080" },
       { host: "127.0.0.1", publicUrl: "http://localhost:8080" },

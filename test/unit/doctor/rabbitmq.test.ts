@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { classifyVersion } from "../../../adapters/queue/rabbitmq/doctor.js";
 import { harmOf } from "../../../adapters/queue/rabbitmq/doctor-policies.js";
 
-describe("The doctor of RabbitMQ, by what it is told", () => {
+describe("The doctor of RabbitMQ, by given facts", () => {
   it("takes RabbitMQ from 3.10 on", () => {
     const results = ["3.8.27", "3.9.29", "3.10.0", "3.13.7", "4.1.0"].map(
       (version) => classifyVersion({ product: "RabbitMQ", version }).result,
@@ -35,6 +35,6 @@ describe("The doctor of RabbitMQ, by what it is told", () => {
       overflow: "drop-head",
     };
     expect(harmOf(policy)).to.have.lengthOf(6);
-    expect(harmOf(policy)[0]).to.equal("delivery-limit 9 (bells become dead letters sooner)");
+    expect(harmOf(policy)[0]).to.equal("delivery-limit 9 (notifications become dead letters sooner)");
   });
 });

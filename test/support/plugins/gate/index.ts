@@ -15,7 +15,7 @@ import { CallRecording } from "../recording/call-recording.js";
 /** What a submission does until its gate is open: each attempt at a job has its own. */
 const FATES = {
   blocking: "keeps the event loop from doing anything else",
-  waiting: "waits, deaf to being broken off",
+  waiting: "waits, and ignores the signal",
   streaming: "has delivered one file, and delivers the next",
 } as const;
 

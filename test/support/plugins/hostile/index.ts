@@ -18,7 +18,7 @@ export const STEERING_TEXT = "\u001b]0;owned\u0007\u009b31m\u202etitle\u200b";
 /** What a submission to the model of this name does. */
 const DEEDS = {
   bomb: "returns the file of the shared folder that the prompt names",
-  words: "says more than anybody should store",
+  words: "returns more than should be stored",
   upload: "sends something to the address that the prompt names",
   error: "fails, with words that steer terminals",
 } as const;

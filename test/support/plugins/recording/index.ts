@@ -1,4 +1,4 @@
 import { recordingProvider } from "./provider.js";
 
-/** A provider of the simplest kind: what became of a submission whose answer got lost, nobody can find out. */
+/** A provider of the simplest kind: the outcome of a submission whose response was lost cannot be found out. */
 export default recordingProvider("recording", {});

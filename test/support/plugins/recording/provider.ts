@@ -87,7 +87,7 @@ class RecordingProvider implements MusicProvider {
         return COMPLETED;
       case "late":
         await this.host.clock.sleep(Number(this.host.settings["lateMs"]), signal);
-        if (signal.aborted) throw new ProviderFailure("outcome_unknown", "broken off");
+        if (signal.aborted) throw new ProviderFailure("outcome_unknown", "aborted");
         return COMPLETED;
       case "deaf":
         await this.host.clock.sleep(Number(this.host.settings["lateMs"]));

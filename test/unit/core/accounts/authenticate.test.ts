@@ -202,7 +202,7 @@ describe("Authenticate", () => {
     expect((await authenticate.identify(`Bearer ${TOKEN}`)).key.tokenHash).to.equal(digest.sha256(TOKEN));
   });
 
-  it("remembers no key that nobody was given: it works as soon as it is issued", async () => {
+  it("remembers no key that was never issued: it works as soon as it is issued", async () => {
     const { table, authenticate } = setUp();
     expect(await errorOf(authenticate.identify(`Bearer ${TOKEN}`))).to.be.instanceOf(InvalidApiKeyError);
     table.give(TOKEN);

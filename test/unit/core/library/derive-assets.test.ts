@@ -47,7 +47,7 @@ function derivation(overrides: Partial<DeriveAssetsDeps> = {}) {
 }
 
 describe("DeriveAssets", () => {
-  it("adds length, waveform, preview and cover, in files beside the mix", async () => {
+  it("adds length, waveform, preview and cover, in files next to the mix", async () => {
     const { derive, stored } = derivation();
     const track = aTrack({ assets: [bareMix] });
     const derived = await derive.deriveFor(track);
@@ -131,7 +131,7 @@ describe("DeriveAssets", () => {
     ]);
   });
 
-  it("leaves a format that nobody knows alone, without a word", async () => {
+  it("leaves an unknown format as it is, without a log line", async () => {
     const { derive, logger } = derivation({
       analyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() },
     });

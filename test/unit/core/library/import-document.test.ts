@@ -10,7 +10,7 @@ const PLAYLIST = { ref: "p", visibility: "public", title: "Rainy evenings", trac
 const UNKNOWN =
   "is not a known member; known are ref, account, visibility, title, artist_label, bpm, audio_file, prompt, tags";
 
-/** Every mistake of a document, as `path: message`. */
+/** Every issue of a document, as `path: message`. */
 function issuesOf(document: unknown): string[] {
   const issues = new Issues();
   checkImport(readImportDocument(document, issues), new Set([ALICE, BOB]), issues);
@@ -100,7 +100,7 @@ describe("The document of an import", () => {
     [{ visibility: undefined }, "visibility: is required"],
     [{ visibility: "hidden" }, "visibility: must be public or private"],
     [{ visibility: "private" }, "account: is required for a private item"],
-    [{ account: "acct_nobody" }, "account: there is no account acct_nobody"],
+    [{ account: "acct_unknown" }, "account: there is no account acct_unknown"],
     [{ account: 7 }, "account: must be a string"],
     [{ bpm: "96" }, "bpm: must be a number above 0, at most 1000"],
     [{ bpm: 0 }, "bpm: must be a number above 0, at most 1000"],
@@ -125,13 +125,13 @@ describe("The document of an import", () => {
         ] as const,
     ),
   ];
-  for (const [given, mistake] of members) {
+  for (const [given, issue] of members) {
     it(`refuses a track with ${JSON.stringify(given).slice(0, 60)}`, () => {
-      expect(ofTrack(given)).to.deep.equal([`tracks[0].${mistake}`]);
+      expect(ofTrack(given)).to.deep.equal([`tracks[0].${issue}`]);
     });
   }
 
-  it("has all its mistakes named, each with its place", () => {
+  it("reports all issues, each with its place", () => {
     const document = {
       tracks: [TRACK, 1, { ...TRACK, title: "" }, { ...TRACK, ref: "b", account: ALICE, visibility: "private" }],
       playlists: [

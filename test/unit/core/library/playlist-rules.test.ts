@@ -31,7 +31,7 @@ describe("A change of a playlist's tracks", () => {
     ["leaves what is added and held already where it is", { add: [B, D, D] }, [A, B, C, D]],
     ["removes, and minds nothing that is not held", { remove: [B, D] }, [A, C]],
     ["removes before it adds", { remove: [A], add: [A] }, [B, C, A]],
-    ["takes all anew", { tracks: [C, D] }, [C, D]],
+    ["replaces all", { tracks: [C, D] }, [C, D]],
     ["takes none at all", { tracks: [] }, []],
     ["moves to the front", { move: { track: C, to: 0 } }, [C, A, B]],
     ["moves to the back", { move: { track: A, to: 2 } }, [B, C, A]],
@@ -46,9 +46,9 @@ describe("A change of a playlist's tracks", () => {
   }
 
   const refusals: readonly (readonly [string, PlaylistChanges, RegExp])[] = [
-    ["all anew beside an addition", { tracks: [A], add: [B] }, /not both/],
-    ["all anew beside a removal", { tracks: [A], remove: [B] }, /not both/],
-    ["all anew beside a move", { tracks: [A], move: { track: A, to: 0 } }, /not both/],
+    ["all tracks together with an addition", { tracks: [A], add: [B] }, /not both/],
+    ["all tracks together with a removal", { tracks: [A], remove: [B] }, /not both/],
+    ["all tracks together with a move", { tracks: [A], move: { track: A, to: 0 } }, /not both/],
     ["a track twice", { tracks: [A, B, A] }, new RegExp(`${A} is named twice`)],
     ["a move of what is not held", { move: { track: D, to: 0 } }, new RegExp(`does not hold the track ${D}`)],
     ["a move to nowhere", { move: { track: A, to: -1 } }, /got -1/],
@@ -111,7 +111,7 @@ describe("A playlist", () => {
     }
   });
 
-  it("is somebody's when it is private", () => {
+  it("has an owner when it is private", () => {
     expect(() => checkPlaylist({ title: "x", visibility: "private", accountId: ALICE })).not.to.throw();
     expect(() => checkPlaylist({ title: "x", visibility: "private", accountId: null })).to.throw(
       OperationRefusedError,

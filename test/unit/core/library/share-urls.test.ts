@@ -18,7 +18,7 @@ describe("share tokens", () => {
     expect(newShareToken(always(255, 248, 247, 61))).to.equal("zz".repeat(11));
   });
 
-  it("are told from everything else", () => {
+  it("are distinguished from everything else", () => {
     const almost = "a".repeat(21);
     for (const text of [
       "",

@@ -88,7 +88,7 @@ describe("An upload", () => {
     expect([...files]).to.deep.equal([`${track.id}/mix.wav`]);
   });
 
-  it("keeps its files where nobody can tell whether it became a track", async () => {
+  it("keeps its files while it is unknown whether it became a track", async () => {
     const { upload, files } = losing({ isFindable: false });
     expect(await upload.catch((error: unknown) => error)).to.be.instanceOf(ServiceUnavailableError);
     expect(files.size).to.equal(1);

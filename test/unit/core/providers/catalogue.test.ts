@@ -83,7 +83,7 @@ describe("checkModelBounds", () => {
     }
   });
 
-  it("refuses an instrumental piece of a model that always sings", () => {
+  it("refuses an instrumental of a model that always sings", () => {
     expect(messagesOf(aModel({ supportsInstrumental: false }), { instrumental: true })).to.deep.equal([
       "body.instrumental must not be true for synth/v1",
     ]);

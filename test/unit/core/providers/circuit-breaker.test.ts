@@ -41,7 +41,7 @@ describe("The circuit breaker", () => {
     expect(afterSuccess(failing(3))).to.deep.equal(healthyProvider("synth"));
   });
 
-  it("is opened anew by the failure of a half-open try", () => {
+  it("is opened again by the failure of a half-open try", () => {
     const health = afterFailure(failing(3), POLICY, NOON + 30_000);
     expect(health.openedAt).to.equal(NOON + 30_000);
     expect(breakerState(health, POLICY, NOON + 59_999)).to.equal("open");

@@ -46,7 +46,7 @@ describe("ProviderAvailability", () => {
     clock = new ManualClock();
   });
 
-  it("takes a provider nobody ever complained of for closed", async () => {
+  it("starts with a closed breaker for an unknown provider", async () => {
     expect(await open().state("synth")).to.equal("closed");
   });
 

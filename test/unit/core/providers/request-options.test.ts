@@ -91,7 +91,7 @@ describe("optionIssues", () => {
     ]);
   });
 
-  it("repeats no more than the beginning of a long name, and names every mistake", () => {
+  it("repeats no more than the beginning of a long name, and names every issue", () => {
     expect(issuesOf({ ["x".repeat(5_000)]: 1 })[0]?.length).to.be.below(250);
     expect(issuesOf({ seed: -1, bpm: 1, sed: 1 })).to.have.length(3);
   });
@@ -128,7 +128,7 @@ describe("Options of any declaration", () => {
   const declarations = fc.dictionary(names, option, { maxKeys: 20, noNullPrototype: true });
   const anything = fc.oneof(fc.jsonValue(), fc.string(), fc.double(), fc.boolean(), integers);
 
-  it("are declared without a mistake", () => {
+  it("are declared without an issue", () => {
     fc.assert(fc.property(declarations, (declared) => optionDeclarationIssues("o", declared).length === 0));
   });
 

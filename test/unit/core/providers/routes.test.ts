@@ -34,7 +34,7 @@ describe("Routes of a generation", () => {
   const job = { kind: "music", modelId: "a/v1", request: REQUEST } as const;
   const chain = { fallbacks: { "a/v1": ["b/v1", "c/v1"] } };
 
-  it("lead to the model's own provider, then to its stand-ins in their order", () => {
+  it("lead to the model's own provider, then to its fallbacks in their order", () => {
     const routes = routesOver(
       ["c", "b", "a"].map((id) => aProvider(id)),
       chain,
@@ -60,7 +60,7 @@ describe("Routes of a generation", () => {
     expect([ids(9), ids(10), ids(null)]).to.deep.equal([["c"], [], ["c"]]);
   });
 
-  it("pass over stand-ins that do not take a given option: it is never dropped", () => {
+  it("skip fallbacks that do not take a given option: it is never dropped", () => {
     const seed = { type: "integer", minimum: 0, maximum: 99, description: "Seed." } as const;
     const taking = (id: string, maximum: number): CatalogueProvider =>
       aProvider(id, { models: [aModel(`${id}/v1`, { requestOptions: { seed: { ...seed, maximum } } })] });
@@ -70,7 +70,7 @@ describe("Routes of a generation", () => {
     expect([ids({}), ids({ seed: 9 }), ids({ seed: 10 })]).to.deep.equal([["a", "b", "c"], ["a", "c"], ["a"]]);
   });
 
-  it("pass over stand-ins that cannot work from the track in the same mode", () => {
+  it("skip fallbacks that cannot work from the track in the same mode", () => {
     const working = (id: string, references: ReferenceModes): CatalogueProvider =>
       aProvider(id, { models: [aModel(`${id}/v1`, { references })] });
     const providers = [working("a", { cover: { sources: "any" } }), working("b", { extend: { sources: "any" } })];
@@ -83,7 +83,7 @@ describe("Routes of a generation", () => {
     expect([ids("z"), ids("c")]).to.deep.equal([["a"], ["a", "c"]]);
   });
 
-  it("go on behind the present one, and begin anew for a provider that is no longer among them", () => {
+  it("go on behind the present one, and begin again for a provider that is no longer among them", () => {
     const routes = routesOver(
       ["a", "b", "c"].map((id) => aProvider(id)),
       chain,
@@ -132,7 +132,7 @@ describe("Routes of a split", () => {
     expect([routes.routesOf(job, null), routes.routesOf(job, aTrack({ assets: [] }))]).to.deep.equal([[], []]);
   });
 
-  it("lead to whoever fetches the file once this installation can be reached", () => {
+  it("lead to a provider that fetches the file once this installation has a public URL", () => {
     const reachable = providers.map((provider) => ({ ...provider, isReachable: true }));
     expect(
       routesOver(reachable, preferences)

@@ -39,7 +39,7 @@ describe("Refused requests", () => {
     expect(counts()).to.deep.equal([1, 2, 3, 4, 5]);
   });
 
-  it("are told apart from everything else, which always has a row", () => {
+  it("are distinguished from all other requests, which always have a row", () => {
     for (const status of [200, 202, 404, 409, 499, 503]) expect(rowsOf(30, { status })).to.equal(30);
   });
 

@@ -31,7 +31,7 @@ describe("The health of a webhook endpoint", () => {
     for (let hours = 0; hours <= 200; hours += 10) expect(fail(hours).disables).to.equal(false);
   });
 
-  it("begins anew when nothing was tried for longer than the schedule ever waits", () => {
+  it("begins again when nothing was tried for longer than the schedule ever waits", () => {
     fail(0, FIRST);
     fail(30, SECOND);
     fail(67, FIRST);
@@ -89,7 +89,7 @@ describe("The health of a webhook endpoint", () => {
     });
 
     for (const failure of ["http_5xx", "http_4xx", "redirect", "gone", "blocked_address"] as const) {
-      it(`let everything through again once the answer is ${failure}: somebody is there`, () => {
+      it(`let everything through again after the response ${failure}: there is a receiver`, () => {
         for (let time = 0; time < 5; time++) fail(0, FIRST, "timeout");
         fail(1, FIRST, failure);
         expect(allowed(1)).to.equal(5);

@@ -68,7 +68,7 @@ describe("The rules of webhook URLs", () => {
     expect(outcome("https://@example.com/")).to.equal("https://example.com/");
   });
 
-  it("judge the host by its normalised form, and last", () => {
+  it("check the host in its normalised form, and last", () => {
     expect(outcome("https://BLOCKED.example/")).to.equal("webhook_host_blocked");
     classified.length = 0;
     outcome("https://0x7f.1/");

@@ -143,7 +143,7 @@ describe("ProviderApi", () => {
   const STATUS_CALLS: readonly (readonly [
     kind: string,
     statuses: readonly number[],
-    answer: (status: number) => FakeResponse,
+    respond: (status: number) => FakeResponse,
   ])[] = [
     ["gone", [404, 410], (status) => json({ detail: "no such task" }, { status })],
     ["unavailable", [404, 410], (status) => ({ ...PAGE, status })],

@@ -181,7 +181,7 @@ describe("host.api", () => {
     ]);
   });
 
-  it("classifies responses as it is told", async () => {
+  it("classifies responses as its definition says", async () => {
     const api = created({ baseUrl: fake.url }).api({ classify: () => null });
     fake.on("GET", "/v1/me", json({ fine: true }, { status: 500 }));
     expect((await api.call(call)).json()).to.deep.equal({ fine: true });

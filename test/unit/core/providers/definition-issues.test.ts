@@ -103,7 +103,7 @@ const ISSUES: readonly (readonly [definition: object, says: string])[] = [
   [capabilities({ stemSplit: { sources: "any", maxBytes: 0 } }), "capabilities.stemSplit.maxBytes: 0; allowed"],
 ];
 
-describe("The mistakes of a provider's definition", () => {
+describe("The issues of a provider's definition", () => {
   it("are none of one that is right, or goes by the settings", () => {
     const functions = {
       concurrency: () => 1,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { fairShares } from "../../../../core/webhooks/fair-shares.js";
 
 describe("Sharing out", () => {
-  it("gives everybody what they wish for while there is enough", () => {
+  it("gives every demand in full while the capacity is enough", () => {
     expect(
       fairShares(10, [
         { of: "a", count: 3 },
@@ -15,7 +15,7 @@ describe("Sharing out", () => {
     ]);
   });
 
-  it("gives in rounds of one, in the order of the wishes", () => {
+  it("gives in rounds of one, in the order of the demands", () => {
     expect(
       fairShares(4, [
         { of: "a", count: 9 },
@@ -29,7 +29,7 @@ describe("Sharing out", () => {
     ]);
   });
 
-  it("leaves out who gets nothing, and wishes below nothing", () => {
+  it("leaves out empty shares and negative demands", () => {
     expect(
       fairShares(1, [
         { of: "a", count: -2 },
@@ -40,7 +40,7 @@ describe("Sharing out", () => {
     expect(fairShares(-3, [{ of: "a", count: 1 }])).to.deep.equal([]);
   });
 
-  it("gives all there is or all that is wished for, and favours nobody by more than one", () => {
+  it("gives the whole capacity or every demand, and no demand gets more than one above another", () => {
     fc.assert(
       fc.property(fc.nat({ max: 60 }), fc.array(fc.nat({ max: 12 }), { maxLength: 20 }), (capacity, counts) => {
         const shares = fairShares(
