@@ -12,7 +12,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   callbacks: ["stages", "send", "signature"],
   lookup: ["route", "found", "absent"],
   cancel: ["route", "cancels", "tooLate"],
-  probe: ["route", "answers", "refusesKey"],
+  probe: ["route", "responses", "refusesKey"],
   stemSplit: ["submit", "completes", "receivedSource"],
   vocalRemoval: ["submit", "completes", "receivedSource"],
 };
