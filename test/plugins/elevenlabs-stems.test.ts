@@ -58,7 +58,7 @@ describe("elevenlabs", () => {
         expect(await labelsOf("vocal_removal", ["vocals.mp3", rest])).to.deep.equal(["instrumental", "vocals"]);
       }
       const failure = await failureOf(labelsOf("vocal_removal", ["voice.mp3", "rest.mp3"]));
-      const message = "It answered voice, rest: there is no instrumental and no vocals.";
+      const message = "The response has voice, rest: there is no instrumental and no vocals.";
       expect(failure).to.include({ kind: "failed", message });
     });
 

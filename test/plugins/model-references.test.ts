@@ -12,7 +12,7 @@ const MODEL: ProviderModel = {
   duration: { minSeconds: 1, maxSeconds: 60, defaultSeconds: 20 },
   requestOptions: { seed: { type: "integer", minimum: 0, maximum: 9, description: "Equal seeds give equal music." } },
   upstream: "owner/own",
-  options: { prompt: "caption", duration: "seconds", inputs: { seed: "dice" }, fixed: { steps: 8 } },
+  options: { prompt: "caption", duration: "seconds", inputs: { seed: "random" }, fixed: { steps: 8 } },
 };
 
 type Mode = MusicReference["mode"];

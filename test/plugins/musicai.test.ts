@@ -121,7 +121,7 @@ describe("musicai", () => {
     const failure = await failureOf(labelsOf(handle));
     expect([failure.kind, failure.message]).to.deep.equal([
       "failed",
-      "It answered vocals, rest: there is no instrumental (`labels`).",
+      "The response has vocals, rest: there is no instrumental (`labels`).",
     ]);
   });
 

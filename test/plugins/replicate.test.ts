@@ -210,7 +210,7 @@ describe("replicate", () => {
       const failure = await failureOf(polled(handle));
       expect([failure.kind, failure.message]).to.deep.equal([
         "failed",
-        "It answered vocals: there is no instrumental.",
+        "The response has vocals: there is no instrumental.",
       ]);
       for (const output of [{}, "https://x.example/v.mp3", ["https://x.example/v.mp3"]]) {
         await prediction({ status: "succeeded", output })(fake);

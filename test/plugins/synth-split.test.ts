@@ -196,8 +196,8 @@ describe("synth: what it does not take apart", function () {
   const good = wavFile(aBand(0.1).mix);
 
   const cases: readonly (readonly [name: string, file: () => Uint8Array, kind: ProviderFailureKind, says: RegExp])[] = [
-    ["nothing", () => new Uint8Array(0), "invalid_input", /none that can be read/],
-    ["text", () => new TextEncoder().encode("<html>not here</html>"), "invalid_input", /none that can be read/],
+    ["nothing", () => new Uint8Array(0), "invalid_input", /format is not supported/],
+    ["text", () => new TextEncoder().encode("<html>not here</html>"), "invalid_input", /format is not supported/],
     ["a WAV file that ends in its header", () => good.slice(0, 30), "failed", /header does not end/],
     ["a WAV file without samples", () => good.slice(0, 44), "failed", /no sound/],
     ["a WAV file without channels", () => wav(good, (view) => view.setUint16(22, 0, true)), "failed", /no channels/],
