@@ -42,7 +42,7 @@ export class ElevenLabsClient {
     this.trackApi = api({ headers, classify: classifyFromTrack });
   }
 
-  /** A plan of the piece; makes no music and no cost. */
+  /** A plan of the track; creates no music and no cost. */
   plan(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/v1/music/plan", json, signal });
   }

@@ -166,7 +166,7 @@ function isDirection(line: string): boolean {
 }
 
 function tooMuch(limit: string): ProviderFailure {
-  return new ProviderFailure("invalid_input", `The lyrics do not fit the plan of the piece: it takes ${limit}.`, {
+  return new ProviderFailure("invalid_input", `The lyrics do not fit the plan of the track: it takes ${limit}.`, {
     billable: "no",
   });
 }

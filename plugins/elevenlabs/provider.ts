@@ -104,7 +104,7 @@ export class ElevenLabsProvider implements MusicProvider {
 
   /**
    * The caller's lyrics go into a plan that ElevenLabs makes of the prompt: the stable way to have them sung. A seed is
-   * taken beside a plan alone, which has no switch for instrumental music.
+   * taken together with a plan alone, which has no switch for instrumental music.
    */
   private async plannedBody(request: MusicRequest, lyrics: string, signal: AbortSignal): Promise<JsonObject> {
     const { seed } = request.options;

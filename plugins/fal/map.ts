@@ -36,7 +36,7 @@ export function urlsOf(baseUrl: string, endpoint: string, requestId: string): Om
   return { requestId, responseUrl, statusUrl: `${responseUrl}/status`, cancelUrl: `${responseUrl}/cancel` };
 }
 
-/** A status: there is no word for failed, only an error beside `COMPLETED`. */
+/** A status: there is no status for failed, only an error next to `COMPLETED`. */
 export type Status =
   | { readonly state: "running" }
   | { readonly state: "completed" }

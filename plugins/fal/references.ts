@@ -3,7 +3,7 @@ import type { ProviderModel, ReferenceCapability, ReferenceModes, ReferenceTempl
 /** Without a public address a track is part of the request, as a data URI; fal names no bound. */
 export const INLINE_MAX_BYTES = 10 * 1024 * 1024;
 
-/** What a model has of its modes: what the host is told, and which inputs they have there. */
+/** The modes of a model: their declaration, and their inputs at the vendor. */
 interface Modes {
   readonly references: ReferenceModes;
   readonly templates: { readonly [Mode in keyof ReferenceModes]: ReferenceTemplate };

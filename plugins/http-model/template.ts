@@ -2,7 +2,7 @@ import type { MusicRequest, OptionValues, ProviderModel } from "../sdk/index.js"
 
 export type PlaceholderValue = string | number | boolean | OptionValues | null;
 
-/** What `{{…}}` may name; beside these `{{options.NAME}}`, an option of the request or of the model. */
+/** What `{{…}}` may name; in addition `{{options.NAME}}`, an option of the request or of the model. */
 export const PLACEHOLDERS = [
   "prompt",
   "lyrics",

@@ -26,7 +26,7 @@ function wordsOf({ lyrics, instrumental }: MusicRequest): JsonObject {
   return instrumental ? { is_instrumental: true } : { lyrics_optimizer: true };
 }
 
-/** The piece in a response; null when there is none. */
+/** The track in a response; null when there is none. */
 export function trackIn(body: unknown, now: number): ProviderTrack | null {
   const { data, extra_info: info } = asObject(body);
   const { status, audio, audio_url: audioUrl } = asObject(data);

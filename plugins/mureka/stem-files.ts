@@ -9,7 +9,7 @@ export function readStemFiles({ stemFiles }: Host["settings"]): StemFiles {
   if (stemFiles === undefined) return null;
   const table = parseJson(stemFiles);
   const entries = isObject(table) ? Object.entries(table) : [];
-  // `full` is what a whole piece is called.
+  // `full` is the whole track.
   const isLabel = (label: string): boolean => /^[a-z][a-z0-9_ -]*$/.test(label) && label !== "full";
   const areGood = entries.every(([label, file]) => isLabel(label) && typeof file === "string" && file !== "");
   if (entries.length === 0 || !areGood)

@@ -50,7 +50,7 @@ function completedOf(
   const stems = new Map<string, ProviderAsset>();
   for (const [name, url] of Object.entries(result)) {
     const label = labelOf(name, labels);
-    // Outputs that are no files, chords or a tempo, stand beside the stems.
+    // Outputs that are no files, chords or a tempo, are next to the stems.
     if (label === null || !isLink(url) || stems.has(label)) continue;
     stems.set(label, { role: "stem", label, contentType: null, durationSeconds: null, source: { kind: "url", url } });
   }

@@ -63,7 +63,7 @@ export class MusicAiProvider implements MusicProvider {
   async lookup(attemptId: string, { signal }: CallContext): Promise<LookupOutcome> {
     for (let page = 0; page < LOOKUP_PAGES_MAX; page += 1) {
       const jobs = await this.jobs(page, signal);
-      // How large a page may be is not told: only an empty one is surely the last.
+      // The maximal size of a page is undocumented: only an empty one is surely the last.
       if (jobs.length === 0) return { state: "absent" };
       const found = jobs.find(({ metadata }) => metadata["ref"] === attemptId);
       if (found !== undefined) return this.accepted(found.id, operationIn(found.metadata));

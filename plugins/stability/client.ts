@@ -62,7 +62,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   });
 }
 
-/** What their errors stand for, told by their envelope; undefined: what HTTP means by the status. */
+/** The meaning of their errors, by their envelope; undefined: what HTTP means by the status. */
 function kindOf(status: number, code: string | undefined, { isStatusCall }: ApiCall): ProviderFailureKind | undefined {
   // Elsewhere 403 is about permission; here it is about content, where they say it themselves.
   if (code === undefined) return isStatusCall === true && status === 404 ? "unavailable" : undefined;

@@ -46,7 +46,7 @@ export function isSound({ status, headers }: ApiResponse): boolean {
   return status === 200 && headers.get("content-type")?.startsWith("audio/") === true;
 }
 
-/** The piece that a response is. */
+/** The track in a response. */
 export function trackOf({ bytes }: ApiResponse): ProviderTrack {
   return {
     title: null,

@@ -2,7 +2,7 @@ import { asObject, isLink, lyricsOf, ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, ProviderAsset, ProviderFailureKind, ProviderTrack } from "../sdk/index.js";
 import { tagsOf } from "./tags.js";
 
-/** Their names of stems and ours; `originUrl` is the whole piece. */
+/** Their names of stems and ours; `originUrl` is the whole track. */
 const STEMS: Readonly<Record<string, string>> = {
   vocalUrl: "vocals",
   instrumentalUrl: "instrumental",

@@ -30,7 +30,7 @@ async function aSpace(): Promise<QueueSpace> {
 }
 
 after("deletes what the tests have declared", async () => {
-  for (const space of used.splice(0)) await space.clear("synth", "mureka", "nobody");
+  for (const space of used.splice(0)) await space.clear("synth", "mureka", "unheard");
 });
 
 jobQueueContract("RabbitmqJobQueue", async () =>
@@ -280,15 +280,15 @@ describe("RabbitmqJobQueue", function () {
 
     it("is counted and reported when no queue takes it; the queue is declared for the next notifications", async () => {
       const queue = await aQueue();
-      queue.notify([aNotification("nobody")]);
+      queue.notify([aNotification("unheard")]);
       const error = await refusal(() => queue.check());
       expect(error.message).to.equal(
-        `RabbitMQ has no queue ${space.queueOf("nobody")}, or it is not bound to ${space.jobs}.`,
+        `RabbitMQ has no queue ${space.queueOf("unheard")}, or it is not bound to ${space.jobs}.`,
       );
       expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 1, dropped: 0 });
       await eventually(() => queue.check());
-      queue.notify([aNotification("nobody")]);
-      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
+      queue.notify([aNotification("unheard")]);
+      await eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(1);
     });
   });
@@ -397,19 +397,19 @@ describe("RabbitmqJobQueue", function () {
       const relay = await aRelay();
       await relay.shut();
       const queue = await aQueue({ url: space.through(relay.address) });
-      await queue.prepare(["nobody"]);
+      await queue.prepare(["unheard"]);
       const isThere = (): Promise<void> =>
-        eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(0));
+        eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(0));
       await relay.reopen();
       await isThere();
       await relay.shut();
-      await space.onServer((channel) => channel.deleteQueue(space.queueOf("nobody")));
+      await space.onServer((channel) => channel.deleteQueue(space.queueOf("unheard")));
       await relay.reopen();
       await isThere();
-      await isBound("nobody");
+      await isBound("unheard");
       await eventually(() => queue.check());
-      queue.notify([aNotification("nobody")]);
-      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
+      queue.notify([aNotification("unheard")]);
+      await eventually(async () => expect(await waiting(space.queueOf("unheard"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(0);
     });
 

@@ -35,7 +35,7 @@ export class AceStepBench {
     return this.fake.close();
   }
 
-  /** Starts the plugin anew. */
+  /** Starts the plugin again. */
   start(settings: ProviderHost["settings"] = {}, models = definition.models): void {
     const given = settingsOf(definition, { apiKey: API_KEY, baseUrl: this.fake.url, ...settings });
     this.host = providerHost({ settings: given, models, clock: this.clock });

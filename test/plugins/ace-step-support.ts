@@ -255,7 +255,7 @@ export const aceStep: MusicProviderHarness = {
         kind: "unavailable",
         script: (fake) => tells(fake, () => ({ status: 1, result: "[{" })),
       },
-      "a status that nobody knows": { kind: "unavailable", script: says(3, [running(0.5)]) },
+      "an unknown status": { kind: "unavailable", script: says(3, [running(0.5)]) },
       "a response without the task": { kind: "unavailable", script: asked(enveloped([])) },
       "a poll that it cannot read": {
         kind: "unavailable",
@@ -291,7 +291,7 @@ export const aceStep: MusicProviderHarness = {
     },
   },
   idempotency: { notApplicable: "there is no key of idempotency" },
-  callbacks: { notApplicable: "it calls nobody" },
+  callbacks: { notApplicable: "it has no callbacks" },
   lookup: { notApplicable: "tasks are found by their id alone" },
   cancel: { notApplicable: "there is no route for it" },
   probe: {
@@ -306,6 +306,6 @@ export const aceStep: MusicProviderHarness = {
       fake.on(INVENTORY.method, INVENTORY.path, refused(401, "Invalid API key"));
     },
   },
-  stemSplit: { notApplicable: "its stems are made anew" },
+  stemSplit: { notApplicable: "its stems are created again" },
   vocalRemoval: { notApplicable: "it makes no instrumental of a song" },
 };

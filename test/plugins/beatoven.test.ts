@@ -101,7 +101,7 @@ musicProviderContract("beatoven", {
     },
   },
   idempotency: nothing("there is no key of idempotency"),
-  callbacks: nothing("it reports to nobody"),
+  callbacks: nothing("it has no callbacks"),
   lookup: nothing("tasks are found by their id alone"),
   cancel: nothing("nothing can be cancelled there"),
   probe: nothing("no call tells of the account"),

@@ -32,7 +32,7 @@ export class ComfyUiBench {
     return this.fake.close();
   }
 
-  /** Starts the plugin anew. */
+  /** Starts the plugin again. */
   start(settings: ProviderHost["settings"] = {}, models = definition.models): void {
     const given = settingsOf(definition, { apiKey: API_KEY, baseUrl: this.fake.url, ...settings });
     this.provider = definition.create(providerHost({ settings: given, models }));

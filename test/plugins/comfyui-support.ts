@@ -78,7 +78,7 @@ const NEW_WORK: WorkScenarios = {
   succeedsEmpty: says({ status: "completed", outputs: {} }),
   partlyReady: says({ status: "in_progress", outputs: { "8": { audio: [] } } }),
   others: {
-    "a status that nobody knows": { kind: "unavailable", script: says({ status: "pondering" }) },
+    "an unknown status": { kind: "unavailable", script: says({ status: "pondering" }) },
     "files of another node": {
       kind: "failed",
       script: says({ status: "completed", outputs: { "7": { audio: [{ filename: "a.mp3" }] } } }),
@@ -187,7 +187,7 @@ export const comfyUi: MusicProviderHarness = {
     },
   },
   idempotency: { notApplicable: "the same id twice is queued twice" },
-  callbacks: { notApplicable: "it calls nobody" },
+  callbacks: { notApplicable: "it has no callbacks" },
   lookup: lookup(false),
   cancel: {
     route: CANCEL,

@@ -16,7 +16,7 @@ const WORKFLOW = {
 const oneNode = (text: string) => ({ "7": { class_type: "SaveAudio", inputs: { text } } });
 const OPTIONS = { workflow: WORKFLOW, output: "7", mood: "calm", cfg: 6 };
 
-/** A model of the operator's, that lets callers choose nothing unless told. */
+/** A model of the operator's, that by default lets callers choose nothing. */
 function anotherModel(parts: Partial<ProviderModel>): ProviderModel {
   const { requestOptions: _, ...model } = aModel({ options: OPTIONS });
   return { ...model, ...parts };

@@ -158,7 +158,7 @@ export const elevenLabsHarness: MusicProviderHarness = {
   generation: {
     submit: COMPOSE,
     completes,
-    severalTracks: { notApplicable: "a call makes one piece" },
+    severalTracks: { notApplicable: "a call creates one track" },
     multipart: {
       route: COMPOSE,
       response: (fake, mix) => {

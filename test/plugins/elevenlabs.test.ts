@@ -61,7 +61,7 @@ describe("elevenlabs", () => {
     if (!ProviderFailure.is(response)) throw new Error(`Expected a failure, and got ${JSON.stringify(response)}`);
     return response;
   };
-  /** Of compositions, apart from the wish for times of words, which has a test of its own. */
+  /** Of compositions, apart from the option for times of words, which has a test of its own. */
   const bodies = (): unknown[] =>
     fake.calls(COMPOSE).map(({ json: body }) => {
       const { with_timestamps: _, ...others } = asObject(body);
@@ -95,7 +95,7 @@ describe("elevenlabs", () => {
       expect(bodies()[2]).to.deep.equal({ composition_plan: SECTIONS, model_id: "music_v1", seed: 9 });
     });
 
-    it("is the seed beside the plan where there are lyrics", async () => {
+    it("is the seed next to the plan where there are lyrics", async () => {
       await submitted({ lyrics: "Old coat on the door", options: { seed: 7 } });
       expect(bodies()[0]).to.have.all.keys("composition_plan", "model_id", "seed");
       expect(bodies()[0]).to.include({ seed: 7 });

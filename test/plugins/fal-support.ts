@@ -173,7 +173,7 @@ export const falHarness: MusicProviderHarness = {
       "inputs that the model does not take": { kind: "invalid_input", script: ended(modelError(422, "value_error")) },
       "a file without a URL": { kind: "failed", script: ended(json({ audios: [{ file_name: "out.mp3" }] })) },
       "a file with a URL that is none": { kind: "failed", script: ended(json({ audios: [{ url: "/out.mp3" }] })) },
-      "a status that nobody knows": { kind: "unavailable", script: status({ status: "PONDERING" }) },
+      "an unknown status": { kind: "unavailable", script: status({ status: "PONDERING" }) },
       "a gateway's error in place of the result": {
         kind: "unavailable",
         script: ended({ status: 500, body: "<html>" }),

@@ -166,7 +166,7 @@ describe("fal", () => {
     });
   }
 
-  it("asks the separator for its stems, in its own words, and can be told not to", async () => {
+  it("asks the separator for its stems, in its own words, unless the settings turn that off", async () => {
     const split = aSplitRequest("stem_split", aSource({ url: "https://fermata.example/song.mp3" }));
     await provider.submit(split, never);
     expect(fake.calls(SPLIT)[0]?.json).to.deep.equal({

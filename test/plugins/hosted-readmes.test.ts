@@ -14,7 +14,7 @@ const aReference = (mode: MusicReference["mode"], parts: Partial<MusicReference>
   ...parts,
 });
 
-/** The models that the settings files of a README lead to, beside the built-in ones. */
+/** The models that the settings files of a README lead to, in addition to the built-in ones. */
 async function shownModels(provider: "fal" | "replicate"): Promise<Map<string, ProviderModel>> {
   const readme = readFileSync(repositoryPath("plugins", provider, "README.md"), "utf8");
   const name = provider.toUpperCase();

@@ -231,7 +231,7 @@ export function foreign(): MusicProviderHarness {
     },
     refusals: refusals(submit.path, { prediction: { reason: "NSFW" } }),
     idempotency: { notApplicable: "it does not look at the key" },
-    callbacks: { notApplicable: "it calls nobody" },
+    callbacks: { notApplicable: "it has no callbacks" },
     cancel: { notApplicable: "it cannot stop" },
   };
 }
@@ -260,7 +260,7 @@ export function immediate(): MusicProviderHarness {
     },
     work: { notApplicable: "the call lasts as long as the work" },
     idempotency: { notApplicable: "it does not look at the key" },
-    callbacks: { notApplicable: "it calls nobody" },
+    callbacks: { notApplicable: "it has no callbacks" },
     cancel: { notApplicable: "it cannot stop" },
   };
 }

@@ -138,7 +138,7 @@ export const lalal: MusicProviderHarness = {
         kind: "misconfigured",
         script: refusedUpload(400, { detail: "Invalid license key" }),
       },
-      "a piece that is too long": {
+      "a track that is too long": {
         kind: "invalid_input",
         script: refused(400, { detail: "too long", code: "max_duration" }),
       },
@@ -158,7 +158,7 @@ export const lalal: MusicProviderHarness = {
     },
   },
   idempotency: { keyOf: (request) => bodyOf(request)["idempotency_key"] as string | undefined },
-  callbacks: { notApplicable: "it calls nobody" },
+  callbacks: { notApplicable: "it has no callbacks" },
   lookup: { notApplicable: "tasks are found by their id alone" },
   cancel: {
     route: CANCEL,

@@ -70,7 +70,7 @@ musicProviderContract("loudly", {
     },
   },
   idempotency: nothing("there is no key of idempotency"),
-  callbacks: nothing("it reports to nobody"),
+  callbacks: nothing("it has no callbacks"),
   lookup: nothing("no call finds a song"),
   cancel: nothing("nothing can be cancelled there"),
   probe: {

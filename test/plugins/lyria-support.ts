@@ -116,13 +116,13 @@ export function others(route: Called): Record<string, NamedFailure> {
     "a model that is not there": named("model_unavailable", refused(404, "NOT_FOUND")),
     "an internal error": named("outcome_unknown", refused(500, "INTERNAL")),
     "a deadline that passed": named("outcome_unknown", refused(504, "DEADLINE_EXCEEDED")),
-    "a 500 of somebody else": named("outcome_unknown", responses(route, json({}, { status: 500 }))),
+    "a 500 of another server": named("outcome_unknown", responses(route, json({}, { status: 500 }))),
     "a region, a free tier, or billing that is off": named(
       "misconfigured",
       refused(400, "FAILED_PRECONDITION", "User location is not supported for the API use."),
     ),
     "a call that was cancelled on the way": named("outcome_unknown", refused(499, "CANCELLED")),
-    "a 499 of somebody else": named("outcome_unknown", responses(route, json({}, { status: 499 }))),
+    "a 499 of another server": named("outcome_unknown", responses(route, json({}, { status: 499 }))),
     "a status that is not explained": named("invalid_input", refused(400, "OUT_OF_RANGE")),
     "a 400 about content, without a status": named(
       "content_rejected",

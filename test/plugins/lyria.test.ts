@@ -147,9 +147,9 @@ describe("lyria", () => {
       });
       fake.on("POST", GENERATE.path, json({ candidates: [] }));
       expect((await failureOf(submitted(model("3.5")))).kind).to.equal("outcome_unknown");
-      fake.on("POST", GENERATE.path, refusal(500, "INTERNAL", "it stumbled"));
+      fake.on("POST", GENERATE.path, refusal(500, "INTERNAL", "it failed"));
       expect(await failureOf(submitted(model("3.5")))).to.include({
-        message: "500 INTERNAL: it stumbled",
+        message: "500 INTERNAL: it failed",
         billable: "unknown",
       });
     });
@@ -214,7 +214,7 @@ describe("lyria", () => {
       expect([await tokens(), await tokens()]).to.deep.equal([2, 3]);
     });
 
-    it("keeps a token no longer than it is told to: not at all where nothing is said", async () => {
+    it("keeps a token no longer than the response allows: not at all where it has no lifetime", async () => {
       fake.on("POST", TOKEN.path, json({ access_token: ACCESS_TOKEN }));
       const provider = open();
       await submitted(two(), {}, provider);

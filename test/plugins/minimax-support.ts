@@ -54,7 +54,7 @@ function completes(fake: FakeApi): ExpectedTracks {
 export const miniMaxHarness: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
-  generation: { submit: GENERATE, completes, severalTracks: { notApplicable: "a call makes one piece" } },
+  generation: { submit: GENERATE, completes, severalTracks: { notApplicable: "a call creates one track" } },
   work: { notApplicable: "the music is the response of the call" },
   refusals: {
     content: refused(1026, "input new_sensitive"),
@@ -87,8 +87,8 @@ export const miniMaxHarness: MusicProviderHarness = {
       "code 2061, not in the plan": named("misconfigured", refused(2061)),
       "an account that came too late for music": named("misconfigured", refused(2153, "closed", 410)),
       "410 without a code": named("model_unavailable", plain(410)),
-      "a code that nobody knows": named("failed", refused(4711)),
-      "a code that nobody knows, with a status that says more": named("rate_limited", refused(4711, "slow", 429)),
+      "an unknown code": named("failed", refused(4711)),
+      "an unknown code, with a status that says more": named("rate_limited", refused(4711, "slow", 429)),
       "401 without a code": named("misconfigured", plain(401)),
       "403 without a code": named("misconfigured", plain(403)),
       "408: it ran out of time": named("outcome_unknown", plain(408)),

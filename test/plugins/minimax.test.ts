@@ -62,7 +62,7 @@ describe("minimax", () => {
       output_format: "url",
     };
 
-    it("has the lyrics, the wish for none, or the wish for some of its own: never two of them", async () => {
+    it("has the lyrics, the option for none, or the option for some of its own: never two of them", async () => {
       await submitted({ lyrics: "[Verse]\r\nOld coat on the door\n", instrumental: false });
       await submitted({ lyrics: null, instrumental: true });
       await submitted({ lyrics: null, instrumental: false });

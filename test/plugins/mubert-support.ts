@@ -159,7 +159,7 @@ export const mubert: MusicProviderHarness = {
       },
       "a customer's name that it does not take": { kind: "misconfigured", script: customerRefused(422) },
       "no path to customers": { kind: "misconfigured", script: customerRefused(404) },
-      "a customer who is not told for now": { kind: "unavailable", script: customerRefused(500) },
+      "a customer whose data is unavailable for now": { kind: "unavailable", script: customerRefused(500) },
       "a customer without a token": {
         kind: "unavailable",
         script: (fake) => void fake.on(CUSTOMERS.method, CUSTOMERS.path, json({ data: { id: "c1" } })),

@@ -124,7 +124,7 @@ describe("mubert", () => {
       { what: "ran out before its time", status: 403, code: "AccessTokenExpired" },
       { what: "is refused", status: 401, code: "Unauthenticated" },
     ]) {
-      it(`is asked for anew when it ${what}, by the next call`, async () => {
+      it(`is requested again when it ${what}, by the next call`, async () => {
         await submit();
         fake.instead(TRACKS, json({ message: "no", code }, { status }));
         expect((await failureOf(submit())).providerCode).to.equal(code);

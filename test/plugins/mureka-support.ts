@@ -111,7 +111,7 @@ const received =
     return isWhole && upload?.field("purpose") === purpose && call["upload_audio_id"] === `file-${purpose}`;
   };
 
-/** Where an extension is told to begin; its greatest number is the end of any track. */
+/** Where an extension is asked to begin; its greatest number is the end of any track. */
 const extendAt = (requests: readonly FakeRequest[]): number | undefined => {
   const at = bodyOf(requests.find(({ path }) => path === EXTEND.path))["extend_at"];
   return typeof at === "number" && at < 420_000 ? at / 1_000 : undefined;
@@ -190,7 +190,7 @@ export const mureka: MusicProviderHarness = {
     },
   },
   idempotency: { notApplicable: "there is no key of idempotency" },
-  callbacks: { notApplicable: "it calls nobody" },
+  callbacks: { notApplicable: "it has no callbacks" },
   lookup: { notApplicable: "tasks are found by their id alone" },
   cancel: { notApplicable: "there is no route for it" },
   probe: {

@@ -126,7 +126,7 @@ describe("mureka", () => {
     expect(fake.calls(INSTRUMENTAL)).to.have.lengthOf(1);
   });
 
-  it("delivers a lossless copy beside the mix, until the links die after 30 days", async () => {
+  it("delivers a lossless copy next to the mix, until the links die after 30 days", async () => {
     await says({ status: "succeeded", finished_at: 1_790_000_080, choices: [aChoice(fake, tinyMp3("one"), 0)] })(fake);
     const { tracks } = (await poll(await accepted(model("v9"), {}))) as Completed;
     expect(tracks[0]?.assets.map(({ role, durationSeconds }) => [role, durationSeconds])).to.deep.equal([

@@ -55,7 +55,7 @@ export const refused =
     fake.on("POST", SUBMIT.path, json({ code: "SOME_CODE", title: "No", message: "not that" }, { status, headers }));
   };
 
-/** The bytes were put where the job is told to read them. */
+/** The bytes were put where the job reads them. */
 const receivedSource = (requests: readonly FakeRequest[]): boolean =>
   requests.some(({ method, body }) => method === "PUT" && body.equals(Buffer.from(tinyMp3("to be split")))) &&
   requests.some((request) => inputOf(request).endsWith(`${UPLOAD.path}?signature=SSScb5`));
@@ -96,7 +96,7 @@ export const musicAiHarness: MusicProviderHarness = {
         kind: "failed",
         script: job({ status: "SUCCEEDED", result: { bpm: 120, key: "C" } }),
       },
-      "a status that nobody knows": { kind: "unavailable", script: job({ status: "PONDERING" }) },
+      "an unknown status": { kind: "unavailable", script: job({ status: "PONDERING" }) },
     },
   },
   refusals: {
@@ -127,7 +127,7 @@ export const musicAiHarness: MusicProviderHarness = {
     },
   },
   idempotency: { notApplicable: "it takes no key" },
-  callbacks: { notApplicable: "it calls nobody" },
+  callbacks: { notApplicable: "it has no callbacks" },
   lookup: {
     route: LIST,
     found: (fake, attemptId) => {

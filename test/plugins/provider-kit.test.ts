@@ -83,7 +83,7 @@ describe("FakeApi", () => {
     await fake.idle();
   });
 
-  it("answers when a test says so, and in pieces", async () => {
+  it("responds when a test says so, and in chunks", async () => {
     let release = (): void => undefined;
     fake
       .on("GET", "/a", { after: new Promise<void>((resolve) => (release = resolve)), body: "late" })

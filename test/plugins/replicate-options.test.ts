@@ -38,7 +38,7 @@ describe("replicate: options of a model", () => {
     });
   });
 
-  it("say what else goes with instrumental music, and with music that has neither lyrics nor that wish", () => {
+  it("say what else goes with instrumental music, and with music that has neither lyrics nor that option", () => {
     expect(sent({ instrumental: true })).to.deep.equal({
       steps: 8,
       caption: "sea",

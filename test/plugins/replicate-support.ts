@@ -151,7 +151,7 @@ export const replicateHarness: MusicProviderHarness = {
           output: ["https://replicate.delivery/x/a.mp3", "ftp://replicate.delivery/x/b.mp3"],
         }),
       },
-      "a status that nobody knows": { kind: "unavailable", script: prediction({ status: "pondering" }) },
+      "an unknown status": { kind: "unavailable", script: prediction({ status: "pondering" }) },
     },
   },
   refusals: {

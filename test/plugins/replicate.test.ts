@@ -193,7 +193,7 @@ describe("replicate", () => {
     });
 
     for (const rest of ["no_vocals", "accompaniment", "other", "Instrumental"]) {
-      it(`takes the stem ${rest} beside the vocals for the instrumental`, async () => {
+      it(`takes the stem ${rest} next to the vocals for the instrumental`, async () => {
         const handle = await split("vocal_removal");
         await prediction({
           status: "succeeded",

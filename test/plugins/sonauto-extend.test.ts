@@ -90,7 +90,7 @@ describe("sonauto: extending a track", () => {
     ]);
   });
 
-  it("refuses what an extension cannot be told, and starts nothing", async () => {
+  it("refuses options that an extension does not take, and starts nothing", async () => {
     const refused = [
       await refusal(extend("v3", { durationSeconds: null }, { fromSeconds: 4 })),
       await refusal(extend("v2", {}, {}, { options: { bpm: 90 } })),

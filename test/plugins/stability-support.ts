@@ -84,9 +84,9 @@ function refusalsOf(route: Called): MusicProviderHarness["refusals"] {
       ),
       "a file that is too large": named("invalid_input", refused(413, "payload_too_large")),
       "another language than English": named("invalid_input", refused(422, "invalid_language")),
-      "a 403 of somebody else": named("misconfigured", responses(route, json({}, { status: 403 }))),
+      "a 403 of another server": named("misconfigured", responses(route, json({}, { status: 403 }))),
       "an address that is not there": named("model_unavailable", refused(404, "not_found")),
-      "a 500 of somebody else": named("outcome_unknown", responses(route, json({}, { status: 500 }))),
+      "a 500 of another server": named("outcome_unknown", responses(route, json({}, { status: 500 }))),
       "a gateway that gave up": named("outcome_unknown", responses(route, json({}, { status: 504 }))),
       "a plain 503": named("unavailable", responses(route, json({}, { status: 503 }))),
     },
@@ -104,7 +104,7 @@ const COMMON = {
   stemSplit: { notApplicable: "it splits no tracks" },
   vocalRemoval: { notApplicable: "it splits no tracks" },
 } satisfies Partial<MusicProviderHarness>;
-const ONE_TRACK = { notApplicable: "a call makes one piece" };
+const ONE_TRACK = { notApplicable: "a call creates one track" };
 
 /** The form's own `seed`, as a number. */
 const optionsOn = (route: Called): MusicProviderHarness["options"] => ({
@@ -137,7 +137,7 @@ export const asyncHarness: MusicProviderHarness = {
     gone: responses(RESULTS, refusal(404, "not_found")),
     expiredLink: { notApplicable: "the sound is the response itself" },
     succeedsEmpty: responses(RESULTS, sound(new Uint8Array())),
-    partlyReady: { notApplicable: "work is one piece" },
+    partlyReady: { notApplicable: "work has one result" },
     others: {
       "sound that was filtered": named(
         "content_rejected",
@@ -147,8 +147,8 @@ export const asyncHarness: MusicProviderHarness = {
       "a key that was taken back": named("misconfigured", responses(RESULTS, refusal(401, "unauthorized"))),
       "an account that was emptied": named("out_of_credit", responses(RESULTS, refusal(402, "payment_required"))),
       "questions that come too fast": named("rate_limited", responses(RESULTS, refusal(429, "rate_limit_exceeded"))),
-      "a 400 of somebody else": named("unavailable", responses(RESULTS, json({ message: "no" }, { status: 400 }))),
-      "a 404 of somebody else": named(
+      "a 400 of another server": named("unavailable", responses(RESULTS, json({ message: "no" }, { status: 400 }))),
+      "a 404 of another server": named(
         "unavailable",
         responses(RESULTS, json({ message: "no route" }, { status: 404 })),
       ),

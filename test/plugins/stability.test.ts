@@ -99,7 +99,7 @@ describe("stability", () => {
     expect(first?.headers).to.include({ accept: "audio/*" });
   });
 
-  it("sends the seed of a request beside the steps and the scale of the operator", async () => {
+  it("sends the seed of a request next to the steps and the scale of the operator", async () => {
     const options = { endpoint: "stable-audio-2", steps: 80, cfgScale: 7.5 };
     await submitted({ ...modelOf("stable-audio-2"), options }, { durationSeconds: 30, options: { seed: 7 } });
     expect(formOf(fake.calls(SYNC)[0])).to.include({ seed: "7", steps: "80", cfg_scale: "7.5" });
@@ -143,7 +143,7 @@ describe("stability", () => {
     }
   });
 
-  it("waits a minute at least when it asked too often, or as long as it is told", async () => {
+  it("waits a minute at least when it asked too often, or as long as the response says", async () => {
     const waits = async (headers: Record<string, string>): Promise<number | null> => {
       fake.on("POST", SYNC.path, refusal(429, "rate_limit_exceeded", headers));
       return (await failureOf(submitted(modelOf("stable-audio-2")))).retryAfterMs;
@@ -153,7 +153,7 @@ describe("stability", () => {
     ]);
   });
 
-  it("says what it was told: code, words, request id, and that failures cost nothing", async () => {
+  it("reports code, words and request id of the response, and that failures cost nothing", async () => {
     fake.on("POST", SYNC.path, refusal(500, "internal_error"));
     expect(await failureOf(submitted(modelOf("stable-audio-2")))).to.include({
       providerCode: "internal_error",

@@ -140,7 +140,7 @@ function referencesOf(dialect: string): MusicProviderHarness["references"] {
 
 const GENDERS: Readonly<Record<string, string>> = { f: "female", m: "male" };
 
-/** The vendor whose callbacks nobody signs. */
+/** The vendor whose callbacks are unsigned. */
 export const sunoapi: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url, dialect: "sunoapi.org" }),
@@ -205,7 +205,7 @@ export const sunoapi: MusicProviderHarness = {
       "a prompt that is too long": { kind: "invalid_input", script: refused(413) },
       "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
-      "a code that nobody knows": { kind: "outcome_unknown", script: refused(201) },
+      "an unknown code": { kind: "outcome_unknown", script: refused(201) },
       "a source that it could not fetch": { kind: "invalid_input", script: refused(451) },
       "a generation that failed at once": { kind: "unavailable", script: refused(501) },
       "a failure whose credits it gave back": { kind: "unavailable", script: refused(531) },

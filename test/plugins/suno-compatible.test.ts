@@ -268,7 +268,7 @@ describe("suno-compatible", () => {
     });
   });
 
-  it("splits no piece of another vendor", async () => {
+  it("splits no track of another vendor", async () => {
     const source = aSource({ reference: { dialect: "kie.ai", taskId: "t1", audioId: "a1" } });
     expect((await failureOf(open().submit(aSplitRequest("stem_split", source), { signal }))).kind).to.equal(
       "invalid_input",

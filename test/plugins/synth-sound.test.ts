@@ -121,7 +121,7 @@ describe("synth: music that follows the words", function () {
     expect(bandShare(stem("drums"), SAMPLE_RATE, 20, 200)).to.be.above(0.3);
   });
 
-  it("hears melody and chords beside drums and bass", () => {
+  it("hears melody and chords next to drums and bass", () => {
     for (const prompt of ["techno", "trap", "cinematic", "pop", "jazz"]) {
       const { mono, stem } = hear(prompt);
       expect(toDecibels(rmsOf(stem("other")) / rmsOf(mono)), prompt).to.be.above(-12);

@@ -103,7 +103,7 @@ describe("synth: how well other audio is split", function () {
   });
 });
 
-describe("synth: what files it takes apart", function () {
+describe("synth: the files that it splits", function () {
   this.timeout(60_000);
 
   for (const [name, sound] of [
@@ -186,7 +186,7 @@ describe("synth: what files it takes apart", function () {
 const SOUNDLESS = /no sound|cannot be decoded/;
 const OGG_BEGINNING = Buffer.concat([Buffer.from("OggS"), Buffer.alloc(24), Buffer.from("\x01vorbis")]);
 
-describe("synth: what it does not take apart", function () {
+describe("synth: files that it does not split", function () {
   this.timeout(60_000);
   const wav = (bytes: Uint8Array, change: (view: DataView) => void): Uint8Array => {
     const copy = new Uint8Array(bytes);
@@ -214,7 +214,7 @@ describe("synth: what it does not take apart", function () {
       /12 samples per second; allowed: 4000/,
     ],
     ["a FLAC file of noughts", () => Buffer.concat([Buffer.from("fLaC"), Buffer.alloc(5_000)]), "failed", SOUNDLESS],
-    ["an Ogg file that breaks off", () => Buffer.concat([OGG_BEGINNING, Buffer.alloc(500)]), "failed", SOUNDLESS],
+    ["an Ogg file that is cut short", () => Buffer.concat([OGG_BEGINNING, Buffer.alloc(500)]), "failed", SOUNDLESS],
     ["more than 15 minutes", () => longFile(901, 4_000), "failed", /too long; allowed: 900 seconds/],
     ["fewer seconds of too many samples", () => longFile(230, 192_000), "failed", /too long/],
   ];
@@ -287,7 +287,7 @@ describe("synth: splits as a provider", function () {
     expect(failure.message).to.include("100000000 bytes");
   });
 
-  it("is unavailable where the source breaks off", async () => {
+  it("is unavailable where the source is interrupted", async () => {
     const cause = new Error("the store is away");
     const open = async function* () {
       yield new Uint8Array(10);

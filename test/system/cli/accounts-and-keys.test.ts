@@ -184,7 +184,11 @@ describe("fermata accounts and keys", () => {
     ["an unknown account", ["accounts", "show", "acct_unknown"], "There is no account acct_unknown."],
     ["terms of an unknown account", ["accounts", "accept-terms", "acct_unknown"], "There is no account acct_unknown."],
     ["a key for an unknown account", ["keys", "issue", "acct_unknown"], "There is no account acct_unknown."],
-    ["a suspension of an unknown account", ["accounts", "suspend", "acct_unknown"], "There is no account acct_unknown."],
+    [
+      "a suspension of an unknown account",
+      ["accounts", "suspend", "acct_unknown"],
+      "There is no account acct_unknown.",
+    ],
     ["a revocation for an unknown account", ["keys", "revoke", "--account", "acct_x"], "There is no account acct_x."],
     ["an unknown key", ["keys", "revoke", "key_unknown"], "There is no key key_unknown."],
   ];

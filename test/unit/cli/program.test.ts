@@ -141,13 +141,21 @@ describe("The command line", () => {
       ["credits", "grant", "acct_1", "1.5"],
       /'1\.5' is invalid for argument 'amount'\. Allowed: a whole number\./,
     ],
-    ["a search without an account", ["library", "search", "rain"], /^error: required option '--account <id>' not specified/],
+    [
+      "a search without an account",
+      ["library", "search", "rain"],
+      /^error: required option '--account <id>' not specified/,
+    ],
     [
       "a search limit out of bounds",
       ["library", "search", "--account", "acct_1", "--limit", "26"],
       /Allowed: 1 to 25\./,
     ],
-    ["a private playlist without an owner", ["playlists", "create", "x"], /^error: name an --account, or make it --public/],
+    [
+      "a private playlist without an owner",
+      ["playlists", "create", "x"],
+      /^error: name an --account, or make it --public/,
+    ],
     ["an edit of nothing", ["playlists", "edit", "pls_1", "--json"], /^error: name what is to change/],
     [
       "a playlist public and private",
