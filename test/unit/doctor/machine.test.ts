@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import {
-  classifyFilesystem,
+  classifyFilesystem as classifySqliteFilesystem,
   classifyMode,
   classifySqliteRefusal,
 } from "../../../adapters/storage/sql/doctor/sqlite.js";
@@ -51,12 +51,12 @@ describe("The doctor of this machine, by given facts", () => {
 
   it("warns of SQLite on a filesystem of the network", () => {
     const [ext4, nfs, fuse] = [0xef53, 0x6969, 0x65735546];
-    expect([ext4, nfs, fuse].map((type) => classifyFilesystem("/data/f", type).result)).to.deep.equal([
+    expect([ext4, nfs, fuse].map((type) => classifySqliteFilesystem("/data/f", type).result)).to.deep.equal([
       "ok",
       "warning",
       "warning",
     ]);
-    expect(classifyFilesystem("/data/f", nfs).message).to.include("/data/f is on NFS");
+    expect(classifySqliteFilesystem("/data/f", nfs).message).to.include("/data/f is on NFS");
   });
 
   it("wants SQLite's write-ahead log, flushed at each commit", () => {
