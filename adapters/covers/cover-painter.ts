@@ -13,7 +13,7 @@ const DIRECTIONS = 2_048;
 /** How far a layer's shadow falls, in pixels, and how much it darkens at the most. */
 const SHADOW_PIXELS = 26;
 const SHADOW_DEPTH = 0.34;
-/** Shadows come in steps that nobody sees, which a PNG holds in half the bytes. */
+/** Shadows come in invisible steps, which a PNG holds in half the bytes. */
 const SHADOW_STEPS = 80;
 
 /** A sheet of paper with an outline round the picture's centre. */

@@ -18,7 +18,7 @@ export interface SecretKeyCheckOptions {
 const NAME = "secret key";
 const SET_IT = "Set FERMATA_SECRETS__KEY to the same text for every process; `openssl rand -base64 33` makes one.";
 
-/** Whether the key is there, only ours, and the storage's. It is not made: it would belong to whoever looks. */
+/** Whether the key is there, only ours, and the storage's. The check does not create it: it would belong to the wrong user. */
 export async function checkSecretKey(question: SecretKeyCheckOptions): Promise<CheckResult> {
   const given = [question.given, question.givenToo ?? null].filter((key) => key !== null);
   if (given.length > 0) return classifyKeys(given, "secrets.key", question);

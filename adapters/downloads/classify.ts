@@ -34,7 +34,7 @@ export async function classify(
   return failure("failed", url, words);
 }
 
-/** As much of it as arrives; a refusal that breaks off is a refusal all the same. */
+/** As much of it as arrives; an interrupted refusal is a refusal all the same. */
 async function beginning({ body }: DownloadResponse): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -33,7 +33,7 @@ export interface DownloadDeps {
 /** Milliseconds. How long a connection may take is the connector's business. */
 export interface DownloadLimits {
   readonly firstByteMs: number;
-  /** Between two pieces. */
+  /** Between two chunks. */
   readonly idleMs: number;
   /** For all of it, with what had to be asked for again. */
   readonly totalMs: number;
@@ -43,12 +43,12 @@ export interface DownloadLimits {
 
 const LIMITS: DownloadLimits = { firstByteMs: 60_000, idleMs: 30_000, totalMs: 1_800_000, resumeMs: 500 };
 
-/** How often one download may go on where it broke off. */
+/** How often one download may be resumed. */
 const RESUMES_MAX = 5;
 
 const CONNECTIONS_MAX = 16;
 
-/** A connection is kept no longer, whatever the server would like: a name may have moved to where nobody may go. */
+/** A connection is kept no longer, whatever the server would like: a name may have moved to a forbidden address. */
 const KEPT_MAX_MS = 10_000;
 
 /** Answers to the question for a rest where the file is another one by now. */
@@ -93,7 +93,7 @@ export class Downloads {
     return unpacked(this.bytesOf(ask, response, known, whole), response);
   }
 
-  /** Breaks off what runs. */
+  /** Interrupts the running downloads. */
   async close(): Promise<void> {
     this.closing.abort();
     await Promise.all([this.agent.destroy(), this.configuredAgent?.destroy()]);
@@ -134,7 +134,7 @@ export class Downloads {
     return response;
   }
 
-  /** The bytes of an answer; what breaks off goes on with the rest, where the server can. */
+  /** The bytes of a response; an interrupted one is resumed, where the server can. */
   private async *bytesOf(
     ask: Ask,
     first: DownloadResponse,
@@ -164,11 +164,11 @@ export class Downloads {
       if (known.length !== null && at > known.length)
         throw failure("failed", url, `it has more than the ${known.length} bytes it was said to have`);
       if (signal.aborted) throw failure("unavailable", url, whyAborted(signal), { cause: problem });
-      if (known.validator === null || resumes === RESUMES_MAX) throw brokenOff(url, at, known, problem);
+      if (known.validator === null || resumes === RESUMES_MAX) throw interrupted(url, at, known, problem);
       await this.deps.clock.sleep(this.limits.resumeMs * (resumes + 1), signal);
     }
     // Lasting it is not: from its beginning it can be had.
-    throw failure("unavailable", url, `it broke off after ${at} bytes, and there is another file by now`);
+    throw failure("unavailable", url, `it was interrupted after ${at} bytes, and there is another file by now`);
   }
 
   /** null when what comes is not the rest of the same file. */
@@ -196,14 +196,14 @@ function knownOf({ headers }: DownloadResponse): Known {
   };
 }
 
-function brokenOff(url: URL, at: number, { length }: Known, problem: unknown): ProviderFailure {
+function interrupted(url: URL, at: number, { length }: Known, problem: unknown): ProviderFailure {
   // The last try's own failure tells more, and how long to wait.
   if (ProviderFailure.is(problem)) return problem;
   const words = problem === null ? "" : `: ${wordsFor(problem)}`;
   return failure(
     "unavailable",
     url,
-    `it broke off after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`,
+    `it was interrupted after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`,
     {
       cause: problem ?? undefined,
     },

@@ -32,7 +32,7 @@ export interface DownloadRequest {
 /**
  * Asks for a file and goes along with redirects, each hop by the same guarded connections.
  *
- * @throws {ProviderFailure} there is no answer, or it leads where nobody may go
+ * @throws {ProviderFailure} there is no response, or it leads to a forbidden address
  */
 export async function followRedirects({
   url,
@@ -94,7 +94,7 @@ async function ask(
       headers: { ...headers },
       signal,
     });
-    // Whoever reads it sees the error; one that comes after it was given up has no reader.
+    // Its reader sees the error; one that comes after the body was given up has no reader.
     body.on("error", () => undefined);
     return { url, status: statusCode, headers: toHeaders(fields), body };
   } catch (cause) {
@@ -112,7 +112,7 @@ async function ask(
 }
 
 export function whyAborted({ reason }: AbortSignal): string {
-  return (reason as Error | undefined)?.name === "TimeoutError" ? "it was not over in time" : "it was broken off";
+  return (reason as Error | undefined)?.name === "TimeoutError" ? "it was not over in time" : "it was interrupted";
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -41,7 +41,7 @@ export interface GenerationRequest {
 export interface GenerationReference {
   /** Such as one that was uploaded. */
   track_id: string;
-  /** `extend` goes on from its end or earlier, `cover` makes the same music anew, `inpaint` replaces a part. */
+  /** `extend` goes on from its end or earlier, `cover` creates the same music again, `inpaint` replaces a part. */
   mode: "extend" | "cover" | "inpaint";
   /** Seconds: where `extend` goes on, or `inpaint` begins. */
   from?: number;

@@ -25,7 +25,7 @@ import type { ReadUsage } from "../../core/usage/read-usage.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { ConnectionLimits } from "./connections/limits.js";
 
-/** Whose `X-Forwarded-For` is believed, as Express takes it: nobody's, a number of hops, or these networks. */
+/** Whose `X-Forwarded-For` is believed, as Express takes it: none, a number of hops, or these networks. */
 export type TrustProxy = boolean | number | string | readonly string[];
 
 export interface HttpSettings {
@@ -70,7 +70,7 @@ export interface CompletedRequest {
   /** 499 when the client went away before it was answered. */
   readonly status: number;
   readonly errorCode: ErrorCode | null;
-  /** Bytes of the body; null when there was none, or nobody knows. */
+  /** Bytes of the body; null when there was none, or it is unknown. */
   readonly requestBytes: number | null;
   readonly responseBytes: number;
   /** The job that the request made, replayed or read. */
@@ -90,7 +90,7 @@ export interface ControllerSource {
 /** Everything that the HTTP adapter needs of the world. */
 export interface HttpDeps {
   readonly settings: HttpSettings;
-  /** What callers reach this server by, without a slash at its end; asked anew for every URL. */
+  /** What callers reach this server by, without a slash at its end; read again for every URL. */
   readonly publicUrl: { readonly current: string };
 
   readonly authenticate: Pick<Authenticate, "identify">;
@@ -125,6 +125,6 @@ export interface HttpDeps {
   readonly metrics?: Pick<Metrics, "countRequest">;
   /** What `GET /metrics` shows; without it there is no such page. */
   readonly metricsPage?: MetricsPage;
-  /** Told of every authenticated request once its answer has ended. */
+  /** Called for every authenticated request once its response has ended. */
   onCompleted?(answered: CompletedRequest): void;
 }

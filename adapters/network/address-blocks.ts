@@ -1,6 +1,6 @@
 /** The address policy as data: IANA's special-purpose registries as of 2025-10, and multicast. @see webhooks, section 5.1 */
 
-/** What IPv4 has beside global unicast; AS112 and AMT are reachable, but nobody receives anything there. */
+/** What IPv4 has except global unicast; AS112 and AMT are reachable, but have no receivers. */
 export const BLOCKED_IPV4 = [
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private

@@ -43,7 +43,7 @@ export function systemResolver({
   };
 }
 
-/** A resolver for each question: it reads the system's servers anew, and is cancelled alone. */
+/** A resolver for each lookup: it reads the system's servers again, and is cancelled alone. */
 async function askServers(
   name: string,
   maxMs: number,

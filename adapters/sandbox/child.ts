@@ -14,7 +14,7 @@ const { handle } = (await import(process.argv[2] ?? "")) as SandboxModule;
 process.on("message", (request: object) => void reply(request));
 process.send?.(READY);
 
-/** What a module throws is its own mistake: the process ends, and the parent reports why. */
+/** An error that a module throws is its own: the process ends, and the parent reports why. */
 async function reply(request: object): Promise<void> {
   process.send?.(await handle(request));
 }

@@ -27,7 +27,7 @@ export interface FolderCheckOptions {
   readonly isPrivate: boolean;
 }
 
-/** Whether files can be written there, stay there and fit in. One that is missing is not made: it would belong to whoever looks. */
+/** Whether files can be written there, stay there and fit in. The check does not create a missing one: it would belong to the wrong user. */
 export async function checkFolder(question: FolderCheckOptions): Promise<readonly CheckResult[]> {
   const { name, path, setting, isPrivate } = question;
   try {
@@ -63,7 +63,7 @@ export function checkPrivacy(name: string, path: string, mode: number): CheckRes
   return failed(name, message, `\`chmod 700 ${path}\``);
 }
 
-/** @returns null when whoever looks is who will write, as far as one can see */
+/** @returns null when the checking user is the one that will write, as far as that shows */
 export function classifyOwner(name: string, path: string, owner: number, user: number): CheckResult | null {
   if (user !== 0 || owner === 0) return null;
   const message = `${path} belongs to the user ${owner}, and root may write anywhere: what that user may do was not seen.`;

@@ -9,7 +9,7 @@ const FILE = tinyMp3("downloads");
 const LONG = Buffer.concat([tinyWav(), Buffer.alloc(400_000, "sound")]);
 const RANGES = { "Accept-Ranges": "bytes", ETag: '"v1"' };
 
-describe("GuardedAssetOpener with URLs, when it breaks off", () => {
+describe("GuardedAssetOpener with URLs, when it is interrupted", () => {
   let host: FileHost;
   beforeEach(async () => {
     host = await FileHost.open();
@@ -55,7 +55,7 @@ describe("GuardedAssetOpener with URLs, when it breaks off", () => {
     expect(host.of("/y")).to.have.lengthOf(6);
   });
 
-  it("never joins two files: what has changed meanwhile is fetched anew by whoever asked", async () => {
+  it("never joins two files: a file that has changed meanwhile is fetched again by the caller", async () => {
     const changed = cutting(LONG, [], { ...RANGES, ETag: '"v2"' });
     expect(await refusal(host.on("/x", cutting(LONG, [100_000], RANGES), changed))).to.include({ kind: "unavailable" });
     expect(await refusal(host.on("/z", cutting(LONG, [100_000], RANGES), responding(416)))).to.include({
@@ -85,7 +85,7 @@ describe("GuardedAssetOpener with URLs, when it breaks off", () => {
     for (const headers of unfit) {
       const refused = await refusal(host.on("/x", cutting(LONG, [100_000], headers)));
       expect(refused).to.include({ kind: "unavailable" });
-      expect(refused.message).to.match(/broke off after 100000 of \d+ bytes/);
+      expect(refused.message).to.match(/was interrupted after 100000 of \d+ bytes/);
     }
     const unsaid: Handler = (_request, response) =>
       response.writeHead(200).write(LONG.subarray(0, 100_000), () => response.socket?.end());
@@ -117,7 +117,7 @@ describe("GuardedAssetOpener with URLs, when it takes too long", () => {
     await host.quiet();
   });
 
-  it("ends at once when it is broken off or the opener closes", async () => {
+  it("ends at once when it is interrupted or the opener closes", async () => {
     const interrupt = new AbortController();
     const url = host.on("/x", (request, response) => {
       standing(request, response);

@@ -32,7 +32,7 @@ export class ImportFolder implements ImportFiles {
 }
 
 async function look(path: string): Promise<ImportFile> {
-  // Not to wait for somebody to write into it, should it be a pipe.
+  // Does not wait for a writer, should it be a pipe.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();

@@ -38,7 +38,7 @@ export interface S3Options {
   readonly url: string;
   /** null: as the SDK finds them. */
   readonly credentials?: S3Credentials | null;
-  /** Whether whoever may listen is sent to the bucket; true by default. */
+  /** Whether listeners are redirected to the bucket; true by default. */
   readonly givesLinks?: boolean;
   readonly timeouts?: Partial<S3Timeouts>;
   /** Says when links are signed. */
@@ -48,7 +48,7 @@ export interface S3Options {
 
 /**
  * Objects in one bucket of any server that speaks S3. What has a name was stored completely before it got it. A failure of the server is a
- * {@link ServiceUnavailableError}, whatever its kind: what an operator has to mend stands in its cause.
+ * {@link ServiceUnavailableError}, whatever its kind: its cause names what an operator has to fix.
  */
 export class S3AudioStore implements AudioStore {
   readonly linkTo?: (key: string, link: AudioLink) => Promise<string>;
@@ -98,7 +98,7 @@ export class S3AudioStore implements AudioStore {
       { ...this.objectOf(key), ...(range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }) },
       key,
     );
-    // It counts only while somebody waits: whoever reads may take all the time he wants.
+    // It counts only while the reader waits: the reader itself may be as slow as it likes.
     let timer: NodeJS.Timeout | undefined;
     const iterator = body[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>;
     try {

@@ -14,7 +14,7 @@ export interface S3Timeouts {
   readonly connectMs: number;
   /** From a request to the headers of its answer; a part that is stored goes with the request. */
   readonly responseMs: number;
-  /** Between two pieces of what is read, while somebody waits for it. */
+  /** Between two chunks of a read, while its reader waits. */
   readonly idleMs: number;
 }
 
@@ -23,7 +23,7 @@ export const S3_TIMEOUTS: S3Timeouts = { connectMs: 5_000, responseMs: 60_000, i
 /** The first try and what the SDK makes of failures that may pass, with its own waits in between. */
 const ATTEMPTS_MAX = 3;
 
-/** Files that are sent through take one each, for as long as somebody listens. */
+/** Files that are sent through take one each, for as long as the client listens. */
 const CONNECTIONS_MAX = 512;
 
 /** Opens connections for the SDK: the guarded ones, which config has. */

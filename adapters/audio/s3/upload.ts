@@ -97,10 +97,10 @@ async function* partsOf(
         count += 1;
         [part, filled] = [Buffer.allocUnsafeSlow(PART_BYTES), 0];
       }
-      const piece = chunk.subarray(at, at + PART_BYTES - filled);
-      part.set(piece, filled);
-      filled += piece.byteLength;
-      at += piece.byteLength;
+      const slice = chunk.subarray(at, at + PART_BYTES - filled);
+      part.set(slice, filled);
+      filled += slice.byteLength;
+      at += slice.byteLength;
     }
   }
   if (filled > 0 || count === 0) yield part.subarray(0, filled);

@@ -10,8 +10,8 @@ const HARMFUL: Readonly<Record<string, { readonly when: (value: unknown) => bool
   "delivery-limit": { when: isBelow(DELIVERY_LIMIT), so: "notifications become dead letters sooner" },
   "max-length": { when: isBelow(NOTIFICATIONS_MAX), so: "notifications are refused sooner" },
   "max-length-bytes": { when: isBelow(Infinity), so: "notifications are refused sooner" },
-  "message-ttl": { when: isBelow(Infinity), so: "bells that wait become dead letters" },
-  expires: { when: isBelow(Infinity), so: "the queue is deleted when nobody listens" },
+  "message-ttl": { when: isBelow(Infinity), so: "waiting notifications become dead letters" },
+  expires: { when: isBelow(Infinity), so: "the queue is deleted when no worker listens" },
   overflow: { when: (value) => value !== "reject-publish", so: "what a full queue drops fills the dead letters" },
 };
 

@@ -10,7 +10,7 @@ const RESPONSE_MAX_MS = 5_000;
 const ACCESS_REFUSED = 403;
 
 /** Of no provider: their ids have no blank. */
-const NOBODY = "no provider";
+const UNROUTABLE = "no provider";
 
 /** Declares the exchanges and the queue of dead letters, which also checks what is there, argument by argument. */
 export function checkExchanges(model: ChannelModel, broker: Broker, topology: Topology): Promise<CheckResult> {
@@ -43,7 +43,7 @@ export function checkQueue(
   });
 }
 
-/** Sends a message to nobody: a broker that is short of memory or disk takes none, and says so only to those who send. */
+/** Sends an unroutable message: a broker that is short of memory or disk takes none, and says so only to those who send. */
 export function checkAlarms(model: ChannelModel, broker: Broker, topology: Topology): Promise<CheckResult> {
   const name = "rabbitmq alarms";
   return checked(name, broker, async () => {
@@ -106,7 +106,7 @@ function classifyDifference(name: string, broker: Broker, message: string): Chec
     `${found}.`,
     command === undefined
       ? `Delete it${advice ?? "."}`
-      : `${command}; it is made anew, and the sweep finds the jobs meanwhile.`,
+      : `${command}; it is declared again, and the sweep finds the jobs meanwhile.`,
   );
 }
 
@@ -135,7 +135,7 @@ async function mayListen(channel: Channel, queue: string): Promise<void> {
 function confirmed(channel: ConfirmChannel, topology: Topology): Promise<null> {
   return new Promise((resolve, reject) => {
     channel.once("error", reject);
-    channel.publish(topology.jobs, NOBODY, Buffer.alloc(0), {}, (error: unknown) => {
+    channel.publish(topology.jobs, UNROUTABLE, Buffer.alloc(0), {}, (error: unknown) => {
       if (error === null) resolve(null);
       else reject(error instanceof Error ? error : new Error("the message was refused"));
     });

@@ -56,7 +56,7 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   async close(): Promise<void> {
-    // Nobody else knows of it.
+    // No other process counts it.
   }
 
   private statesOf(subject: string, rules: readonly WindowRule[], now: number): WindowState[] {

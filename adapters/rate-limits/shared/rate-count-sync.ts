@@ -40,17 +40,17 @@ interface BatchEntry {
   readonly pendingRequests: readonly PendingRequest[];
 }
 
-/** `alone`: the storage is left in peace for a while. `probing`: whoever comes next tries it again. */
+/** `alone`: the storage is not used for a while. `probing`: the next request tries it again. */
 type State = "shared" | "alone" | "probing";
 
 /**
  * Brings what this process counted to the shared counts, and requests that it may not decide alone. One transaction at a time takes
- * everything that waits: at once when a request waits, else every so often. When the storage cannot be had, everybody is told to decide
+ * everything that waits: at once when a request waits, else every so often. When the storage is unavailable, every process has to decide
  * alone, and what was counted meanwhile is brought once it is back.
  */
 export class RateCountSync {
   private pendingRequests: PendingRequest[] = [];
-  /** Subjects of which the others do not know everything yet, or which are to be looked up anew. */
+  /** Subjects of which the others do not know everything yet, or which are to be looked up again. */
   private readonly changed = new Set<LocalCounts>();
   /** Those whose turn has come. */
   private due: LocalCounts[] = [];
@@ -74,7 +74,7 @@ export class RateCountSync {
   /**
    * Has a request counted in the shared counts, or with rules null only looks them up.
    *
-   * @returns null when nobody else decided: it is up to `counts`
+   * @returns null when no shared decision was made: it is up to `counts`
    */
   ask(counts: LocalCounts, rules: readonly WindowRule[] | null): Promise<RateDecision | null> {
     return new Promise((resolve) => {
@@ -174,7 +174,7 @@ export class RateCountSync {
         this.goAlone(new Error(`The storage took longer than ${this.options.waitMaxMs} ms.`), group);
       }
       this.arrive(group, await settled);
-      if (this.rounds >= ROUNDS_PER_SWEEP) this.sweeping ??= this.deleteEnded(); // nobody waits for it
+      if (this.rounds >= ROUNDS_PER_SWEEP) this.sweeping ??= this.deleteEnded(); // in the background
     } catch (error) {
       this.goAlone(error, group);
     } finally {
@@ -188,14 +188,14 @@ export class RateCountSync {
       counts.settle(claims, windows, this.deps.clock.now());
       const inTurn = decisions.values();
       for (const question of questions)
-        this.answer(question, question.rules === null ? null : (inTurn.next().value as RateDecision));
+        this.respond(question, question.rules === null ? null : (inTurn.next().value as RateDecision));
     }
     if (this.state === "shared") return;
     this.state = "shared";
     this.deps.logger.info("Rate limits are counted by all processes together again");
   }
 
-  private answer(question: PendingRequest, decision: RateDecision | null): void {
+  private respond(question: PendingRequest, decision: RateDecision | null): void {
     const { counts, rules } = question;
     if (!question.isResponded) {
       question.isResponded = true;
@@ -208,7 +208,7 @@ export class RateCountSync {
 
   private goAlone(error: unknown, group: readonly BatchEntry[]): void {
     if (this.state === "shared") {
-      this.deps.logger.warn("Rate limits are counted by this process alone: the shared counts are out of reach", {
+      this.deps.logger.warn("Rate limits are counted by this process alone: the shared counts are unavailable", {
         error,
       });
     }
@@ -217,7 +217,7 @@ export class RateCountSync {
       ...group.flatMap(({ pendingRequests: questions }) => questions),
       ...this.pendingRequests.splice(0),
     ];
-    for (const question of waiting) if (!question.isResponded) this.answer(question, null);
+    for (const question of waiting) if (!question.isResponded) this.respond(question, null);
     for (const counts of [...group.map((entry) => entry.counts), ...this.due.splice(0)]) this.changed.add(counts);
     if (!this.isClosed) this.wait(this.options.retryMs);
   }

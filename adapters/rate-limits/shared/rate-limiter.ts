@@ -12,7 +12,7 @@ const DEFAULTS: RateCountSyncOptions = { syncMs: 200, waitMaxMs: 1_000, retryMs:
  * Counts together with all processes on one storage, and never writes for every request. A process counts by itself up to a sixtieth of
  * the limit and shares that in batches: N processes let pass at most N sixtieths more than the limit, three of them 5 %. What goes
  * beyond, and everything under limits below 60, is counted in the shared counts first, one transaction for all that wait; as is the
- * first request of a subject that this process does not know. While the storage is out of reach each process holds the limits by
+ * first request of a subject that this process does not know. While the storage is unavailable each process holds the limits by
  * itself. A process that is killed forgets what it had not shared: at most a sixtieth.
  */
 export class SharedRateLimiter implements RateLimiter {
@@ -41,7 +41,7 @@ export class SharedRateLimiter implements RateLimiter {
         const shared = await this.exchange.ask(counts, rules);
         if (shared !== null) return shared;
       } else {
-        // Of a refusal too: somebody may have given back what makes room here.
+        // Of a refusal too: another request may have given back its share.
         this.exchange.tell(counts);
         return decision;
       }

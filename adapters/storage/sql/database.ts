@@ -48,7 +48,7 @@ export async function openDatabase({ url, logger, lockWaitMs }: DatabaseOptions)
   );
 }
 
-/** An open database with its schema. Whoever opens it closes it. */
+/** An open database with its schema. Its opener closes it. */
 export class KnexDatabase {
   constructor(
     readonly dialect: Dialect,
@@ -94,10 +94,10 @@ export class KnexDatabase {
   async migrate(): Promise<string[]> {
     if (!(await this.isPending())) return [];
     return this.connections.alone(async (knex) => {
-      // Somebody else was first, perhaps.
+      // Another process may have been first.
       if (!(await this.isPending())) return [];
       const config = { tableName: MIGRATIONS_TABLE, migrationSource: migrationSource(this.dialect) };
-      // knex has a lock of its own, which whoever dies leaves behind. Nobody else is at work now, so it is nobody's.
+      // knex has a lock of its own, which a killed process leaves behind. No other process migrates now, so it has no owner.
       await knex.migrate.forceFreeMigrationsLock(config);
       const [, applied] = (await knex.migrate.latest(config)) as [number, string[]];
       return applied;

@@ -40,7 +40,7 @@ export interface Dialect {
 
 export interface ConnectOptions {
   readonly log: Knex.Logger;
-  /** How long one statement waits for a lock that somebody else holds. */
+  /** How long one statement waits for a lock that another transaction holds. */
   readonly lockWaitMs: number;
 }
 

@@ -51,7 +51,7 @@ export class Connection {
     return !this.socket.destroyed && performance.now() - this.openedAt < AGE_MAX_MS;
   }
 
-  /** Has one listener told when either side ends it. */
+  /** Calls one listener when either side ends it. */
   whenGone(listener: () => void): void {
     this.goneListener = listener;
   }
@@ -108,7 +108,7 @@ export class KeptConnections {
   }
 }
 
-/** Gives the client the one socket. It never gets to open another, which nobody would have checked. */
+/** Gives the client the one socket. It never gets to open another, which would be unchecked. */
 function handOver(socket: Socket): buildConnector.connector {
   let isGiven = false;
   return (_options, callback) => {

@@ -1,9 +1,9 @@
-const BROKEN_OFF = "it was broken off";
+const INTERRUPTED = "it was interrupted";
 
-/** All tries are broken off by the signal of one stopping process: it gets one listener, whatever the number of tries. */
+/** The signal of a stopping process interrupts all delivery attempts: it gets one listener, however many there are. */
 const followers = new WeakMap<AbortSignal, Set<Deadline>>();
 
-/** The end of one try: its time is over, or it is broken off. */
+/** The end of one delivery attempt: a timeout, or an interruption. */
 export class Deadline {
   /** On the clock of `performance.now()`. */
   readonly startedAt = performance.now();
@@ -16,7 +16,7 @@ export class Deadline {
     private readonly outer: AbortSignal,
   ) {
     this.timer = setTimeout(() => this.abort(`it was not over within ${timeoutMs} ms`), timeoutMs);
-    if (outer.aborted) this.abort(BROKEN_OFF);
+    if (outer.aborted) this.abort(INTERRUPTED);
     else followersOf(outer).add(this);
   }
 
@@ -70,6 +70,6 @@ function followersOf(signal: AbortSignal): Set<Deadline> {
   if (known !== undefined) return known;
   const deadlines = new Set<Deadline>();
   followers.set(signal, deadlines);
-  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.abort(BROKEN_OFF)), { once: true });
+  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.abort(INTERRUPTED)), { once: true });
   return deadlines;
 }

@@ -24,7 +24,7 @@ export function isGone({ status, end }: Answer): boolean {
   );
 }
 
-/** The class and the words of an exchange that broke off by itself. */
+/** The class and the words of an exchange that ended too early. */
 export function postFailure(error: Error): { readonly failure: WebhookFailure; readonly words: string } {
   const code = codeOf(error);
   // With TLS 1.3 a server objects to the client only after the handshake.

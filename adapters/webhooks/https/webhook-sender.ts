@@ -87,7 +87,7 @@ export class HttpsWebhookSender implements WebhookSender {
       if (this.isClosed) deadline.abort("the sender is closed");
       return await this.try(message, deadline);
     } catch (error) {
-      // A message that cannot be sent is its own failure, not that of whoever sends the others.
+      // A message that cannot be sent is its own failure, not that of the others.
       return failed(
         "protocol",
         `The message could not be sent: ${error instanceof Error ? error.message : String(error)}.`,

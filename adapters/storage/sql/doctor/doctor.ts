@@ -11,7 +11,7 @@ export interface StorageDoctorOptions {
   readonly logger: Logger;
 }
 
-/** What an engine is asked, beside its schema. `target` is the URL without its scheme. */
+/** What is checked of an engine, in addition to its schema. `target` is the URL without its scheme. */
 interface Engine {
   /** Why it is no use to open the database; null when it can be tried. */
   refuse(target: string): Promise<CheckResult | null>;
@@ -58,7 +58,7 @@ async function checkSchema(database: KnexDatabase): Promise<CheckResult> {
   try {
     return classifySchema(name, await database.schemaStatus());
   } catch (error) {
-    return failed(name, `It cannot be read: ${messageOf(error)}.`, "Mend what else was found first.");
+    return failed(name, `It cannot be read: ${messageOf(error)}.`, "Fix the other problems first.");
   }
 }
 

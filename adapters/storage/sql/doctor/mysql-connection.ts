@@ -34,7 +34,7 @@ export function classifyRefusal(target: string, error: unknown): CheckResult {
     1698: admit,
     1044: `As an administrator: ${grant}`,
     1049: `As an administrator: CREATE DATABASE ${quoted(database)} CHARACTER SET utf8mb4; ${grant}`,
-    1040: "Raise max_connections, or end connections that nobody uses.",
+    1040: "Raise max_connections, or end unused connections.",
     1203: "Raise max_user_connections of the user, or run fewer processes.",
   };
   const usual = "Start the server, or correct host and port in storage.url.";

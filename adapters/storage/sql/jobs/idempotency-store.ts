@@ -39,9 +39,9 @@ export class KnexIdempotencyStore implements IdempotencyStore {
     await session.insert(IDEMPOTENCY_RECORDS, records.map(toIdempotencyRow));
   }
 
-  async updateResponse(tx: Transaction, record: KeyOfJob, answer: StoredResponse): Promise<void> {
+  async updateResponse(tx: Transaction, record: KeyOfJob, response: StoredResponse): Promise<void> {
     const { accountId, keyHash, jobId } = record;
-    await sessionOf(tx).run(UPDATE_RESPONSE, [answer.status, answer.body, accountId, keyHash, jobId]);
+    await sessionOf(tx).run(UPDATE_RESPONSE, [response.status, response.body, accountId, keyHash, jobId]);
   }
 
   deleteExpired(tx: Transaction, now: number, limit: number): Promise<number> {

@@ -19,8 +19,8 @@ export const IDEMPOTENCY_RECORDS = table(
 );
 export type IdempotencyRow = RowOf<typeof IDEMPOTENCY_RECORDS>;
 
-export function toIdempotencyRow({ response: answer, ...record }: IdempotencyRecord): IdempotencyRow {
-  return IDEMPOTENCY_RECORDS.toRow({ ...record, status: answer.status, response: answer.body });
+export function toIdempotencyRow({ response, ...record }: IdempotencyRecord): IdempotencyRow {
+  return IDEMPOTENCY_RECORDS.toRow({ ...record, status: response.status, response: response.body });
 }
 
 export function toIdempotencyRecord(row: IdempotencyRow): IdempotencyRecord {

@@ -9,7 +9,7 @@ const LINES: Readonly<Record<string, (options: LineOptions) => Promise<Line>>> =
   mysql: async (options) => (await import("./mysql-line.js")).openMysqlLine(options),
 };
 
-/** A connection of the heartbeat's own, opened when it is needed, and anew after whatever went wrong with it. */
+/** The dedicated connection of the lease renewal, opened when it is needed, and again after an error. */
 export class HeartbeatConnection {
   private line: Line | null = null;
 

@@ -7,7 +7,7 @@ export interface Line {
   readonly timeQuery: string;
   /** False once the other end is known to be gone. */
   readonly isOpen: boolean;
-  /** Whether somebody holds a lock on this row, while others may be free. */
+  /** Whether another transaction holds a lock on this row, while others may be free. */
   isRowLocked(error: unknown): boolean;
   /** Never rejects. */
   close(): Promise<void>;

@@ -18,7 +18,7 @@ export type ToThread =
   | { readonly kind: "close" };
 
 export type FromThread =
-  /** Leases are about to be renewed: is anybody still there? */
+  /** Leases are about to be renewed: does the event loop still respond? */
   | { readonly kind: "beat" }
   | { readonly kind: "lost"; readonly jobId: JobId; readonly fence: number }
   | {

@@ -1,6 +1,6 @@
 import { addColumn, addIndex, createTable, type Migration } from "./migration.js";
 
-/** Splits and their files, stand-ins, what attempts cost, callbacks of providers, and whom to tell of cancelled work. */
+/** Splits and their files, fallbacks, costs of attempts, callbacks of providers, and cancelled work to report. */
 export const providers: Migration = {
   name: "0014-providers",
   async up(knex, columns) {

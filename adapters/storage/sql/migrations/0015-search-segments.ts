@@ -47,7 +47,7 @@ export const searchSegments: Migration = {
       columns.integer(table, "created_at").notNullable();
       table.primary(["shelf", "item_id"]);
     });
-    // Whoever files holds its one row.
+    // The process that indexes locks its one row.
     await createTable(knex, "search_upkeep", (table) => {
       columns.integer(table, "id").notNullable().primary();
     });

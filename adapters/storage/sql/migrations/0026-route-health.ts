@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.js";
 
-/** The health of a model is stored beside that of its provider: its id is longer. */
+/** The health of a model is stored next to that of its provider: its id is longer. */
 export const routeHealth: Migration = {
   name: "0026-route-health",
   async up(knex, columns) {

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { ColumnTypes } from "../dialect.js";
 
 /**
- * One step of the schema. Where the engine commits each change of the schema by itself, a step that broke off in the middle runs
+ * One step of the schema. Where the engine commits each change of the schema by itself, an interrupted step runs
  * again, so each of its changes first looks whether it is already there.
  */
 export interface Migration {

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from "mysql2";
 
 /**
- * How long what may take. Whoever asks the API hears of a storage that is out of reach within a second: because there is no connection
+ * Time limits. A caller of the API gets an error for an unavailable storage within a second: because there is no connection
  * to be had (the check of an old one and the opening of a new one included), or because a statement is late and the server does not
  * greet a newcomer either.
  */
@@ -37,7 +37,7 @@ export function sessionSetup(lockWaitSeconds: number): string {
     "time_zone = '+00:00'",
     `sql_mode = '${SQL_MODE}'`,
     `innodb_lock_wait_timeout = ${lockWaitSeconds}`,
-    // The same for what waits until somebody's change of the schema is through.
+    // The same for statements that wait for a change of the schema.
     `lock_wait_timeout = ${lockWaitSeconds}`,
     `wait_timeout = ${SILENCE_SECONDS}`,
   ];

@@ -19,7 +19,7 @@ type RateCountRow = RowOf<typeof RATE_COUNTS>;
 
 const FIND = `SELECT ${columnsOf(RATE_COUNTS)} FROM rate_counts WHERE subject = ?`;
 const FIND_ENDED = "SELECT subject, window_seconds FROM rate_counts WHERE ends_at <= ? ORDER BY ends_at LIMIT ?";
-// One that was begun anew meanwhile stays.
+// One that was started again meanwhile stays.
 const DELETE_ENDED = "DELETE FROM rate_counts WHERE subject = ? AND window_seconds = ? AND ends_at <= ?";
 
 export class KnexRateCountStore implements RateCountStore {

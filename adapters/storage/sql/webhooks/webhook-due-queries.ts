@@ -114,7 +114,7 @@ export class DueQueries {
 
   /**
    * The first pending deliveries of each endpoint. Skips in the index from where one endpoint begins to where another does, in pages: long ones
-   * where endpoints have little, short ones where each has a backlog. A loop, since only SQLite finds such leaps in a recursion and
+   * where endpoints have little, short ones where each has a backlog. A loop, since only SQLite does such a skip scan in a recursion and
    * only MySQL in a GROUP BY: MariaDB reads all that is pending for either (measured with a million: 0.8 s).
    */
   private async firstOfEach(session: Session): Promise<DueRow[]> {

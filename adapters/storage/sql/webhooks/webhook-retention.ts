@@ -10,7 +10,7 @@ const DELETE_EVENT = "DELETE FROM webhook_events WHERE id = ?";
 
 /**
  * Deletes the oldest events with all that belongs to them. Processes that delete at once take different events. A delivery goes before its
- * tries: whoever adds one holds the delivery's row, so that none is added behind the deletion.
+ * attempts: a process that adds one locks the delivery's row, so that none is added behind the deletion.
  *
  * @returns how many events
  */

@@ -29,7 +29,7 @@ export interface Condition {
   readonly mark: string;
 }
 
-/** What is asked of one shelf. */
+/** A search of one partition. */
 export interface PartitionSearch {
   readonly shelf: string;
   /** The conditions of each class, in the same order; each class has what those before it have. */
@@ -40,7 +40,7 @@ export interface PartitionSearch {
 }
 
 export function conditionsOf({ words, mood, activity }: Wanted, places: readonly Place[]): Condition[] {
-  // Whoever has "rain" has "ra". The longest are the rarest, as a rule: where they are missing, no other is looked for.
+  // An item with "rain" has "ra". The longest are the rarest, as a rule: where they are missing, no other is looked for.
   const needed = [...new Set(words)]
     .filter((word) => !words.some((other) => other !== word && other.startsWith(word)))
     .sort((a, b) => b.length - a.length);
@@ -66,7 +66,7 @@ function tagCondition(group: keyof typeof TAG_PLACES, tag: string): Condition {
   };
 }
 
-/** A piece of SQL with its values. */
+/** A fragment of SQL with its values. */
 export interface Fragment {
   readonly text: string;
   readonly values: readonly SqlValue[];

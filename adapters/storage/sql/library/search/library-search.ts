@@ -9,7 +9,7 @@ import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES
 import { type Hit, newestFirst } from "./hits.js";
 import { findBest, type Search } from "./queries.js";
 import { SEGMENT_ITEMS } from "./positions.js";
-import { shelvesOf, tagMark } from "./rows.js";
+import { partitionsOf, tagMark } from "./rows.js";
 import type { Session } from "../../session.js";
 
 /** Sizes that a search goes by. Low ones make a few items as good as millions. */
@@ -26,7 +26,7 @@ export interface SearchLimits {
 
 export const SEARCH_LIMITS: SearchLimits = { segment: SEGMENT_ITEMS, stride: 5_000, fewTracks: 1_000, playlists: 50 };
 
-/** How much longer each go is than the one before: whoever needs many needs them soon. */
+/** How much longer each page is than the one before: a search that needs many needs them soon. */
 const GROWTH = 4;
 
 /** Searches of the library, on a session that they are given. */
@@ -53,7 +53,7 @@ export class LibrarySearchQueries {
 
   private trackHits(session: Session, search: LibrarySearch, limit: number): Promise<Hit[]> {
     return this.best(session, {
-      shelves: shelvesOf("tracks", search.viewer),
+      partitions: partitionsOf("tracks", search.viewer),
       classes: TRACK_CLASSES,
       wanted: search,
       limit,
@@ -63,7 +63,12 @@ export class LibrarySearchQueries {
   /** Playlists by their titles alone. */
   private titled(session: Session, { viewer, words }: LibrarySearch, limit: number): Promise<Hit[]> {
     const wanted = { words, mood: null, activity: null };
-    return this.best(session, { shelves: shelvesOf("playlists", viewer), classes: PLAYLIST_CLASSES, wanted, limit });
+    return this.best(session, {
+      partitions: partitionsOf("playlists", viewer),
+      classes: PLAYLIST_CLASSES,
+      wanted,
+      limit,
+    });
   }
 
   private best(session: Session, search: Omit<Search, "stride">): Promise<Hit[]> {
@@ -85,7 +90,7 @@ export class LibrarySearchQueries {
       WHERE ${tests.text} AND h.track_id IN (${list})`;
     const rows = await allIn<Omit<Hit, "class">>(session, text, trackIds, [
       viewer,
-      ...shelvesOf("playlists", viewer),
+      ...partitionsOf("playlists", viewer),
       ...tests.values,
     ]);
     const hits = [...new Map(rows.map((hit) => [hit.item_id, hit])).values()];
@@ -121,7 +126,7 @@ export class LibrarySearchQueries {
       JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
       WHERE ${marks.map(() => "INSTR(i.tags, ?) > 0").join(" AND ")} AND p.playlist_id IN (${list})`;
     const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, text, ids, [
-      ...shelvesOf("tracks", viewer),
+      ...partitionsOf("tracks", viewer),
       ...marks,
     ]);
     return new Set(rows.map((row) => row.playlist_id));

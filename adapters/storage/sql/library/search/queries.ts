@@ -8,7 +8,7 @@ import type { Session } from "../../session.js";
 const NEWEST = `SELECT created_at, item_id, 0 AS class FROM search_items WHERE shelf = ? ${NEWEST_FIRST} LIMIT ?`;
 
 export interface Search {
-  readonly shelves: readonly string[];
+  readonly partitions: readonly string[];
   /** In the order of relevance; each holds the one before. */
   readonly classes: readonly (readonly Place[])[];
   readonly wanted: Wanted;
@@ -17,13 +17,16 @@ export interface Search {
   readonly stride: number;
 }
 
-/** The best of some shelves: by the places where the words were found, then newest. */
-export async function findBest(session: Session, { shelves, classes, wanted, limit, stride }: Search): Promise<Hit[]> {
+/** The best of some partitions: by the places where the words were found, then newest. */
+export async function findBest(
+  session: Session,
+  { partitions, classes, wanted, limit, stride }: Search,
+): Promise<Hit[]> {
   const conditions = (wanted.words.length === 0 ? classes.slice(0, 1) : classes).map((places) =>
     conditionsOf(wanted, places),
   );
   const hits = await Promise.all(
-    shelves.map((shelf) => findInPartition(session, { shelf, classes: conditions, limit, stride })),
+    partitions.map((shelf) => findInPartition(session, { shelf, classes: conditions, limit, stride })),
   );
   const found = new Map(hits.flat().map((hit) => [hit.item_id, hit]));
   return [...found.values()].sort(bestFirst).slice(0, limit);

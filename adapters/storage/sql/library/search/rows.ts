@@ -31,7 +31,7 @@ export const SEARCH_ITEMS: Table<ItemRow> = { name: "search_items", ...ITEM };
 /** Those that are in no segment once more, side by side: every search goes through them. */
 export const SEARCH_UNINDEXED: Table<ItemRow> = { name: "search_loose", ...ITEM };
 
-/** A note that a shelf got new items. Each is a row of its own, so that nobody who adds one waits for anybody else. */
+/** A note that a partition got new items. Each is a row of its own, so that concurrent writers do not wait for each other. */
 export interface DueRow {
   shelf: string;
   item_id: ItemRow["item_id"];
@@ -44,7 +44,7 @@ export const SEARCH_DUE: Table<DueRow> = {
   key: ["shelf", "item_id"],
 };
 
-/** So many items of a shelf, with an index of their words. What is filed is never changed, apart from items that are deleted. */
+/** A number of items of a partition, with an index of their words. A segment is never changed, apart from items that are deleted. */
 export interface SegmentRow {
   shelf: string;
   segment: number;
@@ -84,7 +84,7 @@ export const TAG_PLACES = { mood: "m", activity: "a" } as const;
 
 export type Kind = "tracks" | "playlists";
 
-/** What some viewers see together: all that is public, or what is private to one account; null for what nobody sees. */
+/** What some viewers see together: all that is public, or what is private to one account; null for what no viewer sees. */
 export function partitionOf(
   kind: Kind,
   { visibility, accountId }: Pick<Track, "visibility" | "accountId">,
@@ -95,7 +95,7 @@ export function partitionOf(
 }
 
 /** What this viewer sees. Nothing stands on both. */
-export function shelvesOf(kind: Kind, viewer: AccountId): string[] {
+export function partitionsOf(kind: Kind, viewer: AccountId): string[] {
   const [shared, own] = (["public", "private"] as const).map((visibility) =>
     partitionOf(kind, { visibility, accountId: viewer }),
   );

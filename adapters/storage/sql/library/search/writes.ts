@@ -19,8 +19,8 @@ type Locks = Pick<Dialect, "forUpdate" | "forClaim">;
 
 /** Ids end by chance: one item of some thirty leaves a note. Segments are so much larger that none is late for want of one. */
 const NOTED_END = "0";
-/** Shelves that are looked at in one transaction, most of them in vain: of small ones there is one for each account. */
-const SHELVES_AT_ONCE = 50;
+/** Partitions that are checked in one transaction, most of them in vain: of small ones there is one for each account. */
+const PARTITIONS_AT_ONCE = 50;
 
 const OF_ITEM = "shelf = ? AND created_at = ? AND item_id = ?";
 const DELETE_ITEM = `DELETE FROM search_items WHERE ${OF_ITEM}`;
@@ -44,7 +44,7 @@ export async function insertSearchRows(session: Session, items: readonly ItemRow
   await session.upsert(SEARCH_DUE, notesOf(items));
 }
 
-/** The notes that these items leave: that their shelves have new ones. */
+/** The notes that these items leave: that their partitions have new ones. */
 export function notesOf(items: readonly ItemRow[]): DueRow[] {
   return items
     .filter(({ item_id }) => item_id.endsWith(NOTED_END))
@@ -72,15 +72,16 @@ export async function deleteSearchRows(
 }
 
 /**
- * Files the oldest loose items of a shelf that has enough of them as one segment. Notes of shelves that have not are taken away.
+ * Indexes the oldest unindexed items of a partition that has enough of them as one segment. Notes of other partitions
+ * are deleted.
  *
  * @param size items of a segment
  * @returns whether there may be more to do
  */
 export async function fileSegment(session: Session, size: number, { forUpdate, forClaim }: Locks): Promise<boolean> {
-  // One at a time, whoever comes first: two would file the same items.
+  // One process at a time: two would index the same items.
   const claimed = await session.all(CLAIM + forClaim);
-  const due = claimed.length === 0 ? [] : await session.all<Pick<DueRow, "shelf">>(FIND_DUE, [SHELVES_AT_ONCE]);
+  const due = claimed.length === 0 ? [] : await session.all<Pick<DueRow, "shelf">>(FIND_DUE, [PARTITIONS_AT_ONCE]);
   for (const { shelf } of due) {
     const [last] = await session.all(UNINDEXED_AT, [shelf, size - 1]);
     if (last === undefined) {
@@ -90,7 +91,7 @@ export async function fileSegment(session: Session, size: number, { forUpdate, f
     await fileItems(session, shelf, await session.all<ItemRow>(OLDEST_UNINDEXED + forUpdate, [shelf, size]));
     return true;
   }
-  return due.length === SHELVES_AT_ONCE;
+  return due.length === PARTITIONS_AT_ONCE;
 }
 
 async function fileItems(session: Session, shelf: string, items: readonly ItemRow[]): Promise<void> {
