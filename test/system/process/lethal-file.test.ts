@@ -6,7 +6,7 @@ import { ApiClient, dataOf } from "../../support/api-client.js";
 import { eventually, type FermataProcess, filesUnder, useSandbox } from "../../support/process.js";
 
 const ENV = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };
-const WARNING = /stored without derived parts/;
+const WARNING = /stored without derived files/;
 
 interface Row {
   readonly collections_begun: number | null;
