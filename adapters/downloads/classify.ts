@@ -1,5 +1,5 @@
 import type { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type DownloadResponse, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./response.js";
 import { retryAfterMs } from "./retry-after.js";
 
 /** Of an answer that is no file no more is read. */

@@ -2,7 +2,7 @@ import { Agent, type buildConnector } from "undici";
 import type { OpenOptions } from "../../core/ports/asset-opener.js";
 import type { Clock } from "../../core/ports/clock.js";
 import { ProviderFailure, type UrlSource } from "../../core/ports/music-provider.js";
-import { type DownloadResponse, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./response.js";
 import { tooLarge } from "./bytes.js";
 import { unpacked } from "./content-encoding.js";
 import { followRedirects, whyAborted, wordsFor } from "./follow-redirects.js";

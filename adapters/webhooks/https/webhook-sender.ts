@@ -7,7 +7,7 @@ import type {
   WebhookResult,
   WebhookSender,
 } from "../../../core/ports/webhook-sender.js";
-import { excerptOf, failureOf, refusalOf, retryAfterMs } from "./answer.js";
+import { excerptOf, failureOf, refusalOf, retryAfterMs } from "./response.js";
 import { Connection, KeptConnections } from "./connections.js";
 import { Deadline } from "./deadline.js";
 import { type Answer, post, type Request } from "./post.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { excerptOf, failureOf, refusalOf, retryAfterMs } from "../../../adapters/webhooks/https/answer.js";
+import { excerptOf, failureOf, refusalOf, retryAfterMs } from "../../../adapters/webhooks/https/response.js";
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 0);
 

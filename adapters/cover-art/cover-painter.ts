@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { CoverPainter, CoverSubject } from "../../core/ports/cover-painter.js";
-import { SeededRandom } from "./dice.js";
+import { SeededRandom } from "./seeded-random.js";
 import { mix, paletteOf, type Rgb } from "./palette.js";
 import { encodePng } from "./png.js";
 

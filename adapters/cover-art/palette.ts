@@ -1,5 +1,5 @@
 import type { CoverSubject } from "../../core/ports/cover-painter.js";
-import type { SeededRandom } from "./dice.js";
+import type { SeededRandom } from "./seeded-random.js";
 
 /** Red, green and blue from 0 to 255. */
 export type Rgb = readonly [red: number, green: number, blue: number];
