@@ -14,7 +14,7 @@ export interface Palette {
   readonly point: Rgb;
 }
 
-/** Moods that say where on the colour wheel a piece belongs, in degrees. */
+/** The hue of a mood, in degrees of the colour wheel. */
 const MOOD_HUES: readonly (readonly [words: RegExp, hue: number])[] = [
   [/\b(happy|joy|bright|cheer|sunny|upbeat|playful)/, 38],
   [/\b(warm|romantic|love|tender|nostalgi|sentimental)/, 8],

@@ -16,7 +16,7 @@ export interface StoredKeyringDeps {
 
 /** How long a rotation in another process may go unnoticed. */
 const REFRESH_MS = 2_000;
-/** Unknown key ids, which anybody can make up, read the state at most this often. */
+/** Unknown key ids, which any client can invent, cause a read of the state at most this often. */
 const LOOKUP_MS = 500;
 
 /** A {@link RefreshableKeyring} that follows the state in the storage, and reads the keys again whenever that has changed. */

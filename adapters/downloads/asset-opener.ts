@@ -107,7 +107,7 @@ async function recognised(bytes: AsyncIterable<Uint8Array>): Promise<OpenedAsset
   );
 }
 
-/** What was read already, then the rest. Closing it closes what lies below even when nothing was read: a generator would not. */
+/** The bytes read so far, then the rest. Closing it closes its source even before the first read; a generator would not. */
 class Resumed implements AsyncIterableIterator<Uint8Array> {
   constructor(
     private readonly first: Uint8Array[],

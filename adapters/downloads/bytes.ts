@@ -24,7 +24,7 @@ export async function* providerBytes(bytes: AsyncIterable<Uint8Array>): AsyncGen
     yield* bytes;
   } catch (cause) {
     if (ProviderFailure.is(cause)) throw cause;
-    throw new ProviderFailure("unavailable", "The provider's stream broke off.", { cause });
+    throw new ProviderFailure("unavailable", "The provider's stream was interrupted.", { cause });
   }
 }
 

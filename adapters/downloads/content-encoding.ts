@@ -14,7 +14,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 /** `aws-chunked` is how a file was once sent to an object store; it is stored without, and only the word stays. */
 const NO_CODING: ReadonlySet<string> = new Set(["", "identity", "aws-chunked"]);
 
-/** The file itself, whatever coding it came in. @throws {ProviderFailure} `failed`: a coding that nobody asked for */
+/** The decoded file. @throws {ProviderFailure} `failed`: an unsupported content coding */
 export function unpacked(
   bytes: AsyncGenerator<Uint8Array>,
   { headers, url, body }: DownloadResponse,

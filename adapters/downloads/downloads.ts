@@ -33,7 +33,7 @@ export interface DownloadDeps {
 /** Milliseconds. How long a connection may take is the connector's business. */
 export interface DownloadLimits {
   readonly firstByteMs: number;
-  /** Between two pieces. */
+  /** Between two chunks. */
   readonly idleMs: number;
   /** For all of it, with what had to be asked for again. */
   readonly totalMs: number;
@@ -43,15 +43,15 @@ export interface DownloadLimits {
 
 const LIMITS: DownloadLimits = { firstByteMs: 60_000, idleMs: 30_000, totalMs: 1_800_000, resumeMs: 500 };
 
-/** How often one download may go on where it broke off. */
+/** How often one download may resume. */
 const RESUMES_MAX = 5;
 
 const CONNECTIONS_MAX = 16;
 
-/** A connection is kept no longer, whatever the server would like: a name may have moved to where nobody may go. */
+/** No connection is kept alive longer, whatever the server allows: its name may have moved to a blocked address. */
 const KEPT_MAX_MS = 10_000;
 
-/** Answers to the question for a rest where the file is another one by now. */
+/** Statuses of a range request when the file has changed. */
 const NO_REST: ReadonlySet<number> = new Set([200, 412, 416]);
 
 /** Asks for one file. @param rest headers that ask for a part of it */
@@ -93,7 +93,7 @@ export class Downloads {
     return unpacked(this.bytesOf(ask, response, known, whole), response);
   }
 
-  /** Breaks off what runs. */
+  /** Aborts running downloads. */
   async close(): Promise<void> {
     this.closing.abort();
     await Promise.all([this.agent.destroy(), this.configuredAgent?.destroy()]);
@@ -127,14 +127,14 @@ export class Downloads {
       signal,
     });
     const linkIsOver = source.expiresAt !== undefined && source.expiresAt <= clock.now();
-    // A rest that the server has not is the file as a whole, or 416: for `rest` to see.
+    // 200 or 416: `rest` decides.
     if (rest["range"] !== undefined && NO_REST.has(response.status)) return response;
     const refusal = await classify(response, rest["range"] === undefined ? 200 : 206, linkIsOver);
     if (refusal !== null) throw refusal;
     return response;
   }
 
-  /** The bytes of an answer; what breaks off goes on with the rest, where the server can. */
+  /** The bytes of a response; resumes after an interruption where the server supports ranges. */
   private async *bytesOf(
     ask: Ask,
     first: DownloadResponse,
@@ -164,14 +164,14 @@ export class Downloads {
       if (known.length !== null && at > known.length)
         throw failure("failed", url, `it has more than the ${known.length} bytes it was said to have`);
       if (signal.aborted) throw failure("unavailable", url, whyAborted(signal), { cause: problem });
-      if (known.validator === null || resumes === RESUMES_MAX) throw brokenOff(url, at, known, problem);
+      if (known.validator === null || resumes === RESUMES_MAX) throw interrupted(url, at, known, problem);
       await this.deps.clock.sleep(this.limits.resumeMs * (resumes + 1), signal);
     }
-    // Lasting it is not: from its beginning it can be had.
-    throw failure("unavailable", url, `it broke off after ${at} bytes, and there is another file by now`);
+    // Not permanent: a download from the beginning can succeed.
+    throw failure("unavailable", url, `it was interrupted after ${at} bytes, and the file has changed since`);
   }
 
-  /** null when what comes is not the rest of the same file. */
+  /** null when the response is not the rest of the same file. */
   private async rest(ask: Ask, at: number, { validator, length }: Known): Promise<DownloadResponse | null> {
     const response = await ask({ range: `bytes=${at}-`, "if-range": validator ?? "" });
     const [, start = "", total = ""] =
@@ -196,14 +196,14 @@ function knownOf({ headers }: DownloadResponse): Known {
   };
 }
 
-function brokenOff(url: URL, at: number, { length }: Known, problem: unknown): ProviderFailure {
-  // The last try's own failure tells more, and how long to wait.
+function interrupted(url: URL, at: number, { length }: Known, problem: unknown): ProviderFailure {
+  // The last request's own failure has the details, and how long to wait.
   if (ProviderFailure.is(problem)) return problem;
   const words = problem === null ? "" : `: ${wordsFor(problem)}`;
   return failure(
     "unavailable",
     url,
-    `it broke off after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`,
+    `it was interrupted after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`,
     {
       cause: problem ?? undefined,
     },

@@ -3,7 +3,7 @@ import { ProviderFailure, type ProviderFailureKind } from "../../core/ports/musi
 
 const PATH_LENGTH_MAX = 200;
 
-/** What a server answered; the body is read or destroyed by whoever has it. */
+/** A server's response. Its owner reads or destroys the body. */
 export interface DownloadResponse {
   /** Where the redirects led. */
   readonly url: URL;

@@ -41,7 +41,7 @@ export async function drawOnReads(context: RequestContext, response: Response): 
 }
 
 /**
- * What answers a POST over the generation limit: the 429 in place of whatever else was found against it. Only a reused key is told so, as a
+ * The response to a POST over the generation limit: 429 in place of any other error. Only a reused key gets its own error, as a
  * read; and a fault of ours stays one, since it hid whether the key was used before.
  */
 export async function limitedInstead(

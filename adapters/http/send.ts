@@ -44,7 +44,7 @@ export function sendBytes(response: Response, bytes: Buffer): void {
 
 /**
  * Sends each chunk when the client has taken the one before. A response that the client does not read is then closed
- * after a while, and one that it reads slowly is not: that is told by the chunks that it takes.
+ * after a while, and one that it reads slowly is not: the chunks that it takes show which it is.
  */
 async function sendInChunks(response: Response, bytes: Buffer): Promise<void> {
   if (response.req.method === "HEAD") {

@@ -102,7 +102,7 @@ function connectionsOf(app: Express, { settings, ids, clock, logger }: HttpDeps,
     isTrustedProxy: (address) => trusts(address, 0),
     nextRequestId: () => ids.next("req"),
     onRefused: (reason, network) => {
-      // A line for each would let whoever floods this server flood its log as well.
+      // A line for each would let an attacker who floods the server flood its log too.
       const now = clock.now();
       if (now - (loggedAt.get(reason) ?? -Infinity) < REFUSALS_LOGGED_EVERY_MS) return;
       loggedAt.set(reason, now);

@@ -1,6 +1,6 @@
 /** The address policy as data: IANA's special-purpose registries as of 2025-10, and multicast. @see webhooks, section 5.1 */
 
-/** What IPv4 has beside global unicast; AS112 and AMT are reachable, but nobody receives anything there. */
+/** IPv4 outside global unicast; AS112 and AMT are reachable, but have no receivers. */
 export const BLOCKED_IPV4 = [
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
@@ -34,7 +34,7 @@ export const BLOCKED_IPV6 = [
 ] as const;
 
 /**
- * Where clouds tell a machine its own secrets. They stay blocked inside an allowed network and under an allowed name; only an allowed network of
+ * Where clouds serve a machine its own credentials. They stay blocked inside an allowed network and under an allowed name; only an allowed network of
  * exactly this one address opens them. All but 168.63.129.16 (Azure, public by the registry) lie in blocks above as well.
  */
 export const METADATA = [

@@ -12,9 +12,9 @@ import {
 } from "./addresses.js";
 import { PRIVATE_DOMAINS } from "./address-blocks.js";
 
-/** What an installation admits beside the public network. */
+/** Addresses that an installation admits in addition to the public network. */
 export interface AddressExceptions {
-  /** CIDR networks, or single addresses. What lies inside passes in every form; loopback admits the name `localhost` too. */
+  /** CIDR networks, or single addresses. Addresses inside pass in every form; loopback admits the name `localhost` too. */
   readonly allowNetworks?: readonly string[];
   /** Exact names, or addresses. Such a name may resolve to any address but those of {@link METADATA}. */
   readonly allowHosts?: readonly string[];
@@ -25,7 +25,7 @@ const LOOPBACK = ["127.0.0.1", "::1"] as const;
 const LABEL_MAX = 63;
 const NAME_MAX = 253;
 
-/** The one rule of where to connect on somebody else's behalf: global unicast, and what the operator admits. It looks nothing up. */
+/** Where requests on behalf of others may connect: global unicast, and what the operator admits. It looks nothing up. */
 export class AddressPolicy {
   private readonly networks: readonly Network[];
   private readonly hosts: ReadonlySet<string>;
@@ -37,7 +37,7 @@ export class AddressPolicy {
     this.hosts = new Set(hosts.filter((host) => !isAddress(host)));
   }
 
-  /** Judges a host of a URL. @see AddressGuard.admitsHost */
+  /** Checks the host of a URL. @see AddressGuard.admitsHost */
   admitsHost(hostname: string): boolean {
     const host = hostOf(hostname);
     if (isAddress(host)) return this.admitsLiteral(host);
@@ -46,7 +46,7 @@ export class AddressPolicy {
     return isPublicName(host);
   }
 
-  /** Judges an address that a name has, at the moment of connecting. */
+  /** Checks an address of a name, at the moment of connecting. */
   admitsResponse(host: string, text: string): boolean {
     const address = parseAddress(text);
     if (address === null) return false;
@@ -56,7 +56,7 @@ export class AddressPolicy {
     return isGlobalUnicast(inner !== null && isNat64(address) ? inner : address);
   }
 
-  /** The addresses of `localhost`, which is nobody else by definition (RFC 6761, 6.3): those that are admitted. */
+  /** The addresses of `localhost`, which is this machine by definition (RFC 6761, 6.3): those that are admitted. */
   loopbackOf(host: string): readonly string[] {
     return LOOPBACK.filter((address) => this.hosts.has(host) || this.admitsLiteral(address));
   }
@@ -66,7 +66,7 @@ export class AddressPolicy {
     return address !== null && (this.isOpen(address) || isGlobalUnicast(address));
   }
 
-  /** True for what lies in an allowed network, in whatever form. */
+  /** True for an address in an allowed network, in any form. */
   private isOpen(address: Address): boolean {
     const inner = embeddedIpv4(address);
     const mustBeNamed = isMetadataInside(address);
@@ -88,7 +88,7 @@ export function hostOf(hostname: string): string {
     .replace(/\.$/, "");
 }
 
-/** True for what only an address can look like; whether it is one is judged later. */
+/** True for text that can only be an address; whether it is valid is checked later. */
 export function isAddress(host: string): boolean {
   return host.includes(":") || parseAddress(host) !== null;
 }

@@ -48,7 +48,7 @@ export type Connected =
 
 export interface ConnectorDeps {
   readonly guard: AddressGuard;
-  /** PEM certificates of authorities that are trusted beside the well-known ones. */
+  /** PEM certificates of authorities that are trusted in addition to the well-known ones. */
   readonly ca?: readonly string[];
   /** Opens a TCP connection to an address. */
   readonly open?: (address: string, port: number) => Socket;
@@ -79,7 +79,7 @@ export class ConnectionFailedError extends Error {
 }
 
 /**
- * Connects only to addresses that the {@link AddressGuard} admits: a literal is judged before, every answer for a name is, and the address that the
+ * Connects only to addresses that the {@link AddressGuard} admits: a literal is checked first, as is every address of a name, and the address that the
  * socket really has is compared before the first byte is written. Host and TLS name stay what they were. It knows no proxy and no unix sockets, and
  * no setting of the environment turns the verification of certificates off.
  */
@@ -94,11 +94,11 @@ export class GuardedConnector {
     this.open = open;
     // A context passes over what is no certificate.
     for (const certificate of ca) new X509Certificate(certificate);
-    // Without own authorities it is made with the first connection: reading the well-known ones takes a while.
+    // Without own authorities it is created with the first connection: reading the well-known ones takes a while.
     this.context = ca.length === 0 ? null : createSecureContext({ ...TLS_OPTIONS, ca: [...rootCertificates, ...ca] });
   }
 
-  /** Never rejects. Whoever gets the socket closes it. */
+  /** Never rejects. The caller closes the socket. */
   async connect(target: ConnectTarget): Promise<Connected> {
     const attempt = new Attempt(target);
     try {
@@ -164,8 +164,7 @@ export class GuardedConnector {
         return socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
       } catch (error) {
         discard(socket);
-        if (!(error instanceof ConnectionFailedError) || error.failure !== "connect" || attempt.isBrokenOff)
-          throw error;
+        if (!(error instanceof ConnectionFailedError) || error.failure !== "connect" || attempt.isAborted) throw error;
         problems.push(error);
       }
     }
@@ -216,7 +215,7 @@ class Attempt {
     return Math.max(1, Math.ceil(this.target.timeoutMs - (performance.now() - this.startedAt)));
   }
 
-  get isBrokenOff(): boolean {
+  get isAborted(): boolean {
     return this.target.signal?.aborted === true;
   }
 
@@ -228,14 +227,14 @@ class Attempt {
     this.ended[phase] = performance.now() - this.startedAt;
   }
 
-  /** @throws {ConnectionFailedError} of this phase, when the work is not done in time or is broken off */
+  /** @throws {ConnectionFailedError} of this phase, when the work times out or is aborted */
   async within<T>(phase: ConnectFailure, maxMs: number, work: Promise<T>, late: string): Promise<T> {
     const { signal } = this.target;
     let timer: NodeJS.Timeout | undefined;
     let interrupt: (() => void) | undefined;
     const over = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(new ConnectionFailedError(phase, late)), maxMs);
-      interrupt = () => reject(new ConnectionFailedError(phase, "it was broken off"));
+      interrupt = () => reject(new ConnectionFailedError(phase, "it was aborted"));
       if (signal?.aborted) interrupt();
       signal?.addEventListener("abort", interrupt);
     });
@@ -278,7 +277,7 @@ function errorOf({ failure, message, code }: Extract<Connected, { readonly socke
   return new ConnectionFailedError(failure, message, code);
 }
 
-/** Ends a socket that nobody listens to any more. */
+/** Ends a socket without listeners. */
 function discard(socket: Socket): void {
   socket.on("error", () => undefined);
   socket.destroy();

@@ -8,7 +8,7 @@ import { HostsFile } from "./hosts-file.js";
  */
 export type ResolveName = (name: string, maxMs: number, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** The other family is waited for so long once one has answered: some name servers never answer for IPv6. */
+/** The wait for the other family once one has resolved: some name servers never respond for IPv6. */
 const OTHER_FAMILY_MS = 500;
 
 /** A question is put again, to the next server if there is one, after this part of the time. */
@@ -43,7 +43,7 @@ export function systemResolver({
   };
 }
 
-/** A resolver for each question: it reads the system's servers anew, and is cancelled alone. */
+/** A resolver for each query: it reads the system's servers again, and is cancelled alone. */
 async function askServers(
   name: string,
   maxMs: number,

@@ -14,7 +14,7 @@ export class SandboxStartError extends SandboxError {}
 export interface SandboxProcessOptions {
   readonly limits: SandboxLimits;
   readonly usage: UsageReader;
-  /** Told what a busy process uses, each time it was measured. */
+  /** Called with each measurement of a busy process. */
   readonly onUsage?: ((usage: ProcessUsage) => void) | undefined;
 }
 

@@ -119,13 +119,13 @@ describe("LocalAudioStore", () => {
     expect(await readdir(root)).to.deep.equal([".incoming"]);
   });
 
-  it("opens no file for a read that nobody begins", async () => {
+  it("opens no file before the first read", async () => {
     const store = await LocalAudioStore.open(root);
     store.read("trk_none/mix.mp3");
     store.read("../outside");
   });
 
-  it("stores beside a deletion of the same prefix", async () => {
+  it("stores during a deletion of the same prefix", async () => {
     const store = await LocalAudioStore.open(root);
     for (let round = 0; round < 20; round++) {
       await store.put("trk_1/old.mp3", bytes, 100);

@@ -96,7 +96,7 @@ describe("S3AudioStore", function () {
 
     it("leaves nothing of an upload whose source fails or holds too much", async () => {
       await store.put("trk_1/mix.wav", Buffer.from("old"), LARGE);
-      const failure = new Error("the source broke off");
+      const failure = new Error("the source failed");
       expect(await errorOf(store.put("trk_1/mix.wav", inChunks(LARGE, failure), LARGE))).to.equal(failure);
       expect(await errorOf(store.put("trk_1/mix.wav", inChunks(), LARGE - 1))).to.be.instanceOf(AudioTooLargeError);
       expect((await bytesOf(store.read("trk_1/mix.wav"))).toString()).to.equal("old");
@@ -188,9 +188,9 @@ describe("S3AudioStore", function () {
     };
 
     it("names a bucket that is missing", async () => {
-      const store = storeOf("nobody-made-it");
+      const store = storeOf("missing-bucket");
       expect(await failed(store.put("trk_1/mix.mp3", Buffer.from("x"), 100))).to.equal(
-        "The bucket nobody-made-it cannot be used: NoSuchBucket (404).",
+        "The bucket missing-bucket cannot be used: NoSuchBucket (404).",
       );
       expect(await failed(bytesOf(store.read("trk_1/mix.mp3")))).to.include("NoSuchBucket");
       expect(await failed(store.deleteAll("trk_1"))).to.include("NoSuchBucket");
@@ -222,7 +222,7 @@ describe("S3AudioStore", function () {
       await relay.close();
     });
 
-    it("fails a read that stands still while somebody waits", async () => {
+    it("fails a pending read without progress", async () => {
       const bucket = await server.makeBucket();
       const relay = await relayTo(server);
       const store = storeOf(bucket, { url: server.urlOf(bucket, relay.address), timeouts: { idleMs: 300 } });

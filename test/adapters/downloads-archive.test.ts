@@ -109,7 +109,7 @@ describe("GuardedAssetOpener with archives", () => {
       expect(await refusal(zipOf({ [name]: SONG })), name).to.include({ kind: "failed" });
   });
 
-  it("leaves no file behind, read, left unread, or broken off", async () => {
+  it("leaves no file behind, read, left unread, or interrupted", async () => {
     const zip = zipOf({ "song.mp3": SONG });
     await load(inZip(zip));
     expect(await readdir(folder)).to.deep.equal([]);
@@ -117,7 +117,7 @@ describe("GuardedAssetOpener with archives", () => {
     expect(await readdir(folder)).to.have.lengthOf(1);
     await bytes[Symbol.asyncIterator]().return?.();
     expect(await readdir(folder)).to.deep.equal([]);
-    const broken = new ProviderFailure("unavailable", "The stream broke off.");
+    const broken = new ProviderFailure("unavailable", "The stream was interrupted.");
     async function* half(): AsyncGenerator<Uint8Array> {
       yield zip.subarray(0, 50);
       throw broken;
@@ -172,7 +172,7 @@ describe("GuardedAssetOpener with archives", () => {
     expect(process.memoryUsage.rss() - kept).to.be.below(256 * 1024 * 1024);
   }).timeout(60_000);
 
-  it("stops when nobody waits any more, and says so as what may pass", async () => {
+  it("stops when its caller stops waiting, with a transient failure", async () => {
     const abort = new AbortController();
     const { bytes } = await openWith(opener, inZip(zipOf({ "song.mp3": SONG })), { signal: abort.signal });
     abort.abort();

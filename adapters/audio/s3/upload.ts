@@ -75,7 +75,7 @@ class PartedUpload {
     );
   }
 
-  /** What cannot be aborted is left to the bucket's own rule for unfinished uploads: why it was to be aborted tells more. */
+  /** What cannot be aborted is left to the bucket's own rule for unfinished uploads: the reason of the abort is the error to report. */
   async abort(): Promise<void> {
     await this.client.send(new AbortMultipartUploadCommand(this.upload)).catch(() => undefined);
   }
@@ -97,10 +97,10 @@ async function* partsOf(
         count += 1;
         [part, filled] = [Buffer.allocUnsafeSlow(PART_BYTES), 0];
       }
-      const piece = chunk.subarray(at, at + PART_BYTES - filled);
-      part.set(piece, filled);
-      filled += piece.byteLength;
-      at += piece.byteLength;
+      const slice = chunk.subarray(at, at + PART_BYTES - filled);
+      part.set(slice, filled);
+      filled += slice.byteLength;
+      at += slice.byteLength;
     }
   }
   if (filled > 0 || count === 0) yield part.subarray(0, filled);

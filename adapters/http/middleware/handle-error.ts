@@ -23,7 +23,7 @@ export async function handleError(
   const { logger } = context.deps;
   const about = { request_id: context.requestId, method: request.method, path: pathOf(request) };
   if (response.headersSent) {
-    logger.error("An answer broke off", { ...about, error: thrown });
+    logger.error("A response was interrupted", { ...about, error: thrown });
     response.destroy();
     return;
   }
@@ -49,7 +49,7 @@ export function refuse(
 }
 
 /**
- * Without the query, which may hold a signature, and without the secrets that some paths end with: whoever reads the log may not open a shared
+ * Without the query, which may hold a signature, and without the secrets that some paths end with: readers of the log may not open a shared
  * page or report for a provider. Express's own `request.path` throws on an address that is none.
  */
 function pathOf({ url }: Request): string {

@@ -12,7 +12,7 @@ export const HEADERS: OpenApiDocument["components"]["headers"] = {
     example: '"read-minute";q=600;w=60, "read-day";q=50000;w=86400',
   },
   RateLimit: {
-    description: "What is left in each window (`r`), and the seconds until it starts anew (`t`).",
+    description: "What is left in each window (`r`), and the seconds until it starts again (`t`).",
     schema: { type: "string" },
     example: '"read-minute";r=599;t=60, "read-day";r=49999;t=86400',
   },

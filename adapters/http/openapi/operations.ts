@@ -7,10 +7,10 @@ import type { Operation, Schema } from "./model.js";
 
 /** What the generated description of an operation lacks. */
 export interface OperationNotes {
-  /** Beside those that every endpoint can answer. */
+  /** In addition to those of every endpoint. */
   readonly errors: readonly ErrorCode[];
   readonly examples: { readonly [name: string]: unknown };
-  /** Headers of its success, beside those of every success. */
+  /** Headers of its success, in addition to those of every success. */
   readonly headers?: readonly string[];
   /** Where tsoa generates none. */
   readonly requestBody?: NonNullable<Operation["requestBody"]>;

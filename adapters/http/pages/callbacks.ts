@@ -8,7 +8,7 @@ import { sendJson } from "../send.js";
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
 /**
- * What providers report about their work, at addresses that only they were given. The answer comes as soon as it is kept, before anybody looks at it.
+ * What providers report about their work, at addresses that only they were given. The response is sent as soon as the report is stored, before a worker reads it.
  * A body parser of an app around this one would take away the raw bytes that signatures are made over: mount the router before it.
  */
 export function callbackPages(router: Router, parts: HttpDeps): void {
@@ -16,7 +16,7 @@ export function callbackPages(router: Router, parts: HttpDeps): void {
   router.post("/callbacks/:provider/:job/:token", async (request, response) => {
     const { provider, job, token } = request.params;
     if (!(await parts.receiveCallback.isAddress(provider, job, token))) {
-      // Whoever has no address of ours sends no body either: the connection ends with the response.
+      // Without a valid address the body is not read: the connection ends with the response.
       response.setHeader("Connection", "close");
       throw new NotFoundError();
     }

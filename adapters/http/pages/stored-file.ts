@@ -49,7 +49,7 @@ export async function sendStoredFile(
 
 async function stream(request: IncomingMessage, response: Response, source: AsyncIterable<Uint8Array>): Promise<void> {
   try {
-    // The pipeline ends the source, and so closes its file, whichever side breaks off.
+    // The pipeline ends the source, and so closes its file, whichever side aborts.
     await pipeline(Readable.from(source, { objectMode: false }), response);
   } catch (error) {
     if (!contextOf(request).clientIsGone) throw error;

@@ -11,7 +11,7 @@ export interface JobOutput {
   type: "track" | "stem";
   /** `full`, `vocals`, `instrumental`, `drums`, `bass`, `other`, or the provider's own word. */
   label: string;
-  /** The track itself; for a stem the track that was taken apart. */
+  /** The track itself; for a stem the track that was split. */
   track_id: string | null;
   /**
    * Signed; needs no API key and expires.
@@ -75,7 +75,7 @@ export function presentJob({ job, tracks, outputs }: JobWithTracks, links: LinkS
   };
 }
 
-/** `track_id` is the track that was taken apart. */
+/** `track_id` is the track that was split. */
 function presentStem({ request }: JobWithTracks["job"], output: StoredOutput, links: LinkSigner): JobOutput {
   return {
     type: "stem",
@@ -88,7 +88,7 @@ function presentStem({ request }: JobWithTracks["job"], output: StoredOutput, li
   };
 }
 
-/** The stems that a plugin keeps beside a piece are for later splits; what a generation makes is its tracks. */
+/** Stems that a plugin stores with a track are for later splits; the results of a generation are its tracks. */
 function presentTrackOutputs(track: Track, links: LinkSigner): JobOutput[] {
   const mix = assetOf(track, "mix");
   if (mix === null) return [];

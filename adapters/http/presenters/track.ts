@@ -14,7 +14,7 @@ export interface TrackLinks {
   readonly shareUrls: Pick<ShareUrls, "urlOf">;
 }
 
-/** A piece of music. Its links are signed, need no API key and expire. */
+/** A track. Its links are signed, need no API key and expire. */
 export interface Track {
   id: string;
   title: string;

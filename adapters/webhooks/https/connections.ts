@@ -5,7 +5,7 @@ import type { buildConnector, Client } from "undici";
 const KEPT_PER_ORIGIN_MAX = 20;
 const KEPT_MAX = 200;
 
-/** How long one may be idle; a receiver that announces another time is believed up to the second. */
+/** How long one may be idle; a shorter `Keep-Alive` timeout of the receiver counts, to the second. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 10_000;
 
@@ -51,7 +51,7 @@ export class Connection {
     return !this.socket.destroyed && performance.now() - this.openedAt < AGE_MAX_MS;
   }
 
-  /** Has one listener told when either side ends it. */
+  /** Calls the one listener when either side ends it. */
   whenGone(listener: () => void): void {
     this.goneListener = listener;
   }
@@ -108,7 +108,7 @@ export class KeptConnections {
   }
 }
 
-/** Gives the client the one socket. It never gets to open another, which nobody would have checked. */
+/** Gives the client the one socket. It cannot open another, unchecked one. */
 function handOver(socket: Socket): buildConnector.connector {
   let isGiven = false;
   return (_options, callback) => {

@@ -1,9 +1,9 @@
-const BROKEN_OFF = "it was broken off";
+const ABORTED = "it was aborted";
 
-/** All tries are broken off by the signal of one stopping process: it gets one listener, whatever the number of tries. */
+/** The signal of a stopping process aborts all delivery attempts: it gets one listener for all of them. */
 const followers = new WeakMap<AbortSignal, Set<Deadline>>();
 
-/** The end of one try: its time is over, or it is broken off. */
+/** The end of one delivery attempt: it timed out, or was aborted. */
 export class Deadline {
   /** On the clock of `performance.now()`. */
   readonly startedAt = performance.now();
@@ -16,11 +16,11 @@ export class Deadline {
     private readonly outer: AbortSignal,
   ) {
     this.timer = setTimeout(() => this.abort(`it was not over within ${timeoutMs} ms`), timeoutMs);
-    if (outer.aborted) this.abort(BROKEN_OFF);
+    if (outer.aborted) this.abort(ABORTED);
     else followersOf(outer).add(this);
   }
 
-  /** For what takes a signal. Most tries need none, and it costs more than all the rest of a deadline. */
+  /** For functions that take a signal. Most attempts need none, and it costs more than the rest of a deadline. */
   signal(): AbortSignal {
     const controller = new AbortController();
     const abort = (): void => controller.abort();
@@ -70,6 +70,6 @@ function followersOf(signal: AbortSignal): Set<Deadline> {
   if (known !== undefined) return known;
   const deadlines = new Set<Deadline>();
   followers.set(signal, deadlines);
-  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.abort(BROKEN_OFF)), { once: true });
+  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.abort(ABORTED)), { once: true });
   return deadlines;
 }

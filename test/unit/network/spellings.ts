@@ -31,13 +31,13 @@ export function isSpecial(address: number): boolean {
   return IPV4_SPECIAL.some(([first, last]) => address >= toNumber(first) && address <= toNumber(last));
 }
 
-/** An IPv4 address that nobody may reach, the ends of the blocks more often than others. */
+/** A blocked IPv4 address, the ends of the blocks more often than others. */
 export const specialIpv4 = fc.constantFrom(...IPV4_SPECIAL).chain(([first, last]) => {
   const [low, high] = [toNumber(first), toNumber(last)];
   return fc.oneof(fc.constant(low), fc.constant(high), fc.integer({ min: low, max: high }));
 });
 
-/** One that everybody may reach, those beside the blocks more often than others. */
+/** A public one, those next to the blocks more often than others. */
 export const publicIpv4 = fc
   .oneof(
     fc.constantFrom(...IPV4_SPECIAL.flatMap(([first, last]) => [toNumber(first) - 1, toNumber(last) + 1])),

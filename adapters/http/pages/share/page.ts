@@ -40,14 +40,14 @@ export function trackPage(track: SharedTrackView, files: PageFiles): string {
   return page(joined(title, artist), files, linkPreview(track), body);
 }
 
-/** What anybody sees who follows a link that leads to no track, or not any more. */
+/** The page of a link to no track, or to one that is no longer shared. */
 export function notSharedPage(files: PageFiles): string {
   const body = html`
     <main class="card empty">
       ${BLANK_COVER}
       <div class="about">
         <h1>Nothing is shared here</h1>
-        <p class="artist">The link may be mistyped, or whoever shared the track has taken it back.</p>
+        <p class="artist">The link may be mistyped, or the owner of the track has taken it back.</p>
       </div>
     </main>`;
   return page("Nothing is shared here", files, html``, body);

@@ -94,7 +94,7 @@ function view(track: Track, { shareUrls }: HttpDeps): SharedTrackView {
   };
 }
 
-/** Whoever has the link may look; nobody is told of it, and no search engine lists it. */
+/** The link alone grants access: no referrer reveals it, and no search engine lists it. */
 function setPrivacyHeaders(response: Response): void {
   response.setHeader("Referrer-Policy", "no-referrer");
   response.setHeader("X-Robots-Tag", "noindex, nofollow");
