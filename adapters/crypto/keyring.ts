@@ -19,7 +19,10 @@ const REFRESH_MS = 2_000;
 /** Unknown key ids, which any client can invent, cause a read of the state at most this often. */
 const LOOKUP_MS = 500;
 
-/** A {@link RefreshableKeyring} that follows the state in the storage, and reads the keys again whenever that has changed. */
+/**
+ * A {@link RefreshableKeyring} that follows the state in the storage, and reads the keys again whenever that has
+ * changed.
+ */
 export class StoredKeyring implements RefreshableKeyring {
   private readonly subkeys = new Map<string, Subkey>();
   private readonly loop: BackgroundLoop;

@@ -16,8 +16,8 @@ export class PreparedResponse implements StoredResponse {
 }
 
 /**
- * Takes the place of Express's `response.json`, which the generated routes call: that one computes an ETag for every answer and turns
- * some into 304, though nothing under /api is ever to be cached.
+ * Takes the place of Express's `response.json`, which the generated routes call: that one computes an ETag for every
+ * answer and turns some into 304, though nothing under /api is ever to be cached.
  */
 export function json(this: Response, body: unknown): Response {
   if (body instanceof PreparedResponse) sendJson(this, body.status, body.body);

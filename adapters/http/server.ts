@@ -112,8 +112,8 @@ function connectionsOf(app: Express, { settings, ids, clock, logger }: HttpDeps,
 }
 
 /**
- * Request and response classes that already have the prototypes of `app`. Express sets them on every request otherwise, which takes most of
- * its time on Node 20.
+ * Request and response classes that already have the prototypes of `app`. Express sets them on every request otherwise,
+ * which takes most of its time on Node 20.
  */
 function expressClasses(app: Express): Pick<http.ServerOptions, "IncomingMessage" | "ServerResponse"> {
   class Request extends http.IncomingMessage {}

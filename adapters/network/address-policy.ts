@@ -14,7 +14,9 @@ import { PRIVATE_DOMAINS } from "./address-blocks.js";
 
 /** Addresses that an installation admits in addition to the public network. */
 export interface AddressExceptions {
-  /** CIDR networks, or single addresses. Addresses inside pass in every form; loopback admits the name `localhost` too. */
+  /**
+   * CIDR networks, or single addresses. Addresses inside pass in every form; loopback admits the name `localhost` too.
+   */
   readonly allowNetworks?: readonly string[];
   /** Exact names, or addresses. Such a name may resolve to any address but those of {@link METADATA}. */
   readonly allowHosts?: readonly string[];
@@ -25,7 +27,9 @@ const LOOPBACK = ["127.0.0.1", "::1"] as const;
 const LABEL_MAX = 63;
 const NAME_MAX = 253;
 
-/** Where requests on behalf of others may connect: global unicast, and what the operator admits. It looks nothing up. */
+/**
+ * Where requests on behalf of others may connect: global unicast, and what the operator admits. It looks nothing up.
+ */
 export class AddressPolicy {
   private readonly networks: readonly Network[];
   private readonly hosts: ReadonlySet<string>;

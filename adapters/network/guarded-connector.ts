@@ -79,9 +79,10 @@ export class ConnectionFailedError extends Error {
 }
 
 /**
- * Connects only to addresses that the {@link AddressGuard} admits: a literal is checked first, as is every address of a name, and the address that the
- * socket really has is compared before the first byte is written. Host and TLS name stay what they were. It knows no proxy and no unix sockets, and
- * no setting of the environment turns the verification of certificates off.
+ * Connects only to addresses that the {@link AddressGuard} admits: a literal is checked first, as is every address of a
+ * name, and the address that the socket really has is compared before the first byte is written. Host and TLS name stay
+ * what they were. It knows no proxy and no unix sockets, and no setting of the environment turns the verification of
+ * certificates off.
  */
 export class GuardedConnector {
   private readonly guard: AddressGuard;

@@ -27,9 +27,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Asks the hosts file, then the name servers of the system. `dns.lookup` would do the same on one of the four threads that files share, and
- * keep it for as long as a server stays silent; this waits on sockets of its own. What only other sources know (mDNS, LDAP) is not found, and no search
- * domain is added.
+ * Asks the hosts file, then the name servers of the system. `dns.lookup` would do the same on one of the four threads
+ * that files share, and keep it for as long as a server stays silent; this waits on sockets of its own. What only other
+ * sources know (mDNS, LDAP) is not found, and no search domain is added.
  *
  * @param servers other name servers than the system's, as `host:port`
  */

@@ -47,8 +47,8 @@ export interface S3Options {
 }
 
 /**
- * Objects in one bucket of any server that speaks S3. What has a name was stored completely before it got it. A failure of the server is a
- * {@link ServiceUnavailableError}, whatever its kind: its cause says what the operator has to fix.
+ * Objects in one bucket of any server that speaks S3. What has a name was stored completely before it got it. A failure
+ * of the server is a {@link ServiceUnavailableError}, whatever its kind: its cause says what the operator has to fix.
  */
 export class S3AudioStore implements AudioStore {
   readonly linkTo?: (key: string, link: AudioLink) => Promise<string>;

@@ -54,7 +54,8 @@ export function clientFor(
       socketTimeout: 0,
       ...agents({ keepAlive: true, maxSockets: CONNECTIONS_MAX, connectMs }),
     },
-    // Checksums of the newer kinds are unknown to many servers that speak S3 otherwise; TLS and the signature guard what is sent.
+    // Checksums of the newer kinds are unknown to many servers that speak S3 otherwise; TLS and the signature guard
+    // what is sent.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });

@@ -25,7 +25,10 @@ export interface BucketCheckOptions {
 const NAME = "audio bucket";
 const LINKS = "audio links";
 
-/** Whether the bucket is there, and its objects can be written, read, listed and deleted. What is written for that is deleted again. */
+/**
+ * Whether the bucket is there, and its objects can be written, read, listed and deleted. What is written for that is
+ * deleted again.
+ */
 export async function checkBucket({
   url,
   credentials,

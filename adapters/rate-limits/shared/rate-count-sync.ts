@@ -44,9 +44,9 @@ interface BatchEntry {
 type State = "shared" | "alone" | "probing";
 
 /**
- * Brings what this process counted to the shared counts, and requests that it may not decide alone. One transaction at a time takes
- * everything that waits: at once when a request waits, else every so often. While the storage is unavailable, callers decide
- * alone, and their counts are added once it is back.
+ * Brings what this process counted to the shared counts, and requests that it may not decide alone. One transaction at
+ * a time takes everything that waits: at once when a request waits, else every so often. While the storage is
+ * unavailable, callers decide alone, and their counts are added once it is back.
  */
 export class RateCountSync {
   private pendingRequests: PendingRequest[] = [];

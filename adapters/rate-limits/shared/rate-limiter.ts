@@ -9,11 +9,12 @@ const SUBJECTS_MAX = 100_000;
 const DEFAULTS: RateCountSyncOptions = { syncMs: 200, waitMaxMs: 1_000, retryMs: 1_000 };
 
 /**
- * Counts together with all processes on one storage, and never writes for every request. A process counts by itself up to a sixtieth of
- * the limit and shares that in batches: N processes let pass at most N sixtieths more than the limit, three of them 5 %. What goes
- * beyond, and everything under limits below 60, is counted in the shared counts first, one transaction for all that wait; as is the
- * first request of a subject that this process does not know. While the storage is unavailable each process applies the limits by
- * itself. A process that is killed forgets what it had not shared: at most a sixtieth.
+ * Counts together with all processes on one storage, and never writes for every request. A process counts by itself up
+ * to a sixtieth of the limit and shares that in batches: N processes let pass at most N sixtieths more than the limit,
+ * three of them 5 %. What goes beyond, and everything under limits below 60, is counted in the shared counts first, one
+ * transaction for all that wait; as is the first request of a subject that this process does not know. While the
+ * storage is unavailable each process applies the limits by itself. A process that is killed forgets what it had not
+ * shared: at most a sixtieth.
  */
 export class SharedRateLimiter implements RateLimiter {
   private readonly subjects = new Subjects<LocalCounts>(SUBJECTS_MAX);

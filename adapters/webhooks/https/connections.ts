@@ -29,8 +29,8 @@ export class Connection {
   }
 
   /**
-   * What makes one of a socket, at once: a socket without listeners would end the process with its first error. The client is loaded with the
-   * first, since many installations send no webhooks.
+   * What makes one of a socket, at once: a socket without listeners would end the process with its first error. The
+   * client is loaded with the first, since many installations send no webhooks.
    */
   static async opener(): Promise<(origin: string, socket: Socket) => Connection> {
     const { Client } = await import("undici");

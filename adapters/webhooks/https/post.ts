@@ -25,7 +25,10 @@ export interface PostResult {
   readonly end: "whole" | "cut" | Error;
 }
 
-/** Posts on a connection and reads the response, until the deadline. Never rejects. The client is reusable only after a complete response. */
+/**
+ * Posts on a connection and reads the response, until the deadline. Never rejects. The client is reusable only after a
+ * complete response.
+ */
 export function post(client: Client, { path, headers, body }: Request, deadline: Deadline): Promise<PostResult> {
   return new Promise((resolve) => {
     let head: Pick<PostResult, "status" | "retryAfter" | "location" | "startedAt"> = {
@@ -46,7 +49,8 @@ export function post(client: Client, { path, headers, body }: Request, deadline:
     client.dispatch(
       { method: "POST", path, headers, body },
       {
-        // undici hands the request over before it is written; without this it takes the handler for one of the old kind.
+        // undici hands the request over before it is written; without this it takes the handler for one of the old
+        // kind.
         onRequestStart: () => undefined,
         onResponseStart(_controller, status, fields) {
           // The final response follows interim ones.

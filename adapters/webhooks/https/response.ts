@@ -31,7 +31,10 @@ export function failureOf(status: number): WebhookFailure | null {
   }
 }
 
-/** `Retry-After` in milliseconds from `now`; null when there is none, or none that can be read. A date that is past asks for no wait. */
+/**
+ * `Retry-After` in milliseconds from `now`; null when there is none, or none that can be read. A date that is past asks
+ * for no wait.
+ */
 export function retryAfterMs(value: string | null, now: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);

@@ -52,7 +52,9 @@ const NO_PHASES: ConnectPhases = { dnsMs: null, connectMs: null, tlsMs: null };
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "https:": 443, "http:": 80 };
 
-/** Sends over HTTP/1.1 on connections that it keeps for a while; which addresses they go to is the connector's business. */
+/**
+ * Sends over HTTP/1.1 on connections that it keeps for a while; which addresses they go to is the connector's business.
+ */
 export class HttpsWebhookSender implements WebhookSender {
   private readonly connector: Connector;
   private readonly clock: Clock;
@@ -119,7 +121,8 @@ export class HttpsWebhookSender implements WebhookSender {
     const kept = this.kept.take(url.origin);
     if (kept !== null) {
       const response = await this.postWebhook(kept, request, deadline);
-      // The receiver may end a connection just when it is used again. The same message goes out on a new one, within the same time.
+      // The receiver may end a connection just when it is used again. The same message goes out on a new one, within
+      // the same time.
       if (!isGone(response) || deadline.isOver) return this.resultOf(response, deadline, NO_PHASES);
     }
     const open = await Connection.opener();

@@ -22,7 +22,10 @@ export interface PageFiles {
   readonly icon: string;
 }
 
-/** The page of a shared track. It works without its script: the browser's own player is there until the script puts its own in place. */
+/**
+ * The page of a shared track. It works without its script: the browser's own player is there until the script puts its
+ * own in place.
+ */
 export function trackPage(track: SharedTrackView, files: PageFiles): string {
   const { token, title, artist, audioType, coverType } = track;
   const cover = coverType === null ? null : `${token}/cover`;
