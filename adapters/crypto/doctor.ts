@@ -4,7 +4,7 @@ import { failed, type CheckResult, ok, warning } from "../../core/ports/self-che
 import { fingerprint, parseSecretKeys, SECRET_KEY_FILE, SECRET_KEY_LENGTH_MIN } from "./secret-key.js";
 
 export interface SecretKeyCheckOptions {
-  /** `secrets.key`, or null when the key lies in the data directory. */
+  /** `secrets.key`, or null when the key is in the data directory. */
   readonly given: string | null;
   /** `secrets.previousKey`. */
   readonly givenToo?: string | null;
@@ -18,7 +18,7 @@ export interface SecretKeyCheckOptions {
 const NAME = "secret key";
 const SET_IT = "Set FERMATA_SECRETS__KEY to the same text for every process; `openssl rand -base64 33` makes one.";
 
-/** Whether the key is there, only ours, and the storage's. The check does not create it: it would belong to the wrong user. */
+/** Checks that the key exists, is private and fits the storage. Creates none: the doctor's user would own it. */
 export async function checkSecretKey(question: SecretKeyCheckOptions): Promise<CheckResult> {
   const given = [question.given, question.givenToo ?? null].filter((key) => key !== null);
   if (given.length > 0) return classifyKeys(given, "secrets.key", question);
@@ -57,7 +57,7 @@ async function checkFile(path: string, question: SecretKeyCheckOptions): Promise
   if (found.result !== "ok" || !question.isShared) return found;
   return warning(
     NAME,
-    `It lies in ${path} of this machine; a process on another one would make its own, and be refused.`,
+    `It is in ${path} of this machine; a process on another machine would create its own, and be refused.`,
     `${SET_IT} Here that is the text of the file.`,
   );
 }
@@ -87,7 +87,7 @@ function classifyMissing(path: string, { kept, isShared }: SecretKeyCheckOptions
   }
   if (isShared)
     return warning(NAME, "There is none: every machine would make its own, and all but the first be refused.", SET_IT);
-  return ok(NAME, `${path} is made at the first start.`);
+  return ok(NAME, `${path} is created at the first start.`);
 }
 
 /** ENOTDIR: what is wrong with the data directory is said elsewhere. */

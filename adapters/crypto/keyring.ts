@@ -16,10 +16,13 @@ export interface StoredKeyringDeps {
 
 /** How long a rotation in another process may go unnoticed. */
 const REFRESH_MS = 2_000;
-/** Unknown key ids, which any caller can make up, read the state at most this often. */
+/** Unknown key ids, which any client can invent, cause a read of the state at most this often. */
 const LOOKUP_MS = 500;
 
-/** A {@link RefreshableKeyring} that follows the state in the storage, and reads the keys again whenever that has changed. */
+/**
+ * A {@link RefreshableKeyring} that follows the state in the storage, and reads the keys again whenever that has
+ * changed.
+ */
 export class StoredKeyring implements RefreshableKeyring {
   private readonly subkeys = new Map<string, Subkey>();
   private readonly loop: BackgroundLoop;

@@ -19,7 +19,7 @@ interface SealedDeps {
 
 /**
  * AES-256-GCM under the installation's subkey for webhook secrets. A sealed text is `v2.`, the key's id, `.` and, in
- * base64url, nonce, ciphertext and tag; its length tells the length of the text, nothing else.
+ * base64url, nonce, ciphertext and tag; its length reveals the length of the text, nothing else.
  */
 export class AesSecretBox implements SecretBox {
   constructor(private readonly keyring: Keyring) {}

@@ -21,7 +21,10 @@ export interface AssetOpenerDeps extends DownloadDeps {
   readonly archives?: Partial<Omit<SandboxOptions, "handler">>;
 }
 
-/** Opens what a plugin delivers, wherever it is. Every failure is a {@link ProviderFailure}; none shows the query of a URL. */
+/**
+ * Opens what a plugin delivers, wherever it is. Every failure is a {@link ProviderFailure}; none shows the query of a
+ * URL.
+ */
 export class GuardedAssetOpener implements AssetOpener {
   private downloads: Promise<Downloads> | null = null;
   private isClosed = false;
@@ -78,7 +81,8 @@ export class GuardedAssetOpener implements AssetOpener {
       case "stream":
         return providerBytes(source.open());
       case "text":
-        // Either encoding has more than half as many bytes as characters, or just that: what is too long for sure is not decoded.
+        // Either encoding has more than half as many bytes as characters, or just that: what is too long for sure is
+        // not decoded.
         if (source.text.length / 2 > options.maxBytes) throw tooLarge(options.maxBytes);
         return once(decoded(source));
       case "url":
@@ -107,7 +111,9 @@ async function recognised(bytes: AsyncIterable<Uint8Array>): Promise<OpenedAsset
   );
 }
 
-/** What was read already, then the rest. Closing it closes what lies below even when nothing was read: a generator would not. */
+/**
+ * The bytes read so far, then the rest. Closing it closes its source even before the first read; a generator would not.
+ */
 class Resumed implements AsyncIterableIterator<Uint8Array> {
   constructor(
     private readonly first: Uint8Array[],

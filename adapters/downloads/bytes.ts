@@ -28,7 +28,10 @@ export async function* providerBytes(bytes: AsyncIterable<Uint8Array>): AsyncGen
   }
 }
 
-/** @throws {ProviderFailure} `failed` for whatever is not exactly base64 or hex: a decoder that passes over strays would store noise */
+/**
+ * @throws {ProviderFailure} `failed` for whatever is not exactly base64 or hex: a decoder that passes over strays would
+ * store noise
+ */
 export function decoded({ encoding, text }: Extract<PlainSource, { kind: "text" }>): Uint8Array {
   const isGood = encoding === "hex" ? isHex(text) : isBase64(text);
   if (!isGood) throw new ProviderFailure("failed", `Its text is no ${encoding}.`);

@@ -1,8 +1,8 @@
 import type { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type DownloadResponse, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./response.js";
 import { retryAfterMs } from "./retry-after.js";
 
-/** Of an answer that is no file no more is read. */
+/** Bytes read at most of a response that is not a file. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
 
 const AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -10,10 +10,10 @@ const AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
 /** What object stores say of a link whose time is over, mostly with 403: S3 and its kin, Google, Azure. */
 const EXPIRED = /has expired|ExpiredToken|Signature not valid in the specified time frame/i;
 
-/** What these say they are is never a file: a page for people, an answer for programs. Other types are left to the first bytes. */
+/** Media types that are never a file: web pages, API responses. For other types the first bytes decide. */
 const NO_FILE = /^(?:text\/html|application\/xhtml\+xml|application\/(?:[\w.-]+\+)?json)\b/i;
 
-/** Why an answer is not the file that was asked for; its body is closed then. null when it may be. */
+/** Why a response is not the requested file, whose body is then closed; null when it may be the file. */
 export async function classify(
   response: DownloadResponse,
   expected: 200 | 206,
@@ -25,7 +25,7 @@ export async function classify(
   const said = status === 400 || status === 401 || status === 403 ? await beginning(response) : "";
   response.body.destroy();
   if (status === expected) return failure("failed", url, `it is ${type.split(";")[0]?.trim() ?? type}, not a file`);
-  const words = `it was answered with ${status}`;
+  const words = `the server returned ${status}`;
   if (status === 404 || status === 410) return failure("gone", url, words);
   if (EXPIRED.test(said) || (linkIsOver && (status === 401 || status === 403)))
     return failure("gone", url, `the link has expired (${status})`);
@@ -34,7 +34,7 @@ export async function classify(
   return failure("failed", url, words);
 }
 
-/** As much of it as arrives; an interrupted refusal is a refusal all the same. */
+/** As much of it as arrives: an interrupted refusal is still a refusal. */
 async function beginning({ body }: DownloadResponse): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

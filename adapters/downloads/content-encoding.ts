@@ -1,7 +1,7 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type DownloadResponse, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./response.js";
 
 /** What servers send although they were asked for the file as it is. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -14,7 +14,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 /** `aws-chunked` is how a file was once sent to an object store; it is stored without, and only the word stays. */
 const NO_CODING: ReadonlySet<string> = new Set(["", "identity", "aws-chunked"]);
 
-/** The file itself, whatever coding it came in. @throws {ProviderFailure} `failed`: a coding that was not asked for */
+/** The decoded file. @throws {ProviderFailure} `failed`: an unsupported content coding */
 export function unpacked(
   bytes: AsyncGenerator<Uint8Array>,
   { headers, url, body }: DownloadResponse,

@@ -2,7 +2,7 @@ import { Agent, type buildConnector } from "undici";
 import type { OpenOptions } from "../../core/ports/asset-opener.js";
 import type { Clock } from "../../core/ports/clock.js";
 import { ProviderFailure, type UrlSource } from "../../core/ports/music-provider.js";
-import { type DownloadResponse, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./response.js";
 import { tooLarge } from "./bytes.js";
 import { unpacked } from "./content-encoding.js";
 import { followRedirects, whyAborted, wordsFor } from "./follow-redirects.js";
@@ -43,15 +43,15 @@ export interface DownloadLimits {
 
 const LIMITS: DownloadLimits = { firstByteMs: 60_000, idleMs: 30_000, totalMs: 1_800_000, resumeMs: 500 };
 
-/** How often one download may be resumed. */
+/** How often one download may resume. */
 const RESUMES_MAX = 5;
 
 const CONNECTIONS_MAX = 16;
 
-/** A connection is kept no longer, whatever the server would like: a name may have moved to a forbidden address. */
+/** No connection is kept alive longer, whatever the server allows: its name may have moved to a blocked address. */
 const KEPT_MAX_MS = 10_000;
 
-/** Answers to the question for a rest where the file is another one by now. */
+/** Statuses of a range request when the file has changed. */
 const NO_REST: ReadonlySet<number> = new Set([200, 412, 416]);
 
 /** Asks for one file. @param rest headers that ask for a part of it */
@@ -93,7 +93,7 @@ export class Downloads {
     return unpacked(this.bytesOf(ask, response, known, whole), response);
   }
 
-  /** Interrupts the running downloads. */
+  /** Aborts running downloads. */
   async close(): Promise<void> {
     this.closing.abort();
     await Promise.all([this.agent.destroy(), this.configuredAgent?.destroy()]);
@@ -127,14 +127,14 @@ export class Downloads {
       signal,
     });
     const linkIsOver = source.expiresAt !== undefined && source.expiresAt <= clock.now();
-    // A rest that the server has not is the file as a whole, or 416: for `rest` to see.
+    // 200 or 416: `rest` decides.
     if (rest["range"] !== undefined && NO_REST.has(response.status)) return response;
     const refusal = await classify(response, rest["range"] === undefined ? 200 : 206, linkIsOver);
     if (refusal !== null) throw refusal;
     return response;
   }
 
-  /** The bytes of a response; an interrupted one is resumed, where the server can. */
+  /** The bytes of a response; resumes after an interruption where the server supports ranges. */
   private async *bytesOf(
     ask: Ask,
     first: DownloadResponse,
@@ -167,11 +167,11 @@ export class Downloads {
       if (known.validator === null || resumes === RESUMES_MAX) throw interrupted(url, at, known, problem);
       await this.deps.clock.sleep(this.limits.resumeMs * (resumes + 1), signal);
     }
-    // Lasting it is not: from its beginning it can be had.
-    throw failure("unavailable", url, `it was interrupted after ${at} bytes, and there is another file by now`);
+    // Not permanent: a download from the beginning can succeed.
+    throw failure("unavailable", url, `it was interrupted after ${at} bytes, and the file has changed since`);
   }
 
-  /** null when what comes is not the rest of the same file. */
+  /** null when the response is not the rest of the same file. */
   private async rest(ask: Ask, at: number, { validator, length }: Known): Promise<DownloadResponse | null> {
     const response = await ask({ range: `bytes=${at}-`, "if-range": validator ?? "" });
     const [, start = "", total = ""] =
@@ -197,7 +197,7 @@ function knownOf({ headers }: DownloadResponse): Known {
 }
 
 function interrupted(url: URL, at: number, { length }: Known, problem: unknown): ProviderFailure {
-  // The last try's own failure tells more, and how long to wait.
+  // The last request's own failure has the details, and how long to wait.
   if (ProviderFailure.is(problem)) return problem;
   const words = problem === null ? "" : `: ${wordsFor(problem)}`;
   return failure(

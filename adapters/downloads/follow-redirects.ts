@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type DownloadResponse, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./response.js";
 
 const REDIRECTS_MAX = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -32,7 +32,7 @@ export interface DownloadRequest {
 /**
  * Asks for a file and goes along with redirects, each hop by the same guarded connections.
  *
- * @throws {ProviderFailure} there is no response, or it leads to a forbidden address
+ * @throws {ProviderFailure} there is no response, or it redirects to a blocked address
  */
 export async function followRedirects({
   url,
@@ -53,7 +53,7 @@ export async function followRedirects({
     if (!REDIRECTS.has(response.status)) return response;
     response.body.destroy();
     const location = response.headers.get("location");
-    if (location === null) throw failure("failed", at, `it was answered with ${response.status} that leads nowhere`);
+    if (location === null) throw failure("failed", at, `the server returned ${response.status} without a location`);
     if (hops === REDIRECTS_MAX) throw failure("failed", start, `there were more than ${REDIRECTS_MAX} redirects`);
     at = addressOf(location, at, allowsHttp);
   }
@@ -94,7 +94,7 @@ async function ask(
       headers: { ...headers },
       signal,
     });
-    // Its reader sees the error; one that comes after the body was given up has no reader.
+    // The reader gets the error; an error after the body was abandoned has no reader.
     body.on("error", () => undefined);
     return { url, status: statusCode, headers: toHeaders(fields), body };
   } catch (cause) {
@@ -112,11 +112,11 @@ async function ask(
 }
 
 export function whyAborted({ reason }: AbortSignal): string {
-  return (reason as Error | undefined)?.name === "TimeoutError" ? "it was not over in time" : "it was interrupted";
+  return (reason as Error | undefined)?.name === "TimeoutError" ? "it timed out" : "it was aborted";
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  UND_ERR_HEADERS_TIMEOUT: "nothing was answered in time",
+  UND_ERR_HEADERS_TIMEOUT: "no response arrived in time",
   UND_ERR_BODY_TIMEOUT: "it stood still for too long",
   UND_ERR_SOCKET: "the connection ended",
   UND_ERR_HEADERS_OVERFLOW: "its headers are too long",

@@ -53,7 +53,7 @@ export async function entryOf(
 }
 
 /**
- * A process for one archive, which is ended when its reader is gone. Its failures are those of {@link
+ * A process for one archive, which ends when its caller stops waiting. Its failures are those of {@link
  * entryOf}.
  */
 class ZipReader {

@@ -10,7 +10,8 @@ import { drawOnNetworkBudget } from "./middleware/network-budget.js";
 import { showAllowance } from "./rate-limits.js";
 
 /**
- * What the generated routes do before anything else of a request is looked at: key, terms, scope, rate limit, in this order.
+ * What the generated routes do before anything else of a request is looked at: key, terms, scope, rate limit, in this
+ * order.
  *
  * @param scopes the scope that the endpoint needs; none where config says which, or any key will do
  * @see decisions, "Order of checks"

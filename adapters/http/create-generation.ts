@@ -41,7 +41,7 @@ export interface GenerationRequest {
 export interface GenerationReference {
   /** Such as one that was uploaded. */
   track_id: string;
-  /** `extend` goes on from its end or earlier, `cover` creates the same music again, `inpaint` replaces a part. */
+  /** `extend` goes on from its end or earlier, `cover` creates another version of the same music, `inpaint` replaces a part. */
   mode: "extend" | "cover" | "inpaint";
   /** Seconds: where `extend` goes on, or `inpaint` begins. */
   from?: number;
@@ -55,7 +55,7 @@ const ROUTE = "POST /api/v1/generations";
 const ACCEPTED = 202;
 const BAD_GATEWAY = 502;
 
-/** Answers `POST /api/v1/generations` once the form of the request is checked. What is sent is what is on record. */
+/** Handles `POST /api/v1/generations` after validation. Sends the stored response. */
 export async function createGeneration(
   request: Request,
   body: GenerationRequest,
@@ -122,7 +122,7 @@ async function respondAfter(
 ): Promise<StoredResponse> {
   const { deps: parts, account } = context;
   const failed = (error: unknown): StoredResponse => {
-    parts.logger.warn("Waiting for a job failed; its acceptance was answered", {
+    parts.logger.warn("Waiting for a job failed; the response says that it was accepted", {
       request_id: context.requestId,
       job_id: job.id,
       error,

@@ -3,8 +3,8 @@ import type { RequestIssue } from "../../core/errors.js";
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):\d{2}:\d{2})(?:\.(\d{1,20}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /**
- * A date-time of RFC 3339 in milliseconds since 1970; what is finer is rounded up, so that "from" and "before" stay true of times in whole
- * milliseconds. null when the text is none, or names a day that there is not.
+ * A date-time of RFC 3339 in milliseconds since 1970; what is finer is rounded up, so that "from" and "before" stay
+ * true of times in whole milliseconds. null when the text is none, or names a day that there is not.
  */
 export function parseDateTime(text: string): number | null {
   const [, date = "", time = "", fraction = "", zone = ""] = DATE_TIME.exec(text) ?? [];

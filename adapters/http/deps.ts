@@ -25,7 +25,7 @@ import type { ReadUsage } from "../../core/usage/read-usage.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { ConnectionLimits } from "./connections/limits.js";
 
-/** Whose `X-Forwarded-For` is believed, as Express takes it: none, a number of hops, or these networks. */
+/** Trusted proxies, as in Express's `trust proxy`: none, a number of hops, or these networks. */
 export type TrustProxy = boolean | number | string | readonly string[];
 
 export interface HttpSettings {
@@ -58,7 +58,7 @@ export interface MetricsPage {
   text(): Promise<string>;
 }
 
-/** An authenticated request whose answer has ended. */
+/** An authenticated request whose response has ended. */
 export interface CompletedRequest {
   readonly requestId: RequestId;
   readonly accountId: AccountId;
@@ -67,13 +67,13 @@ export interface CompletedRequest {
   readonly path: string;
   /** The path's template, `/api/v1/models/{model_id}`. */
   readonly route: string;
-  /** 499 when the client went away before it was answered. */
+  /** 499 when the client went away before the response. */
   readonly status: number;
   readonly errorCode: ErrorCode | null;
-  /** Bytes of the body; null when there was none, or it is unknown. */
+  /** Bytes of the body; null when there was none, or the size is unknown. */
   readonly requestBytes: number | null;
   readonly responseBytes: number;
-  /** The job that the request made, replayed or read. */
+  /** The job that the request created, replayed or read. */
   readonly jobId: JobId | null;
   /** Label of the calling integration, at most 100 characters. */
   readonly client: string | null;
@@ -90,7 +90,7 @@ export interface ControllerSource {
 /** Everything that the HTTP adapter needs of the world. */
 export interface HttpDeps {
   readonly settings: HttpSettings;
-  /** What callers reach this server by, without a slash at its end; read again for every URL. */
+  /** What callers reach this server by, without a slash at its end; called for every URL. */
   readonly publicUrl: { readonly current: string };
 
   readonly authenticate: Pick<Authenticate, "identify">;
@@ -106,7 +106,7 @@ export interface HttpDeps {
   readonly receiveCallback: Pick<ReceiveCallback, "receive" | "isAddress">;
   readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
   readonly usage: Pick<ReadUsage, "usage" | "logs">;
-  /** Replaces the answer kept for a key, before the new one is sent. */
+  /** Replaces the stored response of a key, before the new one is sent. */
   recordResponse(accountId: AccountId, idempotencyKey: string, jobId: JobId, response: StoredResponse): Promise<void>;
 
   readonly audioUrls: AudioUrls;
@@ -126,5 +126,5 @@ export interface HttpDeps {
   /** What `GET /metrics` shows; without it there is no such page. */
   readonly metricsPage?: MetricsPage;
   /** Called for every authenticated request once its response has ended. */
-  onCompleted?(answered: CompletedRequest): void;
+  onCompleted?(completed: CompletedRequest): void;
 }

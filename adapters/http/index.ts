@@ -35,8 +35,8 @@ export interface Http {
   /** @throws {Error} naming the address and why it cannot be had */
   listen(): Promise<{ readonly url: string }>;
   /**
-   * Stops accepting, ends waits, and lets running answers end for at most `graceMs`. From its call on the router, wherever it is mounted,
-   * answers 503.
+   * Stops accepting, ends waits, and lets running answers end for at most `graceMs`. From its call on the router,
+   * wherever it is mounted, answers 503.
    *
    * @param now ends the wait for running answers when it aborts
    */
@@ -54,7 +54,8 @@ export function createHttp(parts: HttpDeps): Http {
     listen: () => listen(server, { host, port, settings: "http.host, http.port" }),
     async close(graceMs, now) {
       lifecycle.beginStop();
-      // Idle connections close at once, the others after their answer; the error of a server that never listened does not matter.
+      // Idle connections close at once, the others after their answer; the error of a server that never listened does
+      // not matter.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const grace = new AbortController();
       const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);

@@ -1,6 +1,6 @@
 import { WAIT_MAX_SECONDS } from "../../core/generations/wait-for-job.js";
 
-/** A comma or semicolon outside quotes ends a part. Every text matches, so nothing is ever tried twice. */
+/** A comma or semicolon outside quotes ends a token. Every text matches, so the expression never backtracks. */
 const CHUNKS = /((?:[^,;"]|"(?:[^"\\]|\\.)*"?)*)([,;]|$)/g;
 
 /**

@@ -7,7 +7,10 @@ import { STATUS_BY_CODE } from "./errors.js";
 
 const WINDOW_NAMES: Readonly<Record<number, string>> = { 60: "minute", 86_400: "day" };
 
-/** Notes the allowance and shows it in the headers of "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-11). */
+/**
+ * Notes the allowance and shows it in the headers of "RateLimit header fields for HTTP"
+ * (draft-ietf-httpapi-ratelimit-headers-11).
+ */
 export function showAllowance(context: RequestContext, response: Response, allowance: Allowance): void {
   context.allowance = allowance;
   let policy = "";
@@ -41,8 +44,8 @@ export async function drawOnReads(context: RequestContext, response: Response): 
 }
 
 /**
- * What answers a POST over the generation limit: the 429 in place of whatever else was found against it. Only a reused key gets its own error, as a
- * read; and a fault of ours stays one, since it hid whether the key was used before.
+ * The response to a POST over the generation limit: 429 in place of any other error. Only a reused key gets its own
+ * error, as a read; and a fault of ours stays one, since it hid whether the key was used before.
  */
 export async function limitedInstead(
   context: RequestContext,

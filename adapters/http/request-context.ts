@@ -56,7 +56,7 @@ export class RequestContext {
     return this.response.destroyed;
   }
 
-  /** Aborts when the response has no receiver any more: the client is gone, or the server stops. */
+  /** Aborts when the client is gone or the server stops. */
   noRequestWaits(): AbortSignal {
     const gone = new AbortController();
     this.response.once("close", () => gone.abort());

@@ -17,7 +17,8 @@ const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
 ];
 
 /**
- * The generated routes' findings in the words and paths of this API. The values that were sent, which the findings carry, stay out.
+ * The generated routes' findings in the words and paths of this API. The values that were sent, which the findings
+ * carry, stay out.
  *
  * @param fields by `body.<member>`, or by the bare name of a query parameter
  */

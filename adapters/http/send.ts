@@ -16,8 +16,8 @@ export class PreparedResponse implements StoredResponse {
 }
 
 /**
- * Takes the place of Express's `response.json`, which the generated routes call: that one computes an ETag for every answer and turns
- * some into 304, though nothing under /api is ever to be cached.
+ * Takes the place of Express's `response.json`, which the generated routes call: that one computes an ETag for every
+ * answer and turns some into 304, though nothing under /api is ever to be cached.
  */
 export function json(this: Response, body: unknown): Response {
   if (body instanceof PreparedResponse) sendJson(this, body.status, body.body);
@@ -44,7 +44,7 @@ export function sendBytes(response: Response, bytes: Buffer): void {
 
 /**
  * Sends each chunk when the client has taken the one before. A response that the client does not read is then closed
- * after a while, and one that it reads slowly is not: the chunks that it takes show that.
+ * after a while, and one that it reads slowly is not: the chunks that it takes show which it is.
  */
 async function sendInChunks(response: Response, bytes: Buffer): Promise<void> {
   if (response.req.method === "HEAD") {

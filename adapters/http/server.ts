@@ -102,7 +102,7 @@ function connectionsOf(app: Express, { settings, ids, clock, logger }: HttpDeps,
     isTrustedProxy: (address) => trusts(address, 0),
     nextRequestId: () => ids.next("req"),
     onRefused: (reason, network) => {
-      // A line for each would let a client that floods this server flood its log as well.
+      // A line for each would let an attacker who floods the server flood its log too.
       const now = clock.now();
       if (now - (loggedAt.get(reason) ?? -Infinity) < REFUSALS_LOGGED_EVERY_MS) return;
       loggedAt.set(reason, now);
@@ -112,8 +112,8 @@ function connectionsOf(app: Express, { settings, ids, clock, logger }: HttpDeps,
 }
 
 /**
- * Request and response classes that already have the prototypes of `app`. Express sets them on every request otherwise, which takes most of
- * its time on Node 20.
+ * Request and response classes that already have the prototypes of `app`. Express sets them on every request otherwise,
+ * which takes most of its time on Node 20.
  */
 function expressClasses(app: Express): Pick<http.ServerOptions, "IncomingMessage" | "ServerResponse"> {
   class Request extends http.IncomingMessage {}

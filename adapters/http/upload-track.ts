@@ -7,7 +7,7 @@ import { contextOf } from "./request-context.js";
 /** What one upload holds of memory while it arrives: chunks on their way, and what decodes the file. */
 const HELD_BYTES = 256 * 1024;
 
-/** Answers `POST /api/v1/tracks`. */
+/** Handles `POST /api/v1/tracks`. */
 export async function uploadTrack(request: Request): Promise<Track> {
   const context = contextOf(request);
   const { deps: parts, account, lifecycle } = context;
@@ -21,8 +21,8 @@ export async function uploadTrack(request: Request): Promise<Track> {
     resetBodyTime(request, parts.settings.uploads.timeoutMs);
     request.on("data", count);
     const { audio, title } = await openAudioForm(request);
-    const announced = request.headers["content-length"];
-    const sizeBytes = announced === undefined ? null : Number(announced);
+    const contentLength = request.headers["content-length"];
+    const sizeBytes = contentLength === undefined ? null : Number(contentLength);
     return await parts.uploadTrack.execute({ accountId: account.id, audio, sizeBytes, title });
   } finally {
     context.bytesRead = bytesRead;

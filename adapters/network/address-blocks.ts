@@ -1,6 +1,9 @@
-/** The address policy as data: IANA's special-purpose registries as of 2025-10, and multicast. @see webhooks, section 5.1 */
+/**
+ * The address policy as data: IANA's special-purpose registries as of 2025-10, and multicast. @see webhooks, section
+ * 5.1
+ */
 
-/** What IPv4 has except global unicast; AS112 and AMT are reachable, but have no receivers. */
+/** IPv4 outside global unicast; AS112 and AMT are reachable, but have no receivers. */
 export const BLOCKED_IPV4 = [
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
@@ -34,8 +37,9 @@ export const BLOCKED_IPV6 = [
 ] as const;
 
 /**
- * Where clouds tell a machine its own secrets. They stay blocked inside an allowed network and under an allowed name; only an allowed network of
- * exactly this one address opens them. All but 168.63.129.16 (Azure, public by the registry) lie in blocks above as well.
+ * Where clouds serve a machine its own credentials. They stay blocked inside an allowed network and under an allowed
+ * name; only an allowed network of exactly this one address opens them. All but 168.63.129.16 (Azure, public by the
+ * registry) lie in blocks above as well.
  */
 export const METADATA = [
   "100.100.100.200",
@@ -54,7 +58,10 @@ export const NAT64 = "64:ff9b::/96";
 /** IPv6 forms whose last 32 bits are an IPv4 address: mapped, translated, compatible, NAT64. */
 export const EMBEDDING = ["::ffff:0:0/96", "::ffff:0:0:0/96", "::/96", NAT64] as const;
 
-/** The top-level names and domains of private networks. The connect check is the line of defence; these only spare a look-up. */
+/**
+ * The top-level names and domains of private networks. The connect check is the line of defence; these only spare a
+ * look-up.
+ */
 export const PRIVATE_DOMAINS = [
   "localhost",
   "local",

@@ -3,7 +3,7 @@ import { canonicalAddress } from "./addresses.js";
 import { type AddressPolicy, hostOf, isAddress, isLocalhost } from "./address-policy.js";
 import { type ResolveName, systemResolver } from "./name-resolver.js";
 
-/** Checks hosts by an {@link AddressPolicy} and by what name servers say of them now. */
+/** Checks hosts by an {@link AddressPolicy} and the current DNS records. */
 export class DnsAddressGuard implements AddressGuard {
   constructor(
     private readonly policy: AddressPolicy,
@@ -27,7 +27,7 @@ export class DnsAddressGuard implements AddressGuard {
     }
     if (responses.length === 0) return { state: "unresolved", reason: "the name has no address" };
     const addresses = responses.map((response) => canonicalAddress(response) ?? response);
-    // One blocked answer spoils all: which of them a connection would take is up to the name server.
+    // One blocked address blocks the name: its name server decides which one a connection would take.
     return {
       state: addresses.every((address) => this.policy.admitsResponse(host, address)) ? "allowed" : "blocked",
       addresses,

@@ -12,9 +12,11 @@ import {
 } from "./addresses.js";
 import { PRIVATE_DOMAINS } from "./address-blocks.js";
 
-/** What an installation admits in addition to the public network. */
+/** Addresses that an installation admits in addition to the public network. */
 export interface AddressExceptions {
-  /** CIDR networks, or single addresses. What lies inside passes in every form; loopback admits the name `localhost` too. */
+  /**
+   * CIDR networks, or single addresses. Addresses inside pass in every form; loopback admits the name `localhost` too.
+   */
   readonly allowNetworks?: readonly string[];
   /** Exact names, or addresses. Such a name may resolve to any address but those of {@link METADATA}. */
   readonly allowHosts?: readonly string[];
@@ -25,7 +27,9 @@ const LOOPBACK = ["127.0.0.1", "::1"] as const;
 const LABEL_MAX = 63;
 const NAME_MAX = 253;
 
-/** The one rule for addresses that others chose: global unicast, and what the operator admits. It looks nothing up. */
+/**
+ * Where requests on behalf of others may connect: global unicast, and what the operator admits. It looks nothing up.
+ */
 export class AddressPolicy {
   private readonly networks: readonly Network[];
   private readonly hosts: ReadonlySet<string>;
@@ -37,7 +41,7 @@ export class AddressPolicy {
     this.hosts = new Set(hosts.filter((host) => !isAddress(host)));
   }
 
-  /** Checks a host of a URL. @see AddressGuard.admitsHost */
+  /** Checks the host of a URL. @see AddressGuard.admitsHost */
   admitsHost(hostname: string): boolean {
     const host = hostOf(hostname);
     if (isAddress(host)) return this.admitsLiteral(host);
@@ -46,7 +50,7 @@ export class AddressPolicy {
     return isPublicName(host);
   }
 
-  /** Checks an address that a name has, at the moment of connecting. */
+  /** Checks an address of a name, at the moment of connecting. */
   admitsResponse(host: string, text: string): boolean {
     const address = parseAddress(text);
     if (address === null) return false;
@@ -66,7 +70,7 @@ export class AddressPolicy {
     return address !== null && (this.isOpen(address) || isGlobalUnicast(address));
   }
 
-  /** True for what lies in an allowed network, in whatever form. */
+  /** True for an address in an allowed network, in any form. */
   private isOpen(address: Address): boolean {
     const inner = embeddedIpv4(address);
     const mustBeNamed = isMetadataInside(address);
@@ -88,7 +92,7 @@ export function hostOf(hostname: string): string {
     .replace(/\.$/, "");
 }
 
-/** True for what only an address can look like; whether it is one is checked later. */
+/** True for text that can only be an address; whether it is valid is checked later. */
 export function isAddress(host: string): boolean {
   return host.includes(":") || parseAddress(host) !== null;
 }

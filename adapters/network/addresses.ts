@@ -41,7 +41,10 @@ const metadata = METADATA.map(parseNetwork);
 const embedding = EMBEDDING.map((block): Network => ipaddr.parseCIDR(block));
 const nat64 = parseNetwork(NAT64);
 
-/** True for global unicast, the only addresses that are open to everybody. An IPv6 address that embeds an IPv4 address is none. */
+/**
+ * True for global unicast, the only addresses that are open to everybody. An IPv6 address that embeds an IPv4 address
+ * is none.
+ */
 export function isGlobalUnicast(address: Address): boolean {
   if (isMetadata(address)) return false;
   if (address.kind() === "ipv4") return !ipv4Blocked.some((block) => contains(block, address));

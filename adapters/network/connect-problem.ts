@@ -1,4 +1,4 @@
-/** Words for what went wrong on the way to a connection. What the other side wrote is cut and made harmless. */
+/** Messages for connection errors. Text from the other side is shortened and sanitized. */
 
 const TCP: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refused the connection",

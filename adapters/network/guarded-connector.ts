@@ -79,9 +79,10 @@ export class ConnectionFailedError extends Error {
 }
 
 /**
- * Connects only to addresses that the {@link AddressGuard} admits: a literal is checked before, every address of a name is, and the address that the
- * socket really has is compared before the first byte is written. Host and TLS name stay what they were. It knows no proxy and no unix sockets, and
- * no setting of the environment turns the verification of certificates off.
+ * Connects only to addresses that the {@link AddressGuard} admits: a literal is checked first, as is every address of a
+ * name, and the address that the socket really has is compared before the first byte is written. Host and TLS name stay
+ * what they were. It knows no proxy and no unix sockets, and no setting of the environment turns the verification of
+ * certificates off.
  */
 export class GuardedConnector {
   private readonly guard: AddressGuard;
@@ -94,7 +95,7 @@ export class GuardedConnector {
     this.open = open;
     // A context passes over what is no certificate.
     for (const certificate of ca) new X509Certificate(certificate);
-    // Without own authorities it is made with the first connection: reading the well-known ones takes a while.
+    // Without own authorities it is created with the first connection: reading the well-known ones takes a while.
     this.context = ca.length === 0 ? null : createSecureContext({ ...TLS_OPTIONS, ca: [...rootCertificates, ...ca] });
   }
 
@@ -164,8 +165,7 @@ export class GuardedConnector {
         return socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
       } catch (error) {
         discard(socket);
-        if (!(error instanceof ConnectionFailedError) || error.failure !== "connect" || attempt.isInterrupted)
-          throw error;
+        if (!(error instanceof ConnectionFailedError) || error.failure !== "connect" || attempt.isAborted) throw error;
         problems.push(error);
       }
     }
@@ -216,7 +216,7 @@ class Attempt {
     return Math.max(1, Math.ceil(this.target.timeoutMs - (performance.now() - this.startedAt)));
   }
 
-  get isInterrupted(): boolean {
+  get isAborted(): boolean {
     return this.target.signal?.aborted === true;
   }
 
@@ -228,14 +228,14 @@ class Attempt {
     this.ended[phase] = performance.now() - this.startedAt;
   }
 
-  /** @throws {ConnectionFailedError} of this phase, when the work is not done in time or is interrupted */
+  /** @throws {ConnectionFailedError} of this phase, when the work times out or is aborted */
   async within<T>(phase: ConnectFailure, maxMs: number, work: Promise<T>, late: string): Promise<T> {
     const { signal } = this.target;
     let timer: NodeJS.Timeout | undefined;
     let interrupt: (() => void) | undefined;
     const over = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(new ConnectionFailedError(phase, late)), maxMs);
-      interrupt = () => reject(new ConnectionFailedError(phase, "it was interrupted"));
+      interrupt = () => reject(new ConnectionFailedError(phase, "it was aborted"));
       if (signal?.aborted) interrupt();
       signal?.addEventListener("abort", interrupt);
     });

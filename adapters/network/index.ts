@@ -1,4 +1,4 @@
-/** Connecting to addresses that others chose: the address policy, the guard made of it, and connections that keep to it. */
+/** Outgoing connections on behalf of others: the address policy, the guard that applies it, and guarded connections. */
 export { type AddressExceptions, AddressPolicy } from "./address-policy.js";
 export { DnsAddressGuard } from "./address-guard.js";
 export {

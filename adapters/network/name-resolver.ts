@@ -8,7 +8,7 @@ import { HostsFile } from "./hosts-file.js";
  */
 export type ResolveName = (name: string, maxMs: number, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** The other family is waited for so long once one has answered: some name servers never answer for IPv6. */
+/** The wait for the other family once one has resolved: some name servers never respond for IPv6. */
 const OTHER_FAMILY_MS = 500;
 
 /** A question is put again, to the next server if there is one, after this part of the time. */
@@ -27,9 +27,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Asks the hosts file, then the name servers of the system. `dns.lookup` would do the same on one of the four threads that files share, and
- * keep it for as long as a server stays silent; this waits on sockets of its own. What only other sources know (mDNS, LDAP) is not found, and no search
- * domain is added.
+ * Asks the hosts file, then the name servers of the system. `dns.lookup` would do the same on one of the four threads
+ * that files share, and keep it for as long as a server stays silent; this waits on sockets of its own. What only other
+ * sources know (mDNS, LDAP) is not found, and no search domain is added.
  *
  * @param servers other name servers than the system's, as `host:port`
  */
@@ -43,7 +43,7 @@ export function systemResolver({
   };
 }
 
-/** A resolver for each lookup: it reads the system's servers again, and is cancelled alone. */
+/** A resolver for each query: it reads the system's servers again, and is cancelled alone. */
 async function askServers(
   name: string,
   maxMs: number,

@@ -30,7 +30,7 @@ export class PrometheusMetrics implements Metrics {
     if (options.processMetrics) collectDefaultMetrics({ register: this.registry });
     this.requests = new Histogram({
       name: "fermata_http_request_seconds",
-      help: "Time from the request's arrival to the end of its answer",
+      help: "Time from the request's arrival to the end of its response",
       labelNames: ["method", "route", "status"],
       buckets: SECONDS_BUCKETS,
       registers,

@@ -21,7 +21,10 @@ const SECRET_WORDS = new Set([
 /** What a `key` is secret as: an `idempotencyKey` or the `key` of a file is none. */
 const KEY_WORDS = new Set(["access", "api", "auth", "encryption", "private", "secret", "signing"]);
 
-/** Secrets that are recognised by their form, in any text. Repetitions are bounded: a text may be long, and written to be slow. */
+/**
+ * Secrets that are recognised by their form, in any text. Repetitions are bounded: a text may be long, and written to
+ * be slow.
+ */
 const SECRET_FORMS: readonly { readonly form: RegExp; readonly becomes: string }[] = [
   { form: /\bfrm_[0-9A-Za-z]{12,200}/g, becomes: `frm_${MASK}` },
   { form: /\bwhsec_[0-9A-Za-z+/=_-]{12,200}/g, becomes: `whsec_${MASK}` },
@@ -50,7 +53,9 @@ export function redactText(text: string): string {
   return SECRET_FORMS.reduce((masked, { form, becomes }) => masked.replace(form, becomes), text);
 }
 
-/** A copy that is safe to write as JSON: secrets masked at every depth, errors with their chain of causes, no cycles. */
+/**
+ * A copy that is safe to write as JSON: secrets masked at every depth, errors with their chain of causes, no cycles.
+ */
 export function redact(value: unknown): unknown {
   return copy(value, [], 0);
 }
@@ -77,7 +82,9 @@ function copyObject(value: object, above: readonly object[], depth: number): unk
   return Object.fromEntries(entries.map(([name, item]) => [name, copyField(name, item, above, depth)]));
 }
 
-/** Under a secret's name everything is masked, objects and lists included; only "there is none" and yes or no are shown. */
+/**
+ * Under a secret's name everything is masked, objects and lists included; only "there is none" and yes or no are shown.
+ */
 function copyField(name: string, value: unknown, above: readonly object[], depth: number): unknown {
   if (!isSecretName(name)) return copy(value, above, depth);
   return value === null || value === undefined || typeof value === "boolean" ? value : MASK;

@@ -1,6 +1,6 @@
 import type { PrometheusMetrics } from "./metrics.js";
 
-/** Prometheus reads every few seconds at most: within a second there is no visible difference. */
+/** Prometheus reads every few seconds at most: a second of delay makes no difference. */
 const RENDER_EVERY_MS = 1_000;
 
 interface Rendering {

@@ -14,7 +14,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 export interface WinstonLoggerOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** stderr by default: stdout belongs to what a command answers. */
+  /** stderr by default: stdout is for the output of commands. */
   readonly stream?: NodeJS.WritableStream;
 }
 

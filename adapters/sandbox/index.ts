@@ -3,5 +3,5 @@ export type { SandboxModule } from "./messages.js";
 export { Sandbox, type SandboxOptions, type SandboxTask } from "./sandbox.js";
 export { openProviderSandbox } from "./provider-sandbox.js";
 export { SandboxError } from "./sandbox-process.js";
-export { unlessAborted } from "./unless-aborted.js";
+export { raceAbort } from "./race-abort.js";
 export type { ProcessUsage } from "./usage.js";

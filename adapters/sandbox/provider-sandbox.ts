@@ -7,7 +7,7 @@ import {
 } from "../../core/ports/music-provider.js";
 import { Sandbox } from "./sandbox.js";
 import { SandboxError, SandboxStartError } from "./sandbox-process.js";
-import { unlessAborted } from "./unless-aborted.js";
+import { raceAbort } from "./race-abort.js";
 
 const MIB = 1024 * 1024;
 
@@ -46,7 +46,7 @@ class ChildProcessSandbox implements ProviderSandbox {
   private async runTask<Result>(task: (ask: AskSandbox) => Promise<Result>, signal: AbortSignal): Promise<Result> {
     const process = await this.sandbox.open(signal);
     try {
-      const result = await unlessAborted(
+      const result = await raceAbort(
         task((request) => process.ask(request)),
         signal,
       );

@@ -14,7 +14,7 @@ export class SandboxStartError extends SandboxError {}
 export interface SandboxProcessOptions {
   readonly limits: SandboxLimits;
   readonly usage: UsageReader;
-  /** Gets the usage of a busy process at each measurement. */
+  /** Called with each measurement of a busy process. */
   readonly onUsage?: ((usage: ProcessUsage) => void) | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface ProcessUsage {
   readonly cpuMs: number;
 }
 
-/** Tells what a process uses; null when it is gone or cannot be asked. */
+/** Measures what a process uses; null when it has ended or cannot be measured. */
 export interface UsageReader {
   /** How often it may be asked, in milliseconds. */
   readonly intervalMs: number;

@@ -16,7 +16,7 @@ const FLEETING_FILESYSTEMS: Readonly<Record<number, string>> = {
 const FREE_BYTES_MIN = 1024 ** 3;
 
 export interface FolderCheckOptions {
-  /** What it is, as the finding's name. */
+  /** The name of the check result. */
   readonly name: string;
   readonly path: string;
   /** The setting that chooses another one. */
@@ -27,14 +27,14 @@ export interface FolderCheckOptions {
   readonly isPrivate: boolean;
 }
 
-/** Whether files can be written there, stay there and fit in. The check does not create a missing one: it would belong to the wrong user. */
+/** Whether files can be written there, stay there and fit in. Creates none: the doctor's user would own it. */
 export async function checkFolder(question: FolderCheckOptions): Promise<readonly CheckResult[]> {
   const { name, path, setting, isPrivate } = question;
   try {
     const place = await nearest(path);
     await (place === path ? tryToWrite(path) : access(place, constants.W_OK | constants.X_OK));
     const { bavail, bsize, type } = await statfs(place);
-    const found = place === path ? `${path} can be written` : `${path} is made at the first start`;
+    const found = place === path ? `${path} can be written` : `${path} is created at the first start`;
     const { uid, mode } = await stat(place);
     const rights = isPrivate && place === path ? checkPrivacy(name, path, mode) : null;
     return [
@@ -63,7 +63,7 @@ export function checkPrivacy(name: string, path: string, mode: number): CheckRes
   return failed(name, message, `\`chmod 700 ${path}\``);
 }
 
-/** @returns null when the checking user is the one that will write, as far as that shows */
+/** @returns null when the doctor appears to run as the user that will write */
 export function classifyOwner(name: string, path: string, owner: number, user: number): CheckResult | null {
   if (user !== 0 || owner === 0) return null;
   const message = `${path} belongs to the user ${owner}, and root may write anywhere: what that user may do was not seen.`;

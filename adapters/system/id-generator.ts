@@ -5,8 +5,8 @@ import type { IdGenerator } from "../../core/ports/id-generator.js";
 import type { Random } from "../../core/ports/random.js";
 
 /**
- * ULIDs in lower case: 48 bits of time, 80 random bits. Within a millisecond, and when the clock steps back, the random part is counted up, so
- * that order holds.
+ * ULIDs in lower case: 48 bits of time, 80 random bits. Within a millisecond, and when the clock steps back, the random
+ * part is counted up, so that order holds.
  */
 export class UlidGenerator implements IdGenerator {
   private readonly nextUlid: (time: number) => string;

@@ -1,7 +1,7 @@
 import type { Container, ServiceIdentifier } from "inversify";
 import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
 import { NoAudioAnalyser } from "../../adapters/audio/analyser/no-analyser.js";
-import { PaperCoverPainter } from "../../adapters/covers/cover-painter.js";
+import { PaperCoverPainter } from "../../adapters/cover-art/cover-painter.js";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
 import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
 import { AddressPolicy, DnsAddressGuard, GuardedConnector } from "../../adapters/network/index.js";

@@ -83,7 +83,7 @@ export class CollectAudio {
       signal?.throwIfAborted();
       const modifiedBefore = clock.now() - LEFT_ALONE_MS;
       const limit = Math.min(PAGE_FILES, left);
-      const files = await unlessAborted(audio.list(next, limit), signal);
+      const files = await raceAbort(audio.list(next, limit), signal);
       for (let start = 0; start < files.length; start += GROUP_FILES) {
         const orphaned = await this.findOrphaned(files.slice(start, start + GROUP_FILES), modifiedBefore, total);
         if (!isDryRun) await this.deleteAll(orphaned, total, signal);
@@ -142,7 +142,7 @@ export class CollectAudio {
         }
       }
     };
-    await unlessAborted(Promise.all(Array.from({ length: DELETIONS_MAX }, deleteLeft)), signal);
+    await raceAbort(Promise.all(Array.from({ length: DELETIONS_MAX }, deleteLeft)), signal);
     total.deleted.add(files.filter((file) => !failures.has(file)));
     total.failed.add(files.filter((file) => failures.has(file)));
     for (const [file, error] of [...failures].slice(0, 1)) {
@@ -199,7 +199,7 @@ class Totals {
 }
 
 /** @throws the signal's reason as soon as it aborts; what was begun is not waited for then */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function raceAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   work.catch(() => undefined);
   let abort: () => void = () => undefined;

@@ -36,7 +36,7 @@ describe("GuardedConnector", () => {
     ...fields,
   });
 
-  /** Counts the connections, and opens them elsewhere on demand. */
+  /** Counts what is opened, and opens it somewhere else when configured so. */
   const opener =
     (instead: (address: string) => Socket | null = () => null) =>
     (address: string, port: number): Socket => {
@@ -200,22 +200,22 @@ describe("GuardedConnector", () => {
     expect(opened).to.deep.equal(["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"]);
   });
 
-  it("is interrupted in every phase", async () => {
+  it("is aborted in every phase", async () => {
     const stop = (): AbortSignal => AbortSignal.timeout(50);
     const silentNames = new GuardedConnector({ guard: guardOf(() => new Promise(() => undefined)) });
     expect(await outcomeOf(silentNames, { hostname: "receiver.example", signal: stop() })).to.include({
       failure: "dns",
-      message: "it was interrupted",
+      message: "it was aborted",
     });
     const silentSockets = new GuardedConnector({ guard: guardOf(async () => []), open: () => new Socket() });
     expect(await outcomeOf(silentSockets, { signal: stop() })).to.include({
       failure: "connect",
-      message: "it was interrupted",
+      message: "it was aborted",
     });
     const silentTls = new GuardedConnector({ guard: guardOf(async () => []) });
     expect(await outcomeOf(silentTls, { port: receiver.portOf("mute"), signal: stop() })).to.include({
       failure: "tls",
-      message: "it was interrupted",
+      message: "it was aborted",
     });
     expect(await outcomeOf(silentTls, { signal: AbortSignal.abort() })).to.have.property("socket", null);
     await receiver.quiet();

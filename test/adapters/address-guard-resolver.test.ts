@@ -78,7 +78,7 @@ describe("systemResolver", () => {
     expect(new Set(server.questions)).to.deep.equal(new Set(["A receiver", "AAAA receiver"]));
   });
 
-  it("leaves files their threads while many names are not answered for, and gives up when the signal aborts", async () => {
+  it("leaves file access its threads while many names get no response, and stops when aborted", async () => {
     responses = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [`silent-${index}.example`, index]).flatMap(([name]) => [
         [`A ${name}`, "silence"],

@@ -12,7 +12,7 @@ const NAMES: Omit<GuardUnderTest, "guard"> = {
   refusedLiteral: { hostname: "[::ffff:7f00:1]", address: "::ffff:7f00:1" },
 };
 
-/** A resolver with scripted responses for each name, one after the other; the last one stays. */
+/** A resolver with scripted results for each name, one after the other; the last one stays. */
 function resolverOf(responses: Readonly<Record<string, readonly (readonly string[])[]>>): ResolveName {
   const asked = new Map<string, number>();
   return async (name) => {
@@ -84,7 +84,7 @@ describe("DnsAddressGuard, by what a name resolves to", () => {
     });
   }
 
-  it("checks every lookup: public at first, private the second time", async () => {
+  it("checks every result again: public at first, private the second time", async () => {
     const guard = new DnsAddressGuard(
       new AddressPolicy(),
       resolverOf({ "rebind.example": [["93.184.216.34"], ["127.0.0.1"]] }),

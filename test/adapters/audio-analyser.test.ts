@@ -117,7 +117,7 @@ describe("ProcessAudioAnalyser", () => {
     }
   });
 
-  it("refuses a track that is too long", async () => {
+  it("refuses a track above the maximum length", async () => {
     const strict = new ProcessAudioAnalyser({ maxSeconds: 1 });
     expect(await failureOf(strict.analyse(wavFile(aRise()), { preview: false }))).to.be.instanceOf(
       AudioUnreadableError,

@@ -119,7 +119,7 @@ describe("LocalAudioStore", () => {
     expect(await readdir(root)).to.deep.equal([".incoming"]);
   });
 
-  it("opens no file for a read that does not begin", async () => {
+  it("opens no file before the first read", async () => {
     const store = await LocalAudioStore.open(root);
     store.read("trk_none/mix.mp3");
     store.read("../outside");

@@ -35,7 +35,7 @@ describe("The doctor's checks of a folder", () => {
   it("pass where one can be created, and do not create it", async () => {
     const folder = await temporaryFolder();
     const [rights] = await check(join(folder, "deep", "down"));
-    expect(rights?.message).to.include(`${join(folder, "deep", "down")} is made at the first start`);
+    expect(rights?.message).to.include(`${join(folder, "deep", "down")} is created at the first start`);
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
@@ -78,7 +78,7 @@ describe("The doctor's checks of the secret key", () => {
     checkSecretKey({ given: null, dataDir, kept: null, isShared: false, ...question });
 
   it("leave its creation to the first start", async () => {
-    expect(await check()).to.include({ result: "ok", message: `${path} is made at the first start.` });
+    expect(await check()).to.include({ result: "ok", message: `${path} is created at the first start.` });
     expect(await readdir(dataDir)).to.deep.equal([]);
   });
 

@@ -9,7 +9,7 @@ const FILE = tinyMp3("downloads");
 const LONG = Buffer.concat([tinyWav(), Buffer.alloc(400_000, "sound")]);
 const RANGES = { "Accept-Ranges": "bytes", ETag: '"v1"' };
 
-describe("GuardedAssetOpener with URLs, when it is interrupted", () => {
+describe("GuardedAssetOpener with URLs, when the connection is interrupted", () => {
   let host: FileHost;
   beforeEach(async () => {
     host = await FileHost.open();
@@ -55,7 +55,7 @@ describe("GuardedAssetOpener with URLs, when it is interrupted", () => {
     expect(host.of("/y")).to.have.lengthOf(6);
   });
 
-  it("never joins two files: a file that has changed meanwhile is fetched again by the caller", async () => {
+  it("never joins two files: the caller fetches a changed file again", async () => {
     const changed = cutting(LONG, [], { ...RANGES, ETag: '"v2"' });
     expect(await refusal(host.on("/x", cutting(LONG, [100_000], RANGES), changed))).to.include({ kind: "unavailable" });
     expect(await refusal(host.on("/z", cutting(LONG, [100_000], RANGES), responding(416)))).to.include({
@@ -85,7 +85,7 @@ describe("GuardedAssetOpener with URLs, when it is interrupted", () => {
     for (const headers of unfit) {
       const refused = await refusal(host.on("/x", cutting(LONG, [100_000], headers)));
       expect(refused).to.include({ kind: "unavailable" });
-      expect(refused.message).to.match(/was interrupted after 100000 of \d+ bytes/);
+      expect(refused.message).to.match(/interrupted after 100000 of \d+ bytes/);
     }
     const unsaid: Handler = (_request, response) =>
       response.writeHead(200).write(LONG.subarray(0, 100_000), () => response.socket?.end());
@@ -104,7 +104,7 @@ describe("GuardedAssetOpener with URLs, when it takes too long", () => {
   const standing: Handler = (_request, response) =>
     void response.writeHead(200, { "Content-Length": String(LONG.length) }).write(LONG.subarray(0, 1_000));
 
-  it("is `unavailable`: no first byte, standing still, or not over in time", async () => {
+  it("is `unavailable`: no first byte, no progress, or a timeout", async () => {
     expect(await refusal(host.on("/x", nothing), { parts: { limits: { firstByteMs: 50 } } })).to.include({
       kind: "unavailable",
     });
@@ -113,11 +113,11 @@ describe("GuardedAssetOpener with URLs, when it takes too long", () => {
     });
     const late = await refusal(host.on("/z", standing), { parts: { limits: { totalMs: 50 } } });
     expect(late).to.include({ kind: "unavailable" });
-    expect(late.message).to.include("not over in time");
+    expect(late.message).to.include("it timed out");
     await host.quiet();
   });
 
-  it("ends at once when it is interrupted or the opener closes", async () => {
+  it("ends at once when it is aborted or the opener closes", async () => {
     const interrupt = new AbortController();
     const url = host.on("/x", (request, response) => {
       standing(request, response);

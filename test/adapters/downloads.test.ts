@@ -157,7 +157,7 @@ describe("GuardedAssetOpener with URLs", () => {
         expect(`${error.message} ${error.stack}`, url).to.not.match(/c0ffee|hidden/);
     }
     expect((await refusal(host.url("/x?token=hidden"))).message).to.equal(
-      `The download of ${new URL(host.url("/x")).host}/x failed: it was answered with 404.`,
+      `The download of ${new URL(host.url("/x")).host}/x failed: the server returned 404.`,
     );
     const badHeader = await refusal(host.url("/x"), { headers: { "X-Key": "hidden\r\nX: y" } });
     expect(badHeader).to.include({ kind: "failed" });

@@ -61,7 +61,7 @@ describe("The fetch of plugins", () => {
       ...unsent,
       "The connection failed (ECONNREFUSED).",
     ]);
-    expect(notified(await failureOf(apiOf("http://absent.invalid").call(CALL)))).to.deep.equal([
+    expect(notified(await failureOf(apiOf("http://unknown.invalid").call(CALL)))).to.deep.equal([
       ...unsent,
       "The connection failed (ENOTFOUND).",
     ]);
@@ -130,7 +130,7 @@ describe("OperatorAddressGuard", () => {
       expect(await guard(["10.0.0.5", address]).resolve("gpu-box", 1_000), address).to.include({ state: "blocked" });
   });
 
-  it("reports why a name has no address, also where no server responds", async () => {
+  it("says why a name has no address, also without a response", async () => {
     const silent = new OperatorAddressGuard(() => new Promise<never>(() => undefined));
     expect(await silent.resolve("gpu-box", 1)).to.deep.equal({
       state: "unresolved",

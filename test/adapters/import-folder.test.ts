@@ -40,9 +40,9 @@ describe("ImportFolder", () => {
   });
 
   const refusals: readonly (readonly [string, string])[] = [
-    ["outside.mp3", "lies outside the folder of the import"],
-    ["up/secret.mp3", "lies outside the folder of the import"],
-    ["../secret.mp3", "lies outside the folder of the import"],
+    ["outside.mp3", "is outside the folder of the import"],
+    ["up/secret.mp3", "is outside the folder of the import"],
+    ["../secret.mp3", "is outside the folder of the import"],
     ["/etc/hostname", "there is no such file"],
     ["nothing.mp3", "there is no such file"],
     ["sound/a.mp3/b.mp3", "there is no such file"],
@@ -66,6 +66,6 @@ describe("ImportFolder", () => {
       () => null,
       (thrown: unknown) => thrown,
     );
-    expect((error as Error).message).to.equal("lies outside the folder of the import");
+    expect((error as Error).message).to.equal("is outside the folder of the import");
   });
 });

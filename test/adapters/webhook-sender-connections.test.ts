@@ -102,13 +102,13 @@ describe("The connections of HttpsWebhookSender", () => {
     });
   });
 
-  it("are cut when a delivery attempt is interrupted from outside", async () => {
+  it("are closed when a delivery attempt is aborted from outside", async () => {
     await withSender(receiver, {}, async (sender) => {
       const stop = new AbortController();
       const sent = sender.send(aMessage({ url: receiver.url("/hang") }), stop.signal);
       await receiver.received();
       stop.abort();
-      expect(await sent).to.include({ failure: "timeout", message: "No answer: it was interrupted." });
+      expect(await sent).to.include({ failure: "timeout", message: "No response: it was aborted." });
       await receiver.quiet();
     });
   });

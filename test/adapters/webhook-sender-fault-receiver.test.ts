@@ -89,7 +89,7 @@ describe("The fault receiver", () => {
     }
   });
 
-  it("has the certificate of its options", async () => {
+  it("has the configured certificate", async () => {
     const receiver = await FaultReceiver.open({ certificate: "expired" });
     try {
       const result = await withSender(receiver, {}, (sender) =>

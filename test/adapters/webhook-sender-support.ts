@@ -24,7 +24,7 @@ export function senderFor(
   });
 }
 
-/** The same for one delivery attempt. */
+/** The same for one task. */
 export async function withSender<T>(
   receiver: Pick<FaultReceiver, "ca">,
   parts: Partial<WebhookSenderDeps>,

@@ -84,41 +84,45 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
     ["/endless", { failure: null, status: 200, message: null }],
     ["/bomb", { failure: null, status: 200, message: null }],
     ["/stale", { failure: null, status: 200, message: null }],
-    ["/hang", { failure: "timeout", status: null, message: /^No answer: it was not over within 300 ms\.$/ }],
+    ["/hang", { failure: "timeout", status: null, message: /^No response: it was not over within 300 ms\.$/ }],
     [
       "/interim?then=hang",
-      { failure: "timeout", status: null, message: /^No answer: it was not over within 300 ms\.$/ },
+      { failure: "timeout", status: null, message: /^No response: it was not over within 300 ms\.$/ },
     ],
-    ["/slow-headers", { failure: "timeout", status: null, message: /^No answer: it was not over within 300 ms\.$/ }],
+    ["/slow-headers", { failure: "timeout", status: null, message: /^No response: it was not over within 300 ms\.$/ }],
     [
       "/drip",
-      { failure: "timeout", status: 200, message: /^The answer 200 was not whole: it was not over within 300 ms\.$/ },
+      {
+        failure: "timeout",
+        status: 200,
+        message: /^The response 200 was incomplete: it was not over within 300 ms\.$/,
+      },
     ],
-    ["/drip?status=410", { failure: "gone", status: 410, message: /^The receiver answered 410\.$/ }],
-    ["/drip?status=500", { failure: "http_5xx", status: 500, message: /^The receiver answered 500\.$/ }],
+    ["/drip?status=410", { failure: "gone", status: 410, message: /^The receiver returned 410\.$/ }],
+    ["/drip?status=500", { failure: "http_5xx", status: 500, message: /^The receiver returned 500\.$/ }],
     [
       "/redirect",
       {
         failure: "redirect",
         status: 302,
-        message: /^The receiver answered 302 and points to \/ok; redirects are not followed\.$/,
+        message: /^The receiver returned 302 and points to \/ok; redirects are not followed\.$/,
       },
     ],
-    ["/gone", { failure: "gone", status: 410, message: /^The receiver answered 410\.$/ }],
-    ["/429", { failure: "http_4xx", status: 429, message: /^The receiver answered 429\.$/ }],
-    ["/status/999", { failure: "protocol", status: 999, message: /^The receiver answered 999\.$/ }],
-    ["/reset", { failure: "protocol", status: null, message: /^No answer: the receiver reset the connection\.$/ }],
-    ["/close", { failure: "protocol", status: null, message: /^No answer: the receiver ended the connection\.$/ }],
+    ["/gone", { failure: "gone", status: 410, message: /^The receiver returned 410\.$/ }],
+    ["/429", { failure: "http_4xx", status: 429, message: /^The receiver returned 429\.$/ }],
+    ["/status/999", { failure: "protocol", status: 999, message: /^The receiver returned 999\.$/ }],
+    ["/reset", { failure: "protocol", status: null, message: /^No response: the receiver reset the connection\.$/ }],
+    ["/close", { failure: "protocol", status: null, message: /^No response: the receiver ended the connection\.$/ }],
     [
       "/half-close",
       {
         failure: "protocol",
         status: 200,
-        message: /^The answer 200 was not whole: the receiver ended the connection\.$/,
+        message: /^The response 200 was incomplete: the receiver ended the connection\.$/,
       },
     ],
-    ["/garbage", { failure: "protocol", status: null, message: /^No answer: it is no HTTP\/1\.1\.$/ }],
-    ["/many-headers", { failure: "protocol", status: null, message: /^No answer: its headers are too long\.$/ }],
+    ["/garbage", { failure: "protocol", status: null, message: /^No response: it is no HTTP\/1\.1\.$/ }],
+    ["/many-headers", { failure: "protocol", status: null, message: /^No response: its headers are too long\.$/ }],
     [
       "/ok",
       { failure: "tls", status: null, message: /^No connection: expired\.localhost: its certificate has expired\.$/ },
@@ -235,7 +239,7 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
       `/redirect?to=${encodeURIComponent("https://login.example/path?token=secret#secret")}`,
     );
     expect(message).to.equal(
-      "The receiver answered 302 and points to https://login.example/path; redirects are not followed.",
+      "The receiver returned 302 and points to https://login.example/path; redirects are not followed.",
     );
   });
 

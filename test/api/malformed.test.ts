@@ -193,7 +193,7 @@ describe("A malformed request", () => {
       "Content-Type: application/json",
       "Content-Length: 100",
     );
-    await cutOff(test.url, `${request}{"model_id"`);
+    await disableNetwork(test.url, `${request}{"model_id"`);
     expect((await caller.api.get("/api/v1/me")).status).to.equal(200);
   });
 
@@ -341,7 +341,7 @@ function statusFor(
 }
 
 /** Sends bytes and disconnects. */
-async function cutOff(url: string, bytes: string): Promise<void> {
+async function disableNetwork(url: string, bytes: string): Promise<void> {
   const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port) });
   await once(socket, "connect");
   await new Promise((resolve) => socket.write(bytes, resolve));

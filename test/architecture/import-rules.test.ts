@@ -18,7 +18,7 @@ const FOLDERS = [
   /^core\/(accounts|attempts|audit|credits|execution|generations|idempotency|jobs|leases|library|live-check|maintenance|ports|providers|rate-limits|results|secrets|usage|webhooks)\/[^/]+$/,
   /^core\/ports\/provider\/[^/]+$/,
   /^core\/[^/]+$/,
-  /^adapters\/(cli|covers|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
+  /^adapters\/(cli|cover-art|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
   /^adapters\/http\/((connections|controllers|generated|generated\/swagger-ui|middleware|openapi|pages|pages\/share|presenters)\/)?[^/]+$/,
   /^adapters\/storage\/sql\/((accounts|doctor|jobs|lease-renewal|ledger|library|library\/search|migrations|mysql|sqlite|usage|webhooks)\/)?[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq)|rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,

@@ -29,7 +29,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "config/doctor-proxies.ts",
     "config/settings/kinds.ts",
   ],
-  "what takes them away from a child process": ["adapters/sandbox/cut-off.ts"],
+  "what disables them in a child process": ["adapters/sandbox/disable-network.ts"],
   "the broker of queue.url": ["adapters/queue/rabbitmq/connection.ts", "adapters/queue/rabbitmq/doctor.ts"],
 };
 

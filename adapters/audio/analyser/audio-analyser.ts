@@ -4,7 +4,7 @@ import {
   type AudioAnalysis,
   AudioUnreadableError,
 } from "../../../core/ports/audio-analyser.js";
-import { Sandbox, SandboxError, type SandboxOptions, type SandboxTask, unlessAborted } from "../../sandbox/index.js";
+import { Sandbox, SandboxError, type SandboxOptions, type SandboxTask, raceAbort } from "../../sandbox/index.js";
 import { analysisOf } from "./analysis-reply.js";
 import { formatOf, PROBE_BYTES } from "./format.js";
 import type { AnalysisOrder, DecoderReply, DecoderRequest } from "./messages.js";
@@ -52,7 +52,7 @@ export class ProcessAudioAnalyser implements AudioAnalyser {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(unreadable(`it took longer than ${timeoutMs} ms`)), timeoutMs);
     try {
-      const analysis = await unlessAborted(
+      const analysis = await raceAbort(
         this.converse(task, chunks(source), preview),
         AbortSignal.any([signal, late.signal]),
       );
@@ -117,7 +117,7 @@ async function* chunks(source: Uint8Array | AsyncIterable<Uint8Array>): AsyncGen
   }
 }
 
-/** The beginning of a file, long enough to tell its format where the file is. */
+/** Bytes at the start of a file that suffice to detect its format. */
 async function readHead(source: AsyncGenerator<Uint8Array, void>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -1,4 +1,4 @@
-/** What a file is made of, by its first bytes. */
+/** The format of a file, by its first bytes. */
 export type AudioFormat = "mp3" | "wav" | "flac" | "ogg-flac" | "vorbis" | "opus";
 
 /** How many bytes {@link formatOf} looks at. */
@@ -15,7 +15,7 @@ export function formatOf(head: Uint8Array): AudioFormat | null {
   return hasMpegFrame(head.subarray(0, PROBE_BYTES)) ? "mp3" : null;
 }
 
-/** The first packet lies behind the page's header of 27 bytes and its one segment length. */
+/** The first packet follows the page's header of 27 bytes and its one segment length. */
 function oggCodec(text: (start: number, end: number) => string): AudioFormat | null {
   if (text(28, 36) === "OpusHead") return "opus";
   if (text(28, 35) === "\x01vorbis") return "vorbis";

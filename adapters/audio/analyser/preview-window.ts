@@ -6,7 +6,7 @@ export const HOP_SECONDS = 0.5;
 const BETTER = 1.03;
 const FULL_SCALE = 32_767;
 
-/** Two channels of 16 bits: all that is kept of a track. */
+/** Two channels of 16 bits: the format in which samples are kept. */
 export interface Excerpt {
   readonly left: Int16Array;
   readonly right: Int16Array;

@@ -10,7 +10,7 @@ const CHANNELS_MAX = 16;
 const STEP_SAMPLES_MAX = 6_000_000;
 /**
  * What a file may unpack to by its size: five minutes of stereo for nothing, since silence needs next to no bytes, and
- * then so many samples for each byte. Speech at 6 kbit/s has 64; what has more is made to keep decoders busy.
+ * then so many samples for each byte. Speech at 6 kbit/s has 64; a file with more is an attack on the decoder.
  */
 const SILENCE_SAMPLES_MAX = 5 * 60 * 48_000 * 2;
 const SAMPLES_PER_BYTE_MAX = 250;

@@ -12,12 +12,12 @@ import { filesBehind } from "./files-in-order.js";
 /** Where files grow before they get their name. No key begins with a dot, so nothing stored can lie there. */
 const INCOMING = ".incoming";
 
-/** A file without a write for this long was left behind by a process that is gone. */
+/** A temporary file that was not written to for this long was left by a process that has ended. */
 const LEFTOVER_AFTER_MS = 3_600_000;
 
 const MOVE_ATTEMPTS_MAX = 10;
 
-/** Tracks are private to their owners: no other user of the machine may read them, whatever the umask is. */
+/** Tracks are private: no other user of the machine may read them, whatever the umask is. */
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -60,7 +60,7 @@ export class LocalAudioStore implements AudioStore {
   }
 
   async *read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array> {
-    // Opened only once it is being read: a stream without a reader would keep its file open.
+    // Opened at the first read: a stream without a reader would keep its file open.
     yield* createReadStream(this.pathOf(key), range) as AsyncIterable<Uint8Array>;
   }
 
@@ -214,7 +214,7 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** ENOTDIR: a file lies where the key has a directory, so there is nothing under it either. */
+/** ENOTDIR: there is a file where the key has a directory, so there is nothing under it either. */
 function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
   throw error;

@@ -16,7 +16,7 @@ export class ImportFolder implements ImportFiles {
     }
   }
 
-  /** Where the file really lies, every symbolic link followed. */
+  /** The real path of the file, with every symbolic link resolved. */
   private async find(path: string): Promise<string> {
     let found: readonly [root: string, file: string];
     try {
@@ -25,14 +25,14 @@ export class ImportFolder implements ImportFiles {
       throw toImportFileError(error);
     }
     const inside = relative(...found);
-    const liesOutside = inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside);
-    if (liesOutside || isAbsolute(path)) throw new ImportFileError("lies outside the folder of the import");
+    const isOutside = inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside);
+    if (isOutside || isAbsolute(path)) throw new ImportFileError("is outside the folder of the import");
     return found[1];
   }
 }
 
 async function look(path: string): Promise<ImportFile> {
-  // Does not wait for a writer, should it be a pipe.
+  // Opening a pipe would otherwise wait for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();

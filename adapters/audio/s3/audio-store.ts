@@ -27,7 +27,7 @@ import { upload } from "./upload.js";
 /** No signature lives longer (Signature Version 4). */
 const LINK_SECONDS_MAX = 7 * 86_400;
 
-/** Links of one file that are made within this time are one and the same, so that browsers find what they have kept. */
+/** Links of one file that are created within this time are equal, so that browsers can use their caches. */
 const LINK_STEP_MS = 3_600_000;
 
 /** Objects are deleted one by one, which every server understands, but so many at once. */
@@ -47,8 +47,8 @@ export interface S3Options {
 }
 
 /**
- * Objects in one bucket of any server that speaks S3. What has a name was stored completely before it got it. A failure of the server is a
- * {@link ServiceUnavailableError}, whatever its kind: its cause names what an operator has to fix.
+ * Objects in one bucket of any server that speaks S3. What has a name was stored completely before it got it. A failure
+ * of the server is a {@link ServiceUnavailableError}, whatever its kind: its cause says what the operator has to fix.
  */
 export class S3AudioStore implements AudioStore {
   readonly linkTo?: (key: string, link: AudioLink) => Promise<string>;
@@ -98,7 +98,7 @@ export class S3AudioStore implements AudioStore {
       { ...this.objectOf(key), ...(range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }) },
       key,
     );
-    // It counts only while the reader waits: the reader itself may be as slow as it likes.
+    // The timeout runs only during a pending read: a slow reader does not trigger it.
     let timer: NodeJS.Timeout | undefined;
     const iterator = body[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>;
     try {

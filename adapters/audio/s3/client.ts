@@ -12,9 +12,9 @@ export interface S3Credentials {
 /** Milliseconds. */
 export interface S3Timeouts {
   readonly connectMs: number;
-  /** From a request to the headers of its answer; a part that is stored goes with the request. */
+  /** From a request, with the part that it stores, to the headers of its response. */
   readonly responseMs: number;
-  /** Between two chunks of a read, while its reader waits. */
+  /** Between two chunks, while a read is pending. */
   readonly idleMs: number;
 }
 
@@ -23,7 +23,7 @@ export const S3_TIMEOUTS: S3Timeouts = { connectMs: 5_000, responseMs: 60_000, i
 /** The first try and what the SDK makes of failures that may pass, with its own waits in between. */
 const ATTEMPTS_MAX = 3;
 
-/** Files that are sent through take one each, for as long as the client listens. */
+/** A file that is streamed through this process takes one connection until its client has it. */
 const CONNECTIONS_MAX = 512;
 
 /** Opens connections for the SDK: the guarded ones, which config has. */
@@ -54,18 +54,19 @@ export function clientFor(
       socketTimeout: 0,
       ...agents({ keepAlive: true, maxSockets: CONNECTIONS_MAX, connectMs }),
     },
-    // Checksums of the newer kinds are unknown to many servers that speak S3 otherwise; TLS and the signature guard what is sent.
+    // Checksums of the newer kinds are unknown to many servers that speak S3 otherwise; TLS and the signature guard
+    // what is sent.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
 }
 
-/** True when an object is not there; a bucket that is missing is another matter, where the answer says so. */
+/** True when an object is not there; false for a missing bucket, where the response says so. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.name === "NoSuchKey" || error.name === "NotFound");
 }
 
-/** What went wrong, by the name that server or network have for it, which holds no key; the SDK's error carries the whole answer along. */
+/** The server's or network's name of the error, which holds no key; the SDK's error contains the whole response. */
 export function reasonOf(error: unknown): string {
   if (error instanceof S3ServiceException) return `${error.name} (${error.$metadata.httpStatusCode ?? "no status"})`;
   const { code, name, message } = error as NodeJS.ErrnoException;

@@ -25,7 +25,10 @@ export interface BucketCheckOptions {
 const NAME = "audio bucket";
 const LINKS = "audio links";
 
-/** Whether the bucket is there, and its objects can be written, read, listed and deleted. What is written for that is deleted again. */
+/**
+ * Whether the bucket is there, and its objects can be written, read, listed and deleted. What is written for that is
+ * deleted again.
+ */
 export async function checkBucket({
   url,
   credentials,
@@ -81,7 +84,7 @@ async function checkAccess(client: S3Client, { bucket, prefix, endpoint }: S3Pla
   return ok(NAME, `The bucket ${bucket} at ${endpoint ?? "AWS"} can be written, read, listed and cleared.`);
 }
 
-/** A link that a page of https may not load, or that leads nowhere from outside, is of no use to listeners. */
+/** Browsers cannot play a link that an https page may not load, or that is unreachable from outside. */
 function classifyLinks({ endpoint }: S3Place): CheckResult {
   if (endpoint === null || endpoint.startsWith("https:"))
     return ok(LINKS, `Players are sent on to ${endpoint ?? "AWS"}, which callers have to reach.`);

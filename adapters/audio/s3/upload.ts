@@ -20,7 +20,8 @@ export interface Target {
 }
 
 /**
- * Stores an object, whole or not at all: a small one with one request, a large one in parts that become an object when all are there.
+ * Stores an object, whole or not at all: a small one with one request, a large one in parts that become an object when
+ * all are there.
  *
  * @throws {AudioTooLargeError} nothing was stored; nor was it when the source throws
  */
@@ -75,7 +76,10 @@ class PartedUpload {
     );
   }
 
-  /** What cannot be aborted is left to the bucket's own rule for unfinished uploads: why it was to be aborted tells more. */
+  /**
+   * What cannot be aborted is left to the bucket's own rule for unfinished uploads: the reason of the abort is the
+   * error to report.
+   */
   async abort(): Promise<void> {
     await this.client.send(new AbortMultipartUploadCommand(this.upload)).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Looks within one limit. Counted instead of timed: a process that was itself held up closes no connection. */
+/** Checks within one limit. Counted instead of timed: a delayed process closes no connection too early. */
 const LOOKS_PER_LIMIT = 12;
 
 interface Standstill {

@@ -33,7 +33,7 @@ export interface WebhookEndpointRequest {
 export interface WebhookEndpointChanges {
   /** A public HTTPS address, at most 2,048 characters. */
   url?: string;
-  /** `disabled` drops what waits for the endpoint; `active` begins again. */
+  /** `disabled` drops what waits for the endpoint; `active` starts again. */
   status?: "active" | "disabled";
 }
 
@@ -58,7 +58,7 @@ export class WebhookEndpointsController {
   }
 
   /**
-   * Registers an address that gets an event for every job that ends from now on. An account has at most 20 endpoints.
+   * Registers an address that is notified of every job that ends from now on. An account has at most 20 endpoints.
    *
    * Deliveries are signed by the Standard Webhooks specification with `signing_secret`, which is shown this once.
    * @summary Register webhook endpoint

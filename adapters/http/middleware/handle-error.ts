@@ -12,7 +12,10 @@ import { contextOf } from "../request-context.js";
 import { limitedInstead } from "../rate-limits.js";
 import { sendJson } from "../send.js";
 
-/** Answers every error, in one envelope. What is no error of the catalogue is a fault of ours: shown without a word on what it was, and logged. */
+/**
+ * Answers every error, in one envelope. What is no error of the catalogue is a fault of ours: shown without a word on
+ * what it was, and logged.
+ */
 export async function handleError(
   thrown: unknown,
   request: Request,
@@ -49,8 +52,8 @@ export function refuse(
 }
 
 /**
- * Without the query, which may hold a signature, and without the secrets that some paths end with: a reader of the log may not open a shared
- * page or report for a provider. Express's own `request.path` throws on an address that is none.
+ * Without the query, which may hold a signature, and without the secrets that some paths end with: readers of the log
+ * may not open a shared page or report for a provider. Express's own `request.path` throws on an address that is none.
  */
 function pathOf({ url }: Request): string {
   const end = url.indexOf("?");

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from "express";
 import { InvalidRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../../../core/errors.js";
 import { contextOf } from "../request-context.js";
 
-/** What the parts of a form may need in addition to the file. */
+/** Bytes that a form may need in addition to the file. */
 const FORM_OVERHEAD_BYTES = 64 * 1024;
 
 /** Checks media type and announced size of a form with a file, before any of it is read. */

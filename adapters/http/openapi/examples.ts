@@ -194,5 +194,5 @@ export const WEBHOOK_ENDPOINT: WebhookEndpoint = {
   disabled_at: null,
 };
 
-/** Made up of a sentence, so that no reader takes it for one in use. */
+/** Obviously invented: readers do not take it for a key in use. */
 export const SIGNING_SECRET = "whsec_VGhpcyBpcyBhbiBleGFtcGxlIGluIHRoZSBkb2NzLg==";

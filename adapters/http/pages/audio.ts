@@ -32,7 +32,9 @@ const STORE_LINK_MS_MAX = 15 * 60_000;
 /** How long a browser may go by a redirect: the credentials behind a store's link may end before the link does. */
 const REDIRECT_SECONDS_MAX = 300;
 
-/** Stored audio and images behind signed links, which need no API key: anyone with the link may listen until it expires. */
+/**
+ * Stored audio and images behind signed links, which need no API key: the link alone grants access until it expires.
+ */
 export function audioFiles(router: Router, parts: HttpDeps): void {
   router.get("/audio/*key", async (request, response) => {
     // Players on other pages may read what a link gives them.

@@ -7,8 +7,8 @@ export interface ByteRange {
 const ONE_RANGE = /^bytes=(\d*)-(\d*)$/i;
 
 /**
- * What a Range header asks of a file: one range, `whole` where there is nothing usable in the header (several ranges are served whole, as
- * RFC 9110, section 14.2 allows), or `unsatisfiable`.
+ * What a Range header asks of a file: one range, `whole` where there is nothing usable in the header (several ranges
+ * are served whole, as RFC 9110, section 14.2 allows), or `unsatisfiable`.
  */
 export function requestedRange(header: string | undefined, sizeBytes: number): ByteRange | "whole" | "unsatisfiable" {
   const [, first = "", last = ""] = ONE_RANGE.exec(header?.trim() ?? "") ?? [];

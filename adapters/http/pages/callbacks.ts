@@ -8,15 +8,16 @@ import { sendJson } from "../send.js";
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
 /**
- * What providers report about their work, at addresses that only they were given. The response is sent as soon as the callback is stored, before a worker reads it.
- * A body parser of an app around this one would take away the raw bytes that signatures are made over: mount the router before it.
+ * What providers report about their work, at addresses that only they were given. The response is sent as soon as the
+ * report is stored, before a worker reads it. A body parser of an app around this one would take away the raw bytes
+ * that signatures are made over: mount the router before it.
  */
 export function callbackPages(router: Router, parts: HttpDeps): void {
   const received = JSON.stringify({ received: true });
   router.post("/callbacks/:provider/:job/:token", async (request, response) => {
     const { provider, job, token } = request.params;
     if (!(await parts.receiveCallback.isAddress(provider, job, token))) {
-      // A sender without an address of ours need not send its body: the connection ends with the response.
+      // Without a valid address the body is not read: the connection ends with the response.
       response.setHeader("Connection", "close");
       throw new NotFoundError();
     }

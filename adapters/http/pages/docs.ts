@@ -36,7 +36,10 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** The description names the public URL; requests from this page go to where the page came from, since it may reach nothing else. */
+/**
+ * The description names the public URL; requests from this page go to where the page came from, since it may reach
+ * nothing else.
+ */
 const PAGE_SCRIPT = `"use strict";
 fetch("openapi.json")
   .then((answer) => answer.json())

@@ -12,7 +12,10 @@ class NotReadyError extends ServiceUnavailableError {
   }
 }
 
-/** `GET /healthz`: the process is up. `GET /readyz`: storage, queue and whatever else it needs is fine. `GET /metrics`, where there are any. */
+/**
+ * `GET /healthz`: the process is up. `GET /readyz`: storage, queue and whatever else it needs is fine. `GET /metrics`,
+ * where there are any.
+ */
 export function statusPages(router: Router, parts: HttpDeps): void {
   const { metricsPage } = parts;
   const fine = JSON.stringify({ status: "ok" });

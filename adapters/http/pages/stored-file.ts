@@ -10,8 +10,8 @@ import type { HttpDeps } from "../deps.js";
 import { type ByteRange, requestedRange } from "./byte-range.js";
 
 /**
- * Sends a file of the AudioStore, or the part of it that the request asks for: Range, If-Range, If-None-Match, If-Modified-Since and HEAD as RFC
- * 9110 has them. `Content-Type` and `Cache-Control` are the caller's.
+ * Sends a file of the AudioStore, or the part of it that the request asks for: Range, If-Range, If-None-Match,
+ * If-Modified-Since and HEAD as RFC 9110 has them. `Content-Type` and `Cache-Control` are the caller's.
  */
 export async function sendStoredFile(
   request: IncomingMessage,
@@ -30,7 +30,8 @@ export async function sendStoredFile(
     response.status(304).end();
     return;
   }
-  // A Range counts for GET only (RFC 9110, section 14.2), and only while the file is the one that the client has a part of.
+  // A Range counts for GET only (RFC 9110, section 14.2), and only while the file is the one that the client has a part
+  // of.
   const ranged = request.method === "GET" && isStillTheSame(request, stored);
   const range = ranged ? requestedRange(request.headers.range, stored.sizeBytes) : "whole";
   if (range === "unsatisfiable") {
@@ -49,7 +50,7 @@ export async function sendStoredFile(
 
 async function stream(request: IncomingMessage, response: Response, source: AsyncIterable<Uint8Array>): Promise<void> {
   try {
-    // The pipeline ends the source, and so closes its file, whichever side ends.
+    // The pipeline ends the source, and so closes its file, whichever side aborts.
     await pipeline(Readable.from(source, { objectMode: false }), response);
   } catch (error) {
     if (!contextOf(request).clientIsGone) throw error;

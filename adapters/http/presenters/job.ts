@@ -88,7 +88,7 @@ function presentStem({ request }: JobWithTracks["job"], output: StoredOutput, li
   };
 }
 
-/** The stems that a plugin stores with a track are for later splits; the outputs of a generation are its tracks. */
+/** Stems that a plugin stores with a track are for later splits; the results of a generation are its tracks. */
 function presentTrackOutputs(track: Track, links: LinkSigner): JobOutput[] {
   const mix = assetOf(track, "mix");
   if (mix === null) return [];

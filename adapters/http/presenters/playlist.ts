@@ -6,7 +6,7 @@ import { presentTrack, type Track, type TrackLinks } from "./track.js";
 /** So many are signed in some 10 ms. */
 const TRACKS_PER_TURN = 500;
 
-/** Tracks in a chosen order. */
+/** Tracks in the order that their owner chose. */
 export interface Playlist {
   id: string;
   title: string;

@@ -1,7 +1,7 @@
 import type { WebhookEndpoint as Endpoint } from "../../../core/ports/webhook-records.js";
 import { timestamp } from "./time.js";
 
-/** A URL that gets events of ended jobs. */
+/** Where the account is notified of ended jobs. */
 export interface WebhookEndpoint {
   id: string;
   /** @format uri */

@@ -56,7 +56,7 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   async close(): Promise<void> {
-    // No other process counts it.
+    // Only this process counts it.
   }
 
   private statesOf(subject: string, rules: readonly WindowRule[], now: number): WindowState[] {

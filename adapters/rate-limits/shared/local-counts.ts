@@ -5,8 +5,9 @@ import type { WindowCount } from "../../../core/ports/rate-count-store.js";
 import { currentWindow, isRunning } from "../../../core/rate-limits/window.js";
 
 /**
- * How far over a limit what one process has counted and not yet shared may take it: three processes together stay within 5 %. Under a
- * limit below 60 that is nothing, and every request is counted in the shared counts before it passes.
+ * How far over a limit what one process has counted and not yet shared may take it: three processes together stay
+ * within 5 %. Under a limit below 60 that is nothing, and every request is counted in the shared counts before it
+ * passes.
  */
 const OVERSHOOT_PER_PROCESS = 60;
 
@@ -56,7 +57,10 @@ export class LocalCounts {
     return rateDecision(true, this.statesOf(rules, now), rules, now);
   }
 
-  /** Decides as far as may be done without asking: refuses what has no room, and counts little by itself. Null: the others must be asked. */
+  /**
+   * Decides as far as may be done without asking: refuses what has no room, and counts little by itself. Null: the
+   * others must be asked.
+   */
   decideWithinShare(rules: readonly WindowRule[], now: number): RateDecision | null {
     if (!this.isKnown) return null;
     const before = this.look(rules, now);

@@ -40,17 +40,17 @@ interface BatchEntry {
   readonly pendingRequests: readonly PendingRequest[];
 }
 
-/** `alone`: the storage is not used for a while. `probing`: the next request tries it again. */
+/** `alone`: the storage is not tried for a while. `probing`: the next request tries it again. */
 type State = "shared" | "alone" | "probing";
 
 /**
- * Brings what this process counted to the shared counts, and requests that it may not decide alone. One transaction at a time takes
- * everything that waits: at once when a request waits, else every so often. When the storage is unavailable, every process has to decide
- * alone, and what was counted meanwhile is brought once it is back.
+ * Brings what this process counted to the shared counts, and requests that it may not decide alone. One transaction at
+ * a time takes everything that waits: at once when a request waits, else every so often. While the storage is
+ * unavailable, callers decide alone, and their counts are added once it is back.
  */
 export class RateCountSync {
   private pendingRequests: PendingRequest[] = [];
-  /** Subjects of which the others do not know everything yet, or which are to be looked up again. */
+  /** Subjects with counts that are not shared yet, or that are to be read again. */
   private readonly changed = new Set<LocalCounts>();
   /** Those whose turn has come. */
   private due: LocalCounts[] = [];
@@ -74,7 +74,7 @@ export class RateCountSync {
   /**
    * Has a request counted in the shared counts, or with rules null only looks them up.
    *
-   * @returns null when no shared decision was made: it is up to `counts`
+   * @returns null without a shared decision: `counts` decides
    */
   ask(counts: LocalCounts, rules: readonly WindowRule[] | null): Promise<RateDecision | null> {
     return new Promise((resolve) => {
@@ -83,14 +83,14 @@ export class RateCountSync {
     });
   }
 
-  /** Takes note that a subject is to be brought in the next round. */
-  tell(counts: LocalCounts): void {
+  /** Includes the subject in the next round. */
+  markChanged(counts: LocalCounts): void {
     if (this.isClosed) return;
     this.changed.add(counts);
     if (this.timer === null) this.wait(this.options.syncMs);
   }
 
-  /** Brings what there is; when that fails or takes too long it is lost. */
+  /** Shares the remaining counts; they are lost when that fails or times out. */
   close(): Promise<void> {
     this.closing ??= this.end();
     return this.closing;
@@ -144,10 +144,10 @@ export class RateCountSync {
 
   private nextGroup(): BatchEntry[] {
     const group = new Map<LocalCounts, PendingRequest[]>();
-    for (const question of this.pendingRequests.splice(0, GROUP_MAX)) {
-      const others = group.get(question.counts);
-      if (others === undefined) group.set(question.counts, [question]);
-      else others.push(question);
+    for (const request of this.pendingRequests.splice(0, GROUP_MAX)) {
+      const others = group.get(request.counts);
+      if (others === undefined) group.set(request.counts, [request]);
+      else others.push(request);
     }
     for (const counts of this.due.splice(0, GROUP_MAX)) if (!group.has(counts)) group.set(counts, []);
     const now = this.deps.clock.now();
@@ -162,10 +162,10 @@ export class RateCountSync {
     const timeoutMs = new AbortController();
     const settled = settleTogether(
       this.deps,
-      group.map(({ counts, claims, pendingRequests: questions }) => ({
+      group.map(({ counts, claims, pendingRequests: requests }) => ({
         subject: counts.subject,
         counted: claims.map(({ count }) => count),
-        requests: questions.flatMap(({ rules }) => (rules === null ? [] : [rules])),
+        requests: requests.flatMap(({ rules }) => (rules === null ? [] : [rules])),
       })),
     );
     const tooLate = clock.sleep(this.options.waitMaxMs, timeoutMs.signal).then(() => null);
@@ -183,26 +183,26 @@ export class RateCountSync {
   }
 
   private arrive(group: readonly BatchEntry[], settlements: readonly SubjectSettlement[]): void {
-    for (const [index, { counts, claims, pendingRequests: questions }] of group.entries()) {
+    for (const [index, { counts, claims, pendingRequests: requests }] of group.entries()) {
       const { windows, decisions } = settlements[index] as SubjectSettlement;
       counts.settle(claims, windows, this.deps.clock.now());
       const inTurn = decisions.values();
-      for (const question of questions)
-        this.respond(question, question.rules === null ? null : (inTurn.next().value as RateDecision));
+      for (const request of requests)
+        this.respond(request, request.rules === null ? null : (inTurn.next().value as RateDecision));
     }
     if (this.state === "shared") return;
     this.state = "shared";
     this.deps.logger.info("Rate limits are counted by all processes together again");
   }
 
-  private respond(question: PendingRequest, decision: RateDecision | null): void {
-    const { counts, rules } = question;
-    if (!question.isResponded) {
-      question.isResponded = true;
-      question.resolve(decision);
+  private respond(request: PendingRequest, decision: RateDecision | null): void {
+    const { counts, rules } = request;
+    if (!request.isResponded) {
+      request.isResponded = true;
+      request.resolve(decision);
     } else if (decision?.allowed === true && rules !== null && counts.giveBack(rules, this.deps.clock.now())) {
       // It was decided here when that took too long, and counted twice if it passed.
-      this.tell(counts);
+      this.markChanged(counts);
     }
   }
 
@@ -213,11 +213,8 @@ export class RateCountSync {
       });
     }
     this.state = "alone";
-    const waiting = [
-      ...group.flatMap(({ pendingRequests: questions }) => questions),
-      ...this.pendingRequests.splice(0),
-    ];
-    for (const question of waiting) if (!question.isResponded) this.respond(question, null);
+    const waiting = [...group.flatMap(({ pendingRequests: requests }) => requests), ...this.pendingRequests.splice(0)];
+    for (const request of waiting) if (!request.isResponded) this.respond(request, null);
     for (const counts of [...group.map((entry) => entry.counts), ...this.due.splice(0)]) this.changed.add(counts);
     if (!this.isClosed) this.wait(this.options.retryMs);
   }

@@ -15,9 +15,9 @@ export interface SubjectOfGroup extends SubjectClaim {
 }
 
 /**
- * Settles many subjects in one transaction: one locking read, and at most one insert and one update of many rows. Where nothing has
- * changed nothing is written. A subject may occur twice; it is settled in turn then. A commit whose answer is lost is made again and counts
- * twice, which errs on the side of the limit.
+ * Settles many subjects in one transaction: one locking read, and at most one insert and one update of many rows. Where
+ * nothing has changed nothing is written. A subject may occur twice; it is settled in turn then. A commit whose
+ * response is lost is repeated and counts twice, which errs on the side of the limit.
  *
  * @returns one settlement per subject, in their order
  */

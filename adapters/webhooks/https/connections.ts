@@ -5,7 +5,7 @@ import type { buildConnector, Client } from "undici";
 const KEPT_PER_ORIGIN_MAX = 20;
 const KEPT_MAX = 200;
 
-/** How long one may be idle; a receiver that announces another time is believed up to the second. */
+/** How long one may be idle; a shorter `Keep-Alive` timeout of the receiver counts, to the second. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 10_000;
 
@@ -29,8 +29,8 @@ export class Connection {
   }
 
   /**
-   * What makes one of a socket, at once: a socket without listeners would end the process with its first error. The client is loaded with the
-   * first, since many installations send no webhooks.
+   * What makes one of a socket, at once: a socket without listeners would end the process with its first error. The
+   * client is loaded with the first, since many installations send no webhooks.
    */
   static async opener(): Promise<(origin: string, socket: Socket) => Connection> {
     const { Client } = await import("undici");
@@ -51,7 +51,7 @@ export class Connection {
     return !this.socket.destroyed && performance.now() - this.openedAt < AGE_MAX_MS;
   }
 
-  /** Calls one listener when either side ends it. */
+  /** Calls the one listener when either side ends it. */
   whenGone(listener: () => void): void {
     this.goneListener = listener;
   }
@@ -108,7 +108,7 @@ export class KeptConnections {
   }
 }
 
-/** Gives the client the one socket. It never gets to open another, which would be unchecked. */
+/** Gives the client the one socket. It cannot open another, unchecked one. */
 function handOver(socket: Socket): buildConnector.connector {
   let isGiven = false;
   return (_options, callback) => {

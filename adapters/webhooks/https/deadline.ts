@@ -1,9 +1,9 @@
-const INTERRUPTED = "it was interrupted";
+const ABORTED = "it was aborted";
 
-/** The signal of a stopping process interrupts all delivery attempts: it gets one listener, however many there are. */
+/** The signal of a stopping process aborts all delivery attempts: it gets one listener for all of them. */
 const followers = new WeakMap<AbortSignal, Set<Deadline>>();
 
-/** The end of one delivery attempt: a timeout, or an interruption. */
+/** The end of one delivery attempt: it timed out, or was aborted. */
 export class Deadline {
   /** On the clock of `performance.now()`. */
   readonly startedAt = performance.now();
@@ -16,11 +16,11 @@ export class Deadline {
     private readonly outer: AbortSignal,
   ) {
     this.timer = setTimeout(() => this.abort(`it was not over within ${timeoutMs} ms`), timeoutMs);
-    if (outer.aborted) this.abort(INTERRUPTED);
+    if (outer.aborted) this.abort(ABORTED);
     else followersOf(outer).add(this);
   }
 
-  /** For what takes a signal. Most tries need none, and it costs more than all the rest of a deadline. */
+  /** For functions that take a signal. Most attempts need none, and it costs more than the rest of a deadline. */
   signal(): AbortSignal {
     const controller = new AbortController();
     const abort = (): void => controller.abort();
@@ -70,6 +70,6 @@ function followersOf(signal: AbortSignal): Set<Deadline> {
   if (known !== undefined) return known;
   const deadlines = new Set<Deadline>();
   followers.set(signal, deadlines);
-  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.abort(INTERRUPTED)), { once: true });
+  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.abort(ABORTED)), { once: true });
   return deadlines;
 }

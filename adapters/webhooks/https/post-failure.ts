@@ -1,6 +1,6 @@
 import type { WebhookFailure } from "../../../core/ports/webhook-sender.js";
 import { ENDED_CODE } from "./connections.js";
-import type { Answer } from "./post.js";
+import type { PostResult } from "./post.js";
 
 const ENDED = "the receiver ended the connection";
 
@@ -15,8 +15,8 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: "the receiver wants a client certificate",
 };
 
-/** True when a connection turned out to have ended before anything of an answer arrived. */
-export function isGone({ status, end }: Answer): boolean {
+/** True when a connection turned out to have ended before the first byte of a response. */
+export function isGone({ status, end }: PostResult): boolean {
   return (
     status === null &&
     end instanceof Error &&
@@ -24,7 +24,7 @@ export function isGone({ status, end }: Answer): boolean {
   );
 }
 
-/** The class and the words of an exchange that ended too early. */
+/** The class and the message of a request that failed by itself. */
 export function postFailure(error: Error): { readonly failure: WebhookFailure; readonly words: string } {
   const code = codeOf(error);
   // With TLS 1.3 a server objects to the client only after the handshake.

@@ -1,7 +1,7 @@
 import type { Client } from "undici";
 import type { Deadline } from "./deadline.js";
 
-/** Of an answer no more is read. */
+/** Bytes read at most of a response. */
 const BODY_BYTES_MAX = 16 * 1024;
 
 const NO_BODY = Buffer.alloc(0);
@@ -12,7 +12,7 @@ export interface Request {
   readonly body: string;
 }
 
-export interface Answer {
+export interface PostResult {
   /** null when none arrived. */
   readonly status: number | null;
   readonly retryAfter: string | null;
@@ -25,10 +25,13 @@ export interface Answer {
   readonly end: "whole" | "cut" | Error;
 }
 
-/** Posts on a connection and reads what is answered, until the deadline. Never rejects. The client is of further use only after a whole answer. */
-export function post(client: Client, { path, headers, body }: Request, deadline: Deadline): Promise<Answer> {
+/**
+ * Posts on a connection and reads the response, until the deadline. Never rejects. The client is reusable only after a
+ * complete response.
+ */
+export function post(client: Client, { path, headers, body }: Request, deadline: Deadline): Promise<PostResult> {
   return new Promise((resolve) => {
-    let head: Pick<Answer, "status" | "retryAfter" | "location" | "startedAt"> = {
+    let head: Pick<PostResult, "status" | "retryAfter" | "location" | "startedAt"> = {
       status: null,
       retryAfter: null,
       location: null,
@@ -36,7 +39,7 @@ export function post(client: Client, { path, headers, body }: Request, deadline:
     };
     const chunks: Buffer[] = [];
     let size = 0;
-    const end = (how: Answer["end"]): void => {
+    const end = (how: PostResult["end"]): void => {
       deadline.forget(abort);
       resolve({ ...head, body: chunks.length === 0 ? NO_BODY : Buffer.concat(chunks), end: how });
     };
@@ -46,10 +49,11 @@ export function post(client: Client, { path, headers, body }: Request, deadline:
     client.dispatch(
       { method: "POST", path, headers, body },
       {
-        // undici hands the request over before it is written; without this it takes the handler for one of the old kind.
+        // undici hands the request over before it is written; without this it takes the handler for one of the old
+        // kind.
         onRequestStart: () => undefined,
         onResponseStart(_controller, status, fields) {
-          // Interim answers are followed by the one that counts.
+          // The final response follows interim ones.
           if (status < 200) return;
           head = {
             status,

@@ -7,10 +7,10 @@ import type {
   WebhookResult,
   WebhookSender,
 } from "../../../core/ports/webhook-sender.js";
-import { excerptOf, failureOf, refusalOf, retryAfterMs } from "./answer.js";
+import { excerptOf, failureOf, refusalOf, retryAfterMs } from "./response.js";
 import { Connection, KeptConnections } from "./connections.js";
 import { Deadline } from "./deadline.js";
-import { type Answer, post, type Request } from "./post.js";
+import { type PostResult, post, type Request } from "./post.js";
 import { postFailure, isGone } from "./post-failure.js";
 import { signedHeaders } from "./signature.js";
 
@@ -40,7 +40,7 @@ export interface WebhookSenderDeps {
   readonly clock: Clock;
   /** Of Fermata, for `User-Agent`. */
   readonly version: string;
-  /** The longest one try may take, from the look-up of the name to the end of the answer. Default 15 s. */
+  /** Timeout of one delivery attempt, from the DNS query to the end of the response. Default 15 s. */
   readonly timeoutMs?: number;
   /** The part of it that may pass until there is a connection. Default 5 s. */
   readonly connectTimeoutMs?: number;
@@ -52,7 +52,9 @@ const NO_PHASES: ConnectPhases = { dnsMs: null, connectMs: null, tlsMs: null };
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "https:": 443, "http:": 80 };
 
-/** Sends over HTTP/1.1 on connections that it keeps for a while; which addresses they go to is the connector's business. */
+/**
+ * Sends over HTTP/1.1 on connections that it keeps for a while; which addresses they go to is the connector's business.
+ */
 export class HttpsWebhookSender implements WebhookSender {
   private readonly connector: Connector;
   private readonly clock: Clock;
@@ -87,7 +89,7 @@ export class HttpsWebhookSender implements WebhookSender {
       if (this.isClosed) deadline.abort("the sender is closed");
       return await this.try(message, deadline);
     } catch (error) {
-      // A message that cannot be sent is its own failure, not that of the others.
+      // A message that cannot be sent fails alone, without the caller's other messages.
       return failed(
         "protocol",
         `The message could not be sent: ${error instanceof Error ? error.message : String(error)}.`,
@@ -118,8 +120,9 @@ export class HttpsWebhookSender implements WebhookSender {
     };
     const kept = this.kept.take(url.origin);
     if (kept !== null) {
-      const response = await this.exchange(kept, request, deadline);
-      // The receiver may end a connection just when it is used again. The same message goes out on a new one, within the same time.
+      const response = await this.postWebhook(kept, request, deadline);
+      // The receiver may end a connection just when it is used again. The same message goes out on a new one, within
+      // the same time.
       if (!isGone(response) || deadline.isOver) return this.resultOf(response, deadline, NO_PHASES);
     }
     const open = await Connection.opener();
@@ -138,7 +141,11 @@ export class HttpsWebhookSender implements WebhookSender {
     }
     if (connected.socket === null)
       return failed(connected.failure, `No connection: ${connected.message}.`, deadline, phases);
-    return this.resultOf(await this.exchange(open(url.origin, connected.socket), request, deadline), deadline, phases);
+    return this.resultOf(
+      await this.postWebhook(open(url.origin, connected.socket), request, deadline),
+      deadline,
+      phases,
+    );
   }
 
   /** Why nothing is sent at all; null when it is. */
@@ -149,14 +156,14 @@ export class HttpsWebhookSender implements WebhookSender {
     return null;
   }
 
-  private async exchange(connection: Connection, request: Request, deadline: Deadline): Promise<Answer> {
+  private async postWebhook(connection: Connection, request: Request, deadline: Deadline): Promise<PostResult> {
     const response = await post(connection.client, request, deadline);
     if (response.end === "whole" && !this.isClosed) this.kept.keep(connection);
     else connection.end();
     return response;
   }
 
-  private resultOf(response: Answer, deadline: Deadline, connectPhases: ConnectPhases): WebhookResult {
+  private resultOf(response: PostResult, deadline: Deadline, connectPhases: ConnectPhases): WebhookResult {
     const { status, end } = response;
     const phases = {
       ...connectPhases,
@@ -174,7 +181,7 @@ export class HttpsWebhookSender implements WebhookSender {
     if (status !== null && refusal !== null)
       return { ...notified, failure: refusal, message: refusalOf(status, response.location) };
     if (!(end instanceof Error)) return { ...notified, failure: null, message: null };
-    const begun = status === null ? "No answer" : `The answer ${status} was not whole`;
+    const begun = status === null ? "No response" : `The response ${status} was incomplete`;
     if (deadline.isOver) return { ...notified, failure: "timeout", message: `${begun}: ${deadline.reason}.` };
     const { failure, words } = postFailure(end);
     return { ...notified, failure, message: `${begun}: ${words}.` };

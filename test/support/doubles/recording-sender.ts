@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { failureOf } from "../../../adapters/webhooks/https/answer.js";
+import { failureOf } from "../../../adapters/webhooks/https/response.js";
 import type {
   WebhookFailure,
   WebhookMessage,

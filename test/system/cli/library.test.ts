@@ -210,7 +210,7 @@ describe("fermata library and fermata playlists", function () {
       const inner = join(folder, "in/catalogue.json");
       await writeFile(inner, JSON.stringify({ tracks: [{ ...RAIN, audio_file: "out.wav" }] }));
       expect(await refused("library", "import", inner)).to.include(
-        "tracks[0].audio_file: lies outside the folder of the import",
+        "tracks[0].audio_file: is outside the folder of the import",
       );
       expect(readRows(dataDir).tracks).to.deep.equal([]);
       expect(await filesUnder(join(dataDir, "audio"))).to.deep.equal([]);

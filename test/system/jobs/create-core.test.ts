@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
 import { NoAudioAnalyser } from "../../../adapters/audio/analyser/no-analyser.js";
-import { PaperCoverPainter } from "../../../adapters/covers/cover-painter.js";
+import { PaperCoverPainter } from "../../../adapters/cover-art/cover-painter.js";
 import { GuardedAssetOpener } from "../../../adapters/downloads/asset-opener.js";
 import { SystemClock } from "../../../adapters/system/clock.js";
 import type { CoreOptions } from "../../../core/core-options.js";

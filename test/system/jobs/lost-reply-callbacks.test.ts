@@ -22,7 +22,7 @@ function aTrackFrom(open: () => AsyncGenerator<Uint8Array>): ProviderTrack {
   return { ...SCRIPTED_TRACK, assets: [{ ...asset, source: { kind: "stream", open } }] };
 }
 
-async function* cutOff(): AsyncGenerator<Uint8Array> {
+async function* disableNetwork(): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(new Uint8Array(10));
   throw new ProviderFailure("unavailable", "The download was cut off.");
 }
@@ -107,7 +107,7 @@ describe("A callback of a submission whose reply was lost", () => {
   });
 
   it("supplies the handle for polling files that could not be stored", async () => {
-    provider.parseCallback = () => Promise.resolve(parsed([aTrackFrom(cutOff)]));
+    provider.parseCallback = () => Promise.resolve(parsed([aTrackFrom(disableNetwork)]));
     const id = await unknown();
     provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     await report(id, "done", "good");

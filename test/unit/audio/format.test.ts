@@ -7,7 +7,7 @@ const oggPage = (packet: string): Buffer =>
   Buffer.concat([bytes("OggS"), Buffer.alloc(22), bytes(`\x01\x1e${packet}`)]);
 
 describe("the format of a file", () => {
-  it("is found by its first bytes", () => {
+  it("is detected by its first bytes", () => {
     expect(formatOf(bytes("RIFF\x10\0\0\0WAVEfmt "))).to.equal("wav");
     expect(formatOf(bytes("RF64\xff\xff\xff\xffWAVEds64"))).to.equal("wav");
     expect(formatOf(bytes("fLaC\0\0\0\x22"))).to.equal("flac");

@@ -35,7 +35,7 @@ describe("the page of a shared track", () => {
     expect(times).to.deep.equal(["0:00", "0:00", "0:59", "1:00", "1:05", "10:00", "59:59", "1:00:00", "10:01:01"]);
   });
 
-  it("leaves the length open while it is unknown", () => {
+  it("leaves an unknown length open", () => {
     const page = trackPage({ ...VIEW, durationSeconds: null }, FILES);
     expect(page).to.include('data-duration=""').and.to.include("<span data-total>–:––</span>");
     expect(page).to.include('<meta property="og:description" content="Nightingale">').and.not.include("music:duration");

@@ -145,7 +145,7 @@ describe("AddressPolicy without exceptions", () => {
     );
   });
 
-  it("classifies NAT64 by the embedded address when it is the answer for a name, and refuses the other forms", () => {
+  it("checks NAT64 by the embedded address when it is the result for a name, and refuses the other forms", () => {
     const check = (address: number, isPublic: boolean): void => {
       const { nat64, ...others } = embeddings(address);
       for (const spelling of nat64) expect(admitsAnswer(spelling), spelling).to.equal(isPublic);

@@ -31,13 +31,13 @@ export function isSpecial(address: number): boolean {
   return IPV4_SPECIAL.some(([first, last]) => address >= toNumber(first) && address <= toNumber(last));
 }
 
-/** A forbidden IPv4 address, the ends of the blocks more often than others. */
+/** A blocked IPv4 address, the ends of the blocks more often than others. */
 export const specialIpv4 = fc.constantFrom(...IPV4_SPECIAL).chain(([first, last]) => {
   const [low, high] = [toNumber(first), toNumber(last)];
   return fc.oneof(fc.constant(low), fc.constant(high), fc.integer({ min: low, max: high }));
 });
 
-/** An allowed IPv4 address, those next to the blocks more often than others. */
+/** A public one, those next to the blocks more often than others. */
 export const publicIpv4 = fc
   .oneof(
     fc.constantFrom(...IPV4_SPECIAL.flatMap(([first, last]) => [toNumber(first) - 1, toNumber(last) + 1])),

@@ -22,7 +22,10 @@ export interface PageFiles {
   readonly icon: string;
 }
 
-/** The page of a shared track. It works without its script: the browser's own player is there until the script puts its own in place. */
+/**
+ * The page of a shared track. It works without its script: the browser's own player is there until the script puts its
+ * own in place.
+ */
 export function trackPage(track: SharedTrackView, files: PageFiles): string {
   const { token, title, artist, audioType, coverType } = track;
   const cover = coverType === null ? null : `${token}/cover`;
@@ -40,14 +43,14 @@ export function trackPage(track: SharedTrackView, files: PageFiles): string {
   return page(joined(title, artist), files, linkPreview(track), body);
 }
 
-/** The page behind a link that leads to no track, or no longer to one. */
+/** The page of a link to no track, or to one that is no longer shared. */
 export function notSharedPage(files: PageFiles): string {
   const body = html`
     <main class="card empty">
       ${BLANK_COVER}
       <div class="about">
         <h1>Nothing is shared here</h1>
-        <p class="artist">The link may be mistyped, or the track is no longer shared.</p>
+        <p class="artist">The link may be mistyped, or the owner of the track has taken it back.</p>
       </div>
     </main>`;
   return page("Nothing is shared here", files, html``, body);

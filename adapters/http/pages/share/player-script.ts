@@ -12,7 +12,7 @@ export const PLAYER_SCRIPT = String.raw`"use strict";
   const statedSeconds = Number(player.dataset.duration);
   const STEP_SECONDS = 5;
 
-  /** Where a drag is right now, in seconds; null when there is none. */
+  /** The position of the current drag, in seconds; null without one. */
   let dragged = null;
 
   const durationSeconds = () => (Number.isFinite(audio.duration) && audio.duration > 0 ? audio.duration : statedSeconds);

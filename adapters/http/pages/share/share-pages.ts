@@ -36,8 +36,9 @@ const SIGN = aFile("icon.svg", "image/svg+xml", ICON);
 const FILES = { script: linkTo(SCRIPT), style: linkTo(STYLE), icon: linkTo(SIGN) };
 
 /**
- * `GET /share/{token}`: the page of a shared track, with a player; `/audio` and `/cover` below it: its files. Whether the track is still shared
- * is asked at each request, and nothing of it is kept by caches: what is taken back is gone at once.
+ * `GET /share/{token}`: the page of a shared track, with a player; `/audio` and `/cover` below it: its files. Whether
+ * the track is still shared is asked at each request, and nothing of it is kept by caches: what is taken back is gone
+ * at once.
  */
 export function sharePages(router: Router, parts: HttpDeps): void {
   for (const file of [SCRIPT, STYLE, SIGN])
@@ -94,7 +95,7 @@ function view(track: Track, { shareUrls }: HttpDeps): SharedTrackView {
   };
 }
 
-/** Anyone with the link may look; no referrer is sent on, and no search engine lists it. */
+/** The link alone grants access: no referrer reveals it, and no search engine lists it. */
 function setPrivacyHeaders(response: Response): void {
   response.setHeader("Referrer-Policy", "no-referrer");
   response.setHeader("X-Robots-Tag", "noindex, nofollow");

@@ -1,5 +1,5 @@
-/** What `work` gives, unless the signal is aborted before. @throws the signal's reason */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** The result of `work`. @throws the reason of the signal when it aborts first */
+export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const done = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
     const abort = (): void => reject(signal.reason as Error);
@@ -10,7 +10,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
     return await Promise.race([work, aborted]);
   } finally {
     done.abort();
-    // Whatever becomes of work that was given up, its result is not used.
+    // The outcome of abandoned work is ignored.
     work.catch(() => undefined);
   }
 }

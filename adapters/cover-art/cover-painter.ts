@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { CoverPainter, CoverSubject } from "../../core/ports/cover-painter.js";
-import { SeededRandom } from "./dice.js";
+import { SeededRandom } from "./seeded-random.js";
 import { mix, paletteOf, type Rgb } from "./palette.js";
 import { encodePng } from "./png.js";
 
@@ -13,7 +13,7 @@ const DIRECTIONS = 2_048;
 /** How far a layer's shadow falls, in pixels, and how much it darkens at the most. */
 const SHADOW_PIXELS = 26;
 const SHADOW_DEPTH = 0.34;
-/** Shadows come in invisible steps, which a PNG holds in half the bytes. */
+/** Shadows have invisibly small steps, which halves the size of the PNG. */
 const SHADOW_STEPS = 80;
 
 /** A sheet of paper with an outline round the picture's centre. */
@@ -80,7 +80,7 @@ function compose(subject: CoverSubject): Picture {
   };
 }
 
-/** The inner loop runs two million times for a picture: no iterators, no arrays made. */
+/** The inner loop runs two million times for a picture: no iterators, no new arrays. */
 function paintRow(
   { background: [top, bottom], centreX, centreY, layers }: Picture,
   y: number,

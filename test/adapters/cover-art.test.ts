@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { PaperCoverPainter } from "../../adapters/covers/cover-painter.js";
+import { PaperCoverPainter } from "../../adapters/cover-art/cover-painter.js";
 import { coverPainterContract } from "../contract/cover-painter.contract.js";
 
 coverPainterContract("PaperCoverPainter", () => new PaperCoverPainter());

@@ -14,7 +14,7 @@ const HTTP_DATES = [
 // eslint-disable-next-line no-control-regex -- control characters are what it looks for
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** What a status means; null for success. Statuses that HTTP does not have are no answer. */
+/** The class of a status; null for success. Statuses outside HTTP's range are protocol errors. */
 export function failureOf(status: number): WebhookFailure | null {
   if (status === 410) return "gone";
   switch (Math.floor(status / 100)) {
@@ -31,7 +31,10 @@ export function failureOf(status: number): WebhookFailure | null {
   }
 }
 
-/** `Retry-After` in milliseconds from `now`; null when there is none, or none that can be read. A date that is past asks for no wait. */
+/**
+ * `Retry-After` in milliseconds from `now`; null when there is none, or none that can be read. A date that is past asks
+ * for no wait.
+ */
 export function retryAfterMs(value: string | null, now: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
@@ -48,13 +51,13 @@ export function excerptOf(body: Buffer): string {
   return text.length <= EXCERPT_CHARACTERS_MAX ? text : [...text].slice(0, EXCERPT_CHARACTERS_MAX).join("");
 }
 
-/** What an answer that is no success says, for operators. */
+/** The message for operators about a response other than success. */
 export function refusalOf(status: number, location: string | null): string {
-  if (failureOf(status) !== "redirect" || location === null) return `The receiver answered ${status}.`;
+  if (failureOf(status) !== "redirect" || location === null) return `The receiver returned ${status}.`;
   // What follows a question mark may be a token.
   const place = location
     .replace(/[?#].*$/s, "")
     .replace(/[^\x20-\x7e]/g, "?")
     .slice(0, LOCATION_CHARACTERS_MAX);
-  return `The receiver answered ${status} and points to ${place}; redirects are not followed.`;
+  return `The receiver returned ${status} and points to ${place}; redirects are not followed.`;
 }

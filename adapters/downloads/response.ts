@@ -3,7 +3,7 @@ import { ProviderFailure, type ProviderFailureKind } from "../../core/ports/musi
 
 const PATH_LENGTH_MAX = 200;
 
-/** A response of a server; its receiver reads or destroys the body. */
+/** A server's response. Its owner reads or destroys the body. */
 export interface DownloadResponse {
   /** Where the redirects led. */
   readonly url: URL;

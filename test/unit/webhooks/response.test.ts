@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { excerptOf, failureOf, refusalOf, retryAfterMs } from "../../../adapters/webhooks/https/answer.js";
+import { excerptOf, failureOf, refusalOf, retryAfterMs } from "../../../adapters/webhooks/https/response.js";
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 0);
 
@@ -94,14 +94,14 @@ describe("excerptOf", () => {
 
 describe("refusalOf", () => {
   it("names the status, and where a redirect points, without what may be a token", () => {
-    expect(refusalOf(503, null)).to.equal("The receiver answered 503.");
-    expect(refusalOf(302, null)).to.equal("The receiver answered 302.");
-    expect(refusalOf(404, "/elsewhere")).to.equal("The receiver answered 404.");
+    expect(refusalOf(503, null)).to.equal("The receiver returned 503.");
+    expect(refusalOf(302, null)).to.equal("The receiver returned 302.");
+    expect(refusalOf(404, "/elsewhere")).to.equal("The receiver returned 404.");
     expect(refusalOf(301, "/login?token=1#x")).to.equal(
-      "The receiver answered 301 and points to /login; redirects are not followed.",
+      "The receiver returned 301 and points to /login; redirects are not followed.",
     );
     expect(refusalOf(301, `/\x1b[2J\n${"x".repeat(999)}`)).to.equal(
-      `The receiver answered 301 and points to /?[2J?${"x".repeat(194)}; redirects are not followed.`,
+      `The receiver returned 301 and points to /?[2J?${"x".repeat(194)}; redirects are not followed.`,
     );
   });
 });

@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 
 /**
- * Takes away every way of this process to a network: HTTP, TLS and fetch all open their connections by these functions.
+ * Disables the network of this process: HTTP, TLS and fetch all open their connections by these functions.
  */
-export function cutOff(): void {
+export function disableNetwork(): void {
   const refuse = (): never => {
     throw new Error("This process has no network.");
   };

@@ -1,5 +1,5 @@
 import type { CoverSubject } from "../../core/ports/cover-painter.js";
-import type { SeededRandom } from "./dice.js";
+import type { SeededRandom } from "./seeded-random.js";
 
 /** Red, green and blue from 0 to 255. */
 export type Rgb = readonly [red: number, green: number, blue: number];
@@ -14,7 +14,7 @@ export interface Palette {
   readonly point: Rgb;
 }
 
-/** Moods that say where on the colour wheel a track belongs, in degrees. */
+/** The hue of a mood, in degrees of the colour wheel. */
 const MOOD_HUES: readonly (readonly [words: RegExp, hue: number])[] = [
   [/\b(happy|joy|bright|cheer|sunny|upbeat|playful)/, 38],
   [/\b(warm|romantic|love|tender|nostalgi|sentimental)/, 8],
