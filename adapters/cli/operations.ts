@@ -30,7 +30,7 @@ export function addOperationCommands(program: Command, host: CliHost): void {
     const checks = await withProgress(host, "Checking", () => host.doctor());
     const ok = checks.every(({ result }) => result !== "failed");
     // `mend` is the older name, for one minor version.
-    const shown = checks.map((check) => ({ ...check, fix: check.fix }));
+    const shown = checks.map((check) => ({ ...check, mend: check.fix }));
     print(host, options, { ok, checks: shown }, diagnosis(checks));
     if (!ok) throw new CommandFailed();
   });

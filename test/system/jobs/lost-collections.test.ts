@@ -33,7 +33,7 @@ describe("The collection of a job's files", () => {
   }
 
   const warnings = (): number =>
-    harness.logger.lines.filter(({ message }) => message.includes("without derived parts")).length;
+    harness.logger.lines.filter(({ message }) => message.includes("without derived files")).length;
 
   it("is recorded before the audio is analysed", async () => {
     const begun: number[] = [];

@@ -16,7 +16,7 @@ const ROW_LOCKED = [1205, 1213];
 
 /** @throws {Error} no server answers */
 export async function openMysqlLine({ target, leaseMs }: LineOptions): Promise<Line> {
-  const connection = createConnection(connectionOf(target) as ConnectionOptions) as Connection & {
+  const connection = createConnection(connectionOf(target)) as Connection & {
     readonly stream: Socket;
   };
   let isOpen = true;
