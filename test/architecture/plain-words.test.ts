@@ -46,7 +46,7 @@ describe("The check of private words", () => {
 
   it("allows a word where it is the right one", () => {
     expect(wordsIn("plugins/synth/words.ts", '"bell"')).to.deep.equal([]);
-    expect(wordsIn("adapters/storage/knex/search/rows.ts", 'key: ["shelf"],\n// Of a shelf.')).to.deep.equal([
+    expect(wordsIn("adapters/storage/sql/search/rows.ts", 'key: ["shelf"],\n// Of a shelf.')).to.deep.equal([
       "2 shelf",
     ]);
   });

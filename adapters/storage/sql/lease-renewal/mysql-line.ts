@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
+import { type Connection, createConnection } from "mysql2";
 import { cannotConnect } from "../mysql/errors.js";
 import { connectionOf, sessionSetup } from "../mysql/options.js";
 import { MysqlSession } from "../mysql/session.js";
