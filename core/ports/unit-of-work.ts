@@ -9,7 +9,8 @@ export interface Transaction {
 export interface TransactionRun {
   /**
    * False in the first run of the work. True in every later one: the run before was rolled back, or it was committed and
-   * the reply to the commit was lost. Only then can rows of this very work exist.
+   * the reply to the commit was lost. A caller that begins a new transaction for work it may have done before (a report
+   * that it sends again) gets false, and has to look for its rows itself.
    */
   readonly isRetry: boolean;
 }

@@ -12,15 +12,15 @@ export interface Dialect {
   /** How long one statement waits for a lock, unless said otherwise. */
   readonly lockWaitMs: number;
 
-  /** How many transactions can make progress at once. */
+  /** How many transactions can make progress at once; 1: every writer waits for the one before, and locks no rows. */
   readonly concurrentWriters: number;
   /** Ends a SELECT whose rows stay as they are until the transaction ends. Empty where a transaction is the only writer anyway. */
   readonly forUpdate: string;
-  /** The same, leaving out rows that another transaction holds. */
+  /** The same, without the rows that another transaction has locked; empty where no row can be locked by another one. */
   readonly forClaim: string;
 
   readonly columns: ColumnTypes;
-  /** Follows a table's name in a query that is to go by this index, where the engine would guess. */
+  /** Follows a table's name in a query that must use this index; empty where the engine chooses it by itself. */
   useIndex(name: string): string;
   /** Reads something of the database itself, without side effects. */
   readonly probe: string;
@@ -29,9 +29,9 @@ export interface Dialect {
   /** Finds a row when there is a table with the name given. */
   readonly findTable: string;
 
-  /** The same transaction may work if it runs again from its start. */
+  /** True: the transaction may succeed when it runs again from its start. False: it would fail again. */
   isLostRace(error: unknown): boolean;
-  /** The engine cannot be reached, stays busy, or cannot write now. */
+  /** True: the engine cannot be reached, stays busy, or cannot write now. False: the statement itself is at fault. */
   isUnavailable(error: unknown): boolean;
 
   /** Opens both handles, making what is missing. @throws {Error} naming what cannot be opened */
