@@ -37,7 +37,7 @@ describe("templates of models that work from a track", () => {
 
   it("take from the model's own what they leave out, but for the duration", () => {
     expect(inputs("cover", { source: "song" }, {}, { options: { seed: 7 } })).to.deep.equal({
-      ...{ caption: "sea", dice: 7, steps: 8 },
+      ...{ caption: "sea", random: 7, steps: 8 },
     });
     const own = { source: "song", prompt: "style", inputs: { seed: "seed" }, fixed: {} };
     expect(inputs("cover", own, {}, { options: { seed: 7 } })).to.deep.equal({ style: "sea", seed: 7 });
