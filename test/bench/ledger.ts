@@ -43,9 +43,9 @@ export async function fillLedger(url: string, jobs: number): Promise<void> {
      SELECT ${owner}, 2 * ${turn} + 3, CASE WHEN ${isFailed} THEN 'refund' ELSE 'charge' END, ${jobId}, 'close', 0,
        CASE WHEN ${isFailed} THEN ${COST} ELSE 0 END, 0, ${-COST}, CASE WHEN ${isFailed} THEN 0 ELSE ${COST} END, NULL, ${NOON} + n FROM ${all} AS j`,
     `INSERT INTO jobs (id, account_id, kind, operation, provider_id, model_id, request_id, reserved_monthly, reserved_pack, credits_charged, status,
-       phase, attempt, refusals, crashes, fence, lease_owner, due_at, created_at, completed_at, handle, error, request)
+       phase, attempt, refusals, crashes, fence, lease_owner, due_at, created_at, completed_at, error, request)
      SELECT ${jobId}, ${owner}, 'music', 'generation', 'synth', 'synth/song', CONCAT('req_', n), 0, ${COST}, CASE WHEN ${isFailed} THEN 0 ELSE ${COST} END,
-       CASE WHEN ${isFailed} THEN 'failed' ELSE 'completed' END, 'ended', 1, 0, 0, 1, NULL, NULL, ${NOON} + n, ${NOON} + n + 20000, NULL,
+       CASE WHEN ${isFailed} THEN 'failed' ELSE 'completed' END, 'ended', 1, 0, 0, 1, NULL, NULL, ${NOON} + n, ${NOON} + n + 20000,
        CASE WHEN ${isFailed} THEN '{"code":"generation_failed","message":"The provider failed."}' END,
        '{"prompt":"slow rain on a tin roof, brushed drums","lyrics":null,"durationSeconds":30,"instrumental":true,"client":"web","metadata":null}'
      FROM ${all} AS j`,

@@ -136,7 +136,7 @@ export function rowsOf(
       due_at: now,
       created_at: now,
       completed_at: null,
-      handle: null,
+      requested_at: now,
       error: null,
       request: JSON.stringify(order),
     },
