@@ -29,7 +29,7 @@ module.exports = {
       to: { path: "^(config|plugins|test)/" },
     },
     {
-      name: "adapters-keep-to-their-room",
+      name: "adapters-keep-to-their-folder",
       comment:
         "An adapter never imports another adapter's insides: config/ puts them together. The sandbox is no adapter of " +
         "a port, but where adapters work on bytes that are not trusted.",

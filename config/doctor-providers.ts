@@ -10,7 +10,10 @@ import { ProviderFetch } from "./provider-fetch.js";
 
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Probes every provider that is on and has a probe: does it accept our key, and what credit is left? It creates no work. */
+/**
+ * Probes every provider that is on and has a probe: does it accept our key, and what credit is left? It creates no
+ * work.
+ */
 export async function checkProviders(
   plugins: readonly LoadedPlugin[],
   logger: Logger,

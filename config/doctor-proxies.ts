@@ -19,8 +19,8 @@ const PRIVATE_WORDS = ["linklocal", "uniquelocal"];
 type Listening = Pick<Settings["http"], "host" | "publicUrl" | "trustProxy">;
 
 /**
- * Whether the API believes `X-Forwarded-For` of proxies alone, of every client in the same private network, or of no client
- * although callers seem to come through a proxy.
+ * Whether the API believes `X-Forwarded-For` of proxies alone, of every client in the same private network, or of no
+ * client although callers seem to come through a proxy.
  */
 export function checkTrustedProxies({ trustProxy, ...listening }: Listening): CheckResult {
   const name = "trusted proxies";

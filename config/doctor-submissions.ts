@@ -18,7 +18,8 @@ export async function submissionsResult({ jobs }: Settings, installation: Instal
   if (jobs.submissions === "active") return ok(name, "New jobs are submitted to providers.");
   return warning(
     name,
-    "jobs.submissions is paused: a process that starts with these settings buys nothing until `fermata jobs resume` is run.",
+    "jobs.submissions is paused: a process that starts with these settings buys nothing until `fermata jobs " +
+      "resume` is run.",
     "Run `fermata jobs resume`, and set jobs.submissions to active before the next start.",
   );
 }

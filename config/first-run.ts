@@ -34,7 +34,8 @@ export async function makeDemoAccount(app: App, url: string, isTerminal: boolean
     const { token } = await app.accounts.issueKey(account.id, { name: "demo" });
     await file?.writeFile(`${token}\n`);
     await file?.sync();
-    const created = `The account \`demo\` was created (${account.id}: tier ${tier}, ${DEMO_CREDITS} credits, terms accepted).`;
+    const created =
+      `The account \`demo\` was created (${account.id}: tier ${tier}, ${DEMO_CREDITS} ` + `credits, terms accepted).`;
     const welcome = `\n${created}\n${await describeUse(app, url, token, keyFile)}`;
     return { accountId: account.id, key: token, keyFile, welcome };
   } finally {

@@ -26,8 +26,8 @@ export interface SettingsSources {
 }
 
 /**
- * The settings: defaults, then the file named by `FERMATA_CONFIG`, then the environment, then `overrides`; the later wins, setting by
- * setting.
+ * The settings: defaults, then the file named by `FERMATA_CONFIG`, then the environment, then `overrides`; the later
+ * wins, setting by setting.
  *
  * @throws {SettingsError} with a line for every issue in all of them
  */

@@ -11,5 +11,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 process.exitCode = await run(process.argv.slice(2), process);
 
-// Everything is closed by now. A plugin that does not hear of a stop may hold a timer or a socket still, and the process with it.
+// Everything is closed by now. A plugin that does not hear of a stop may hold a timer or a socket still, and the
+// process with it.
 setTimeout(() => process.stdout.write("", () => process.exit()), LINGER_MAX_MS).unref();

@@ -203,7 +203,8 @@ async function importDefinition(id: string, use: string | null): Promise<unknown
   const own = BUILT_IN[id];
   if (use === null && own === undefined) {
     throw new Error(
-      `there is no built-in plugin of this id (${Object.keys(BUILT_IN).join(", ")}); set \`use\` to one of these, a package name or a path`,
+      `there is no built-in plugin of this id (${Object.keys(BUILT_IN).join(", ")}); set \`use\` to one of ` +
+        `these, a package name or a path`,
     );
   }
   if (use === null) return (await own?.())?.default;
@@ -211,7 +212,10 @@ async function importDefinition(id: string, use: string | null): Promise<unknown
   return builtIn === undefined ? importPlugin(use, process.cwd()) : underAnotherId((await builtIn()).default, id);
 }
 
-/** One built-in plugin for several accounts or servers. Its own models bear its own id, so config names those of this one. */
+/**
+ * One built-in plugin for several accounts or servers. Its own models bear its own id, so config names those of this
+ * one.
+ */
 function underAnotherId(definition: ProviderDefinition, id: string): ProviderDefinition {
   return definition.id === id ? definition : { ...definition, id, label: `${definition.label} (${id})`, models: [] };
 }

@@ -6,7 +6,8 @@ import { pathToFileURL } from "node:url";
 import { OperationRefusedError } from "../core/errors.js";
 
 /**
- * What a package or a file exports by default. Both are found from `cwd`; of a folder its `package.json` or its `index.js` counts.
+ * What a package or a file exports by default. Both are found from `cwd`; of a folder its `package.json` or its
+ * `index.js` counts.
  *
  * @throws {OperationRefusedError} when it cannot be loaded
  */

@@ -131,7 +131,8 @@ const DEFINITION = {
       min: 1,
       max: 10_000,
       description:
-        "Failures in a row after which a provider counts as unavailable. A model that its provider has not got any more " +
+        "Failures in a row after which a provider counts as unavailable. A model that its provider has not got " +
+        "any more " +
         "is unavailable after one; its other models are not",
     }),
     openSeconds: kind.duration({
@@ -211,7 +212,8 @@ const DEFINITION = {
     redirect: kind.flag({
       default: true,
       description:
-        "Whether players are sent on to the bucket of `s3:`, by links signed for the file; else all goes through this server",
+        "Whether players are sent on to the bucket of `s3:`, by links signed for the file; else all goes through " +
+        "this server",
     }),
     urlTtlHours: kind.duration({
       default: 24,
@@ -255,7 +257,10 @@ const DEFINITION = {
 /** The tree that `load.ts` walks. */
 export const SETTINGS_DEFINITION: Group = DEFINITION;
 
-/** Everything that can be set; complete, checked and frozen. Paths are absolute, and URLs of adapters hold absolute paths. */
+/**
+ * Everything that can be set; complete, checked and frozen. Paths are absolute, and URLs of adapters hold absolute
+ * paths.
+ */
 export type Settings = ValuesOf<typeof DEFINITION>;
 
 /** The path in a URL such as `sqlite:/var/lib/fermata/fermata.sqlite`. */

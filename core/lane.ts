@@ -20,8 +20,8 @@ interface Waiting<Command, Result> {
 }
 
 /**
- * Group commit: runs one group at a time and takes into the next everything that arrived meanwhile. Alone when idle, grouped under
- * pressure, with no timer. A group that fails is halved until the command that spoils it stands alone.
+ * Group commit: runs one group at a time and takes into the next everything that arrived meanwhile. Alone when idle,
+ * grouped under pressure, with no timer. A group that fails is halved until the command that spoils it stands alone.
  */
 export class Lane<Command, Result> {
   private waiting: Waiting<Command, Result>[] = [];

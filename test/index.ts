@@ -1,6 +1,6 @@
 /**
- * What Fermata gives to authors of adapters and plugins and to embedding teams for their own tests: a contract suite for
- * every port, doubles, builders. It needs `mocha` and `chai`, and the other peer dependencies of the package.
+ * What Fermata gives to authors of adapters and plugins and to embedding teams for their own tests: a contract suite
+ * for every port, doubles, builders. It needs `mocha` and `chai`, and the other peer dependencies of the package.
  */
 export { accountStoreContract } from "./contract/account-store.contract.js";
 export { addressGuardContract } from "./contract/address-guard.contract.js";

@@ -58,7 +58,8 @@ function addSubmissionCommands(jobs: Command, host: CliHost): void {
     async (options: { json?: boolean }) => {
       const submissions = await withApp(host, (app) => app.submissions.pause());
       print(host, options, present(submissions), [
-        "Submissions are paused in every process, within seconds. Jobs are accepted and wait; what providers have goes on.",
+        "Submissions are paused in every process, within seconds. Jobs are accepted and wait; what providers have " +
+          "goes on.",
         "Go on with: jobs resume",
       ]);
     },

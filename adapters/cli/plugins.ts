@@ -81,7 +81,9 @@ function presented({ id, portVersion, ours, models, issues, notes }: CheckedProv
 
 function described({ id, portVersion, ours, models, issues, notes }: CheckedProvider): string[] {
   const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
-  const head = `${id ?? "(no id)"}: port version ${portVersion ?? "(none)"}, this Fermata's ${ours}; ${count(models.length, "model")}`;
+  const head =
+    `${id ?? "(no id)"}: port version ${portVersion ?? "(none)"}, this Fermata's ${ours}; ` +
+    `${count(models.length, "model")}`;
   const verdict = issues.length === 0 ? "Nothing is wrong." : `${count(issues.length, "issue")}.`;
   return [head, ...issues.map((issue) => `  issue  ${issue}`), ...notes.map((note) => `  note   ${note}`), verdict];
 }

@@ -12,7 +12,8 @@ export function addSecretCommands(program: Command, host: CliHost): void {
     const { current, previous, rotatedAt } = await withApp(host, (app) => app.secrets.rotate());
     print(host, options, { current, previous, rotated_at: iso(rotatedAt) }, [
       `The key ${current} signs and seals from now on; ${previous} is accepted until \`fermata secrets retire\`.`,
-      "Processes on this machine use it within seconds. Copy the file secret.key to other machines that share the storage.",
+      "Processes on this machine use it within seconds. Copy the file secret.key to other machines that share the " +
+        "storage.",
     ]);
   });
   addCommand(secrets, "status", "Show which keys are in force, and how many rows are sealed with each", [

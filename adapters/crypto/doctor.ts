@@ -73,7 +73,9 @@ function keysIn(text: string): readonly string[] | null {
 function classifyKeys(keys: readonly string[], place: string, { kept }: SecretKeyCheckOptions): CheckResult {
   if (kept === null || keys.some((key) => kept === fingerprint(key)))
     return ok(NAME, kept === null ? `It is in ${place}.` : `It is in ${place}, and the storage's.`);
-  const message = `The key in ${place} is not the one this storage was first opened with: links and stored secrets would be dead.`;
+  const message =
+    `The key in ${place} is not the one this storage was first opened with: links and stored ` +
+    `secrets would be dead.`;
   return failed(NAME, message, "Set that key again, from a backup or from another process.");
 }
 

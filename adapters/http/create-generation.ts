@@ -41,7 +41,10 @@ export interface GenerationRequest {
 export interface GenerationReference {
   /** Such as one that was uploaded. */
   track_id: string;
-  /** `extend` goes on from its end or earlier, `cover` creates another version of the same music, `inpaint` replaces a part. */
+  /**
+   * `extend` goes on from its end or earlier, `cover` creates another version of the same music, `inpaint` replaces a
+   * part.
+   */
   mode: "extend" | "cover" | "inpaint";
   /** Seconds: where `extend` goes on, or `inpaint` begins. */
   from?: number;
@@ -109,9 +112,11 @@ function acceptance(context: RequestContext, job: Job): StoredResponse {
 }
 
 /**
- * The answer as of the job's end or of N seconds from now. When it cannot be put on record, the one on record stays the answer.
+ * The answer as of the job's end or of N seconds from now. When it cannot be put on record, the one on record stays the
+ * answer.
  *
- * @throws {ServiceUnavailableError} the storage went away while it was put on record: asking again tells which of the two was kept
+ * @throws {ServiceUnavailableError} the storage went away while it was put on record: asking again tells which of the
+ *   two was kept
  */
 async function respondAfter(
   context: RequestContext,

@@ -143,7 +143,8 @@ export class GuardedConnector {
     const addresses = resolution.addresses.filter((address) => address !== host);
     throw new ConnectionFailedError(
       "blocked_address",
-      `${host}${addresses.length === 0 ? "" : ` (${addresses.slice(0, ADDRESSES_MAX).join(", ")})`} may not be connected to`,
+      `${host}${addresses.length === 0 ? "" : ` (${addresses.slice(0, ADDRESSES_MAX).join(", ")})`} may not be ` +
+        `connected to`,
     );
   }
 

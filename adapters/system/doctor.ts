@@ -66,7 +66,8 @@ export function checkPrivacy(name: string, path: string, mode: number): CheckRes
 /** @returns null when the doctor appears to run as the user that will write */
 export function classifyOwner(name: string, path: string, owner: number, user: number): CheckResult | null {
   if (user !== 0 || owner === 0) return null;
-  const message = `${path} belongs to the user ${owner}, and root may write anywhere: what that user may do was not seen.`;
+  const message =
+    `${path} belongs to the user ${owner}, and root may write anywhere: what that user ` + `may do was not seen.`;
   return warning(name, message, `Run doctor as the user that Fermata runs as: \`sudo -u '#${owner}' fermata doctor\``);
 }
 
@@ -111,7 +112,8 @@ function classifyClock(aheadMs: number): CheckResult {
   const off = `${(offMs / 1000).toFixed(1)} s ${aheadMs > 0 ? "ahead of" : "behind"}`;
   return warning(
     name,
-    `This machine's clock is ${off} the storage's. What is stored goes by the storage's; log lines and certificates do not.`,
+    `This machine's clock is ${off} the storage's. What is stored goes by the storage's; log lines and ` +
+      `certificates do not.`,
     "Run a time service on every machine, the database's too: `apt-get install chrony`, then `chronyc tracking`.",
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The parts of the definition of settings: leaves (one setting each), plain objects (groups), and named groups, whose names are the operator's
- * (`tiers.NAME`). Types, defaults, checks and the documentation all come from it.
+ * The parts of the definition of settings: leaves (one setting each), plain objects (groups), and named groups, whose
+ * names are the operator's (`tiers.NAME`). Types, defaults, checks and the documentation all come from it.
  */
 import type { z } from "zod";
 

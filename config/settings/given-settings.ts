@@ -8,7 +8,9 @@ export const FILE_VARIABLE = "FERMATA_CONFIG";
 
 const PREFIX = "FERMATA_";
 
-/** Not ours: what Kubernetes sets for a service that is called `fermata`, and what the tests of this repository read. */
+/**
+ * Not ours: what Kubernetes sets for a service that is called `fermata`, and what the tests of this repository read.
+ */
 const FOREIGN_VARIABLE =
   /^FERMATA_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?|TEST_[A-Z0-9_]+)$/;
 

@@ -30,7 +30,10 @@ export function refusedLine(
 /** A name that means nothing. */
 export function unknownLine(path: string, origin: string, known: readonly string[]): string {
   const nearest = nearestOf(path, known);
-  return `${path}${path === origin ? "" : ` (${origin})`}: unknown setting${nearest === null ? "" : `; did you mean ${nearest}?`}`;
+  return (
+    `${path}${path === origin ? "" : ` (${origin})`}: unknown ` +
+    `setting${nearest === null ? "" : `; did you mean ${nearest}?`}`
+  );
 }
 
 function shown(path: string, given: unknown, isSecret: boolean): string {

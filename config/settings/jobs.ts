@@ -45,7 +45,8 @@ export const jobs = {
     max: 10_080,
     unit: "minutes",
     description:
-      "How long a provider may render what it accepted before it is asked to cancel; a model may set its own. Both deadlines together are at most `idempotency.ttlHours`",
+      "How long a provider may render what it accepted before it is asked to cancel; a model may set its own. " +
+      "Both deadlines together are at most `idempotency.ttlHours`",
   }),
   submissions: kind.choice(["active", "paused"], {
     default: "active",
@@ -57,7 +58,8 @@ export const jobs = {
     max: 86_400,
     unit: "seconds",
     description:
-      "How long paid work that a provider calls gone or failed without a reason, or whose files cannot be had, is asked for again before the job fails",
+      "How long paid work that a provider calls gone or failed without a reason, or whose files cannot be had, is " +
+      "asked for again before the job fails",
   }),
   unknownGraceSeconds: kind.number({
     default: 600,

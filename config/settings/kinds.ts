@@ -210,7 +210,10 @@ function isWebAddress(value: string): boolean {
   return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
 }
 
-/** How the URL of an adapter goes on behind its scheme. `path`: a file or directory, kept absolute; `database`: a server and a name on it. */
+/**
+ * How the URL of an adapter goes on behind its scheme. `path`: a file or directory, kept absolute; `database`: a server
+ * and a name on it.
+ */
 export interface SchemeForm {
   readonly form: string;
   readonly rest: "path" | "nothing" | "server" | "database";

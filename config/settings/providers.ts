@@ -88,7 +88,8 @@ export const plugins = new Named<
       items: "hosts (`api.example.com`, `*.example.com`) and origins (`http://10.0.0.5:8000`)",
       accepts: isAllowedHost,
       description:
-        "Where the plugin may call in addition to its own hosts: hosts by https at public addresses, origins as they are",
+        "Where the plugin may call in addition to its own hosts: hosts by https at public addresses, origins as " +
+        "they are",
     }),
     models,
   },

@@ -1,6 +1,7 @@
 /**
- * The form of an API key: `frm_`, 40 random base-62 characters (238 bits), 6 characters of checksum. A key that was mistyped or made
- * up is refused without a look at the storage, and secret scanners recognise it by {@link API_KEY_PATTERN}.
+ * The form of an API key: `frm_`, 40 random base-62 characters (238 bits), 6 characters of checksum. A key that was
+ * mistyped or made up is refused without a look at the storage, and secret scanners recognise it by {@link
+ * API_KEY_PATTERN}.
  */
 export const API_KEY_PATTERN = /^frm_[0-9A-Za-z]{46}$/;
 
@@ -10,7 +11,10 @@ const CHECKSUM_LENGTH = 6;
 const SHOWN_LENGTH = 12;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** How many random bytes {@link makeToken} reads at the most: some are thrown away so that every character is equally likely. */
+/**
+ * How many random bytes {@link makeToken} reads at the most: some are thrown away so that every character is equally
+ * likely.
+ */
 export const TOKEN_RANDOM_BYTES = 128;
 
 /** Builds a token from unpredictable bytes. */

@@ -14,7 +14,9 @@ export function nextRecord(
   return { ...record, hash: hashOf(record, digest) };
 }
 
-/** The hash over a record's canonical form: a JSON list of its members, those of `fields` in the order of their names. */
+/**
+ * The hash over a record's canonical form: a JSON list of its members, those of `fields` in the order of their names.
+ */
 export function hashOf(record: Omit<AuditRecord, "hash">, digest: Digest): string {
   const { number, id, createdAt, actor, action, accountId, targets, fields, previousHash } = record;
   const sorted = Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));

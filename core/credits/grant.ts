@@ -9,7 +9,8 @@ export type Bucket = "monthly" | "pack";
 /**
  * Adds credits to a bucket.
  *
- * @throws {OperationRefusedError} the amount is not a whole number from 1 on, or the bucket would pass {@link CREDITS_MAX}
+ * @throws {OperationRefusedError} the amount is not a whole number from 1 on, or the bucket would pass {@link
+ *   CREDITS_MAX}
  */
 export function grant(
   balance: Balance,

@@ -1,9 +1,9 @@
 import { type Balance, type LedgerEntry, type Movement, post } from "./balance.js";
 
 /**
- * Sets the monthly bucket to the tier's allowance: what is left of the old month expires, the new month is added. Reserved
- * credits stay reserved, and a later refund returns them on top. The `renew` entry is written also for an allowance of
- * 0: it records that the period was renewed.
+ * Sets the monthly bucket to the tier's allowance: what is left of the old month expires, the new month is added.
+ * Reserved credits stay reserved, and a later refund returns them on top. The `renew` entry is written also for an
+ * allowance of 0: it records that the period was renewed.
  *
  * @param reference of the account and period, see {@link renewalReference}
  * @see decisions, "Credits"

@@ -3,8 +3,8 @@ import type { JobId } from "../ids.js";
 import { type Balance, type Buckets, type LedgerEntry, post } from "./balance.js";
 
 /**
- * Ends a reservation: `charge` turns it into spent credits, `refund` returns it in full to the buckets it came from. Either way
- * the job no longer counts as running.
+ * Ends a reservation: `charge` turns it into spent credits, `refund` returns it in full to the buckets it came from.
+ * Either way the job no longer counts as running.
  *
  * @see decisions, "Credits"
  */

@@ -16,7 +16,9 @@ export function fingerprint(digest: Digest, route: string, body: unknown): Finge
   };
 }
 
-/** JSON text in which equal values are equal texts: members sorted by UTF-16 code units (as RFC 8785), no white space. */
+/**
+ * JSON text in which equal values are equal texts: members sorted by UTF-16 code units (as RFC 8785), no white space.
+ */
 function canonicalJson(value: Json): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

@@ -14,8 +14,8 @@ export class RecordResponse {
   constructor(private readonly deps: RecordResponseDeps) {}
 
   /**
-   * Call it before the response is sent, so that the recorded response is the one that was sent. A key that has expired meanwhile stays
-   * free, and one that was used for another job since keeps the response of that job.
+   * Call it before the response is sent, so that the recorded response is the one that was sent. A key that has expired
+   * meanwhile stays free, and one that was used for another job since keeps the response of that job.
    */
   async record(accountId: AccountId, key: string, jobId: JobId, response: StoredResponse): Promise<void> {
     const record = { accountId, keyHash: this.deps.digest.sha256(key), jobId };

@@ -21,8 +21,9 @@ export class DeriveAssets {
   constructor(private readonly deps: DeriveAssetsDeps) {}
 
   /**
-   * Adds what is missing to a track whose mix is stored already, and stores the new files next to that mix; a track without a mix is left as it
-   * is. What is there already is never replaced. Never fails for the audio's sake: what went wrong is logged.
+   * Adds what is missing to a track whose mix is stored already, and stores the new files next to that mix; a track
+   * without a mix is left as it is. What is there already is never replaced. Never fails for the audio's sake: what
+   * went wrong is logged.
    *
    * @throws the signal's reason once it is aborted
    */

@@ -44,8 +44,8 @@ const PATH_MAX_LENGTH = 1_000;
 const ITEM = ["ref", "account", "visibility", "title"];
 
 /**
- * Reads an import file and notes every issue of its form. A member with an issue still gets a value, so that the rest can
- * be checked too.
+ * Reads an import file and notes every issue of its form. A member with an issue still gets a value, so that the rest
+ * can be checked too.
  *
  * @see decisions, "How it is started and operated" (`library import`)
  */

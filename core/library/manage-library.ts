@@ -25,7 +25,10 @@ export interface NewPlaylist {
   readonly tracks?: readonly string[] | undefined;
 }
 
-/** Who acts. An operator leaves it out; an embedding app that acts for a user of its own names the account that must be the owner. */
+/**
+ * Who acts. An operator leaves it out; an embedding app that acts for a user of its own names the account that must be
+ * the owner.
+ */
 export interface OnBehalf {
   readonly owner?: AccountId | undefined;
 }

@@ -26,7 +26,10 @@ interface Optional {
 const REQUIRED: Optional = { isOptional: false };
 const CONTROL = /\p{Cc}/u;
 
-/** Reads the members of a JSON object, one after the other, and notes what is wrong with them. An optional member may be null. */
+/**
+ * Reads the members of a JSON object, one after the other, and notes what is wrong with them. An optional member may be
+ * null.
+ */
 export class MembersReader {
   private constructor(
     private readonly members: { readonly [name: string]: unknown },

@@ -45,7 +45,8 @@ export function checkPlaylist({
 /**
  * The playlist's tracks after the changes. Whether a new one is there, and may be held, is {@link checkHeld}'s to say.
  *
- * @throws {OperationRefusedError} `tracks` together with other changes of them, or with one twice; a move of a track that is not in it; too many
+ * @throws {OperationRefusedError} `tracks` together with other changes of them, or with one twice; a move of a track
+ *   that is not in it; too many
  */
 export function changedTracks(
   held: readonly TrackId[],
@@ -89,8 +90,8 @@ function moveWithin(tracks: string[], { track, to }: NonNullable<PlaylistChanges
 }
 
 /**
- * A playlist takes what its owner may play: public tracks, and the owner's own. What is not there and what is another's own are refused
- * alike.
+ * A playlist takes what its owner may play: public tracks, and the owner's own. What is not there and what is another's
+ * own are refused alike.
  *
  * @param tracks those of `ids` that there are
  * @throws {OperationRefusedError} naming the ids

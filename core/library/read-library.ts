@@ -26,8 +26,8 @@ export interface ReadLibraryDeps {
 }
 
 /**
- * Tracks and playlists as a viewer may see them: those of its own account and public ones. What is another account's own does not exist
- * for it: no id, search, playlist or count reveals it.
+ * Tracks and playlists as a viewer may see them: those of its own account and public ones. What is another account's
+ * own does not exist for it: no id, search, playlist or count reveals it.
  */
 export class ReadLibrary {
   constructor(private readonly deps: ReadLibraryDeps) {}

@@ -17,7 +17,8 @@ export const SEARCH_TEXT_MAX_LENGTH = 200;
 export const SEARCH_WORDS_MAX = 16;
 
 /**
- * A search as the storage takes it. A `q` without any letter or number, and a blank `mood` or `activity`, filter nothing.
+ * A search as the storage takes it. A `q` without any letter or number, and a blank `mood` or `activity`, filter
+ * nothing.
  *
  * @throws {InvalidRequestError} `details.issues` holds every issue
  * @see API v1, section 4, "GET /api/v1/library/search"; decisions, "Library"

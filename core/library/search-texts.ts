@@ -1,7 +1,10 @@
 import type { Track, TrackAsset } from "./track.js";
 import { foldTag, foldWords } from "./words.js";
 
-/** What is searched of a track or a playlist. A word stands only in the best of the three lists that it belongs to, once. */
+/**
+ * What is searched of a track or a playlist. A word stands only in the best of the three lists that it belongs to,
+ * once.
+ */
 export interface SearchTexts {
   readonly title: readonly string[];
   /** Of artist and tags. */

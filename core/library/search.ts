@@ -3,7 +3,8 @@ import type { AccountId } from "../ids.js";
 /**
  * A search of the library.
  *
- * Relevance is where the words were found: all of them in the title, before all in title, artist or tags, before all in these or the prompt.
+ * Relevance is where the words were found: all of them in the title, before all in title, artist or tags, before all in
+ * these or the prompt.
  *
  * @see decisions, "Library"
  */

@@ -28,7 +28,10 @@ export interface Track {
   readonly visibility: "public" | "private";
   readonly tags: TrackTags;
   readonly assets: readonly TrackAsset[];
-  /** Loudness along the mix, for drawing: a byte for each point, at most {@link WAVEFORM_POINTS}; null when it is not known. */
+  /**
+   * Loudness along the mix, for drawing: a byte for each point, at most {@link WAVEFORM_POINTS}; null when it is not
+   * known.
+   */
   readonly waveform: Uint8Array | null;
   /** Names the public page of the track while it is shared; null when it is not. Never used again once taken back. */
   readonly shareToken: string | null;

@@ -22,8 +22,8 @@ const UNPLAIN = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "gu");
 const APOSTROPHES = /[’‘‛ʼʻʹ`´＇]/gu;
 
 /**
- * The words of a text as searches compare them, in their order: case, accents and the width of letters are ignored, apostrophes inside a
- * word are dropped, and whatever is no letter and no number parts words.
+ * The words of a text as searches compare them, in their order: case, accents and the width of letters are ignored,
+ * apostrophes inside a word are dropped, and whatever is no letter and no number parts words.
  *
  * @see decisions, "Library"
  */
@@ -42,7 +42,8 @@ export function foldTag(text: string): string {
 function fold(text: string): string {
   // Half of a pair is no character; engines store something of their own in its place.
   const decomposed = withoutMarks(text.replace(/\p{Cs}/gu, "\uFFFD"));
-  // By way of capitals, since some letters are several then: ß is SS. And down first, since the capital ẞ is none of them.
+  // By way of capitals, since some letters are several then: ß is SS. And down first, since the capital ẞ is none of
+  // them.
   const folded = decomposed.toLowerCase().toUpperCase().toLowerCase();
   return withoutMarks(folded).replace(UNPLAIN, (letter) => PLAIN[letter] ?? letter);
 }

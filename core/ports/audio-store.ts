@@ -21,8 +21,8 @@ export interface AudioLink {
 }
 
 /**
- * Files of tracks. A key is lower-case segments of letters, digits, `_`, `-` and `.`, joined by `/`; its ending names the type. What is stored
- * under a key is whole or absent: a reader never sees a part of it.
+ * Files of tracks. A key is lower-case segments of letters, digits, `_`, `-` and `.`, joined by `/`; its ending names
+ * the type. What is stored under a key is whole or absent: a reader never sees a part of it.
  */
 export interface AudioStore {
   /**
@@ -34,7 +34,8 @@ export interface AudioStore {
   /** null when nothing is stored there. */
   stat(key: string): Promise<StoredAudio | null>;
   /**
-   * The bytes from `start` to `end`, both included; all of them without a range. Throws while being read when the file is gone.
+   * The bytes from `start` to `end`, both included; all of them without a range. Throws while being read when the file
+   * is gone.
    */
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
   /** Deletes whatever is stored under keys that begin with `prefix` and a `/`. Nothing there is fine. */

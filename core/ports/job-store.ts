@@ -54,8 +54,9 @@ export interface ClaimRequest {
   readonly owner: ProcessId;
   readonly leaseUntil: number;
   /**
-   * How many jobs of the provider may be in flight, in all processes together: submitting, rendering, or claimed to be submitted. A
-   * waiting job beyond that is left; one that is submitting is in flight already. null and left out: no limit.
+   * How many jobs of the provider may be in flight, in all processes together: submitting, rendering, or claimed to be
+   * submitted. A waiting job beyond that is left; one that is submitting is in flight already. null and left out: no
+   * limit.
    */
   readonly maxInFlight?: number | null;
   /** Jobs to be left alone, due or not: the owner is at work on them. */
@@ -119,8 +120,8 @@ export interface JobStore {
   claimJobs(request: ClaimRequest): Promise<ClaimedJob[]>;
 
   /**
-   * Moves the end of those leases on these jobs that `owner` still holds. Its other leases run out: what it no longer works on is
-   * not kept from others.
+   * Moves the end of those leases on these jobs that `owner` still holds. Its other leases run out: what it no longer
+   * works on is not kept from others.
    *
    * @returns the fences it holds, by job
    */

@@ -10,17 +10,23 @@ export type LostLeaseListener = (jobId: JobId, fence: number) => void;
  */
 export interface LeaseRenewal {
   /**
-   * Renews the lease on this job, claimed under this fence, until it is forgotten or lost. What was kept of the same job under another
-   * fence is forgotten. After {@link close} it does nothing.
+   * Renews the lease on this job, claimed under this fence, until it is forgotten or lost. What was kept of the same
+   * job under another fence is forgotten. After {@link close} it does nothing.
    */
   keep(jobId: JobId, fence: number): void;
 
-  /** Renews the lease no more: one renewal that is under way may still be written. A lease that is not kept, or under another fence, is left as it is. */
+  /**
+   * Renews the lease no more: one renewal that is under way may still be written. A lease that is not kept, or under
+   * another fence, is left as it is.
+   */
   forget(jobId: JobId, fence: number): void;
 
   /** Sets the one `listener` that is called for each lost lease: once, after the lease is forgotten. */
   onLost(listener: LostLeaseListener): void;
 
-  /** Forgets everything. Once it has resolved, nothing is renewed any more; it never rejects. A second time does nothing. */
+  /**
+   * Forgets everything. Once it has resolved, nothing is renewed any more; it never rejects. A second time does
+   * nothing.
+   */
   close(): Promise<void>;
 }

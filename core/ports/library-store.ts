@@ -46,8 +46,8 @@ export interface LibraryStore {
    */
   unshareTrack(tx: Transaction, trackId: TrackId): Promise<boolean>;
   /**
-   * Playable tracks that are public or the viewer's own and match all of the search, the best first: by {@link LibrarySearch} relevance,
-   * then newest (`createdAt`, then `id`, both descending).
+   * Playable tracks that are public or the viewer's own and match all of the search, the best first: by {@link
+   * LibrarySearch} relevance, then newest (`createdAt`, then `id`, both descending).
    */
   searchTracks(search: LibrarySearch): Promise<Track[]>;
 
@@ -61,13 +61,13 @@ export interface LibraryStore {
   /** @returns false when there was none */
   deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean>;
   /**
-   * Playlists that are public or the viewer's own, newest first (`createdAt`, then `id`, both descending). The list ends before one of them goes
-   * beyond `limits`; the first is always there.
+   * Playlists that are public or the viewer's own, newest first (`createdAt`, then `id`, both descending). The list
+   * ends before one of them goes beyond `limits`; the first is always there.
    */
   listPlaylists(viewer: AccountId, limits: PlaylistLimits): Promise<Playlist[]>;
   /**
-   * Playlists that are public or the viewer's own and match all of the search: the words by their title; `mood` and `activity` by holding one
-   * playable track, visible to the viewer, that has both. The best first, then newest.
+   * Playlists that are public or the viewer's own and match all of the search: the words by their title; `mood` and
+   * `activity` by holding one playable track, visible to the viewer, that has both. The best first, then newest.
    */
   searchPlaylists(search: LibrarySearch): Promise<Playlist[]>;
 

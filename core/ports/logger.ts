@@ -1,6 +1,8 @@
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Log lines for operators. Fields named like secrets are masked; an `error` field is written with its chain of causes. */
+/**
+ * Log lines for operators. Fields named like secrets are masked; an `error` field is written with its chain of causes.
+ */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

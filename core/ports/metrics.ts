@@ -20,7 +20,9 @@ export type CountedAttempt =
 
 /** Figures for operators. */
 export interface Metrics {
-  /** @param request `route` is the path's template, so that ids do not multiply the series; `status` is the HTTP status */
+  /**
+   * @param request `route` is the path's template, so that ids do not multiply the series; `status` is the HTTP status
+   */
   countRequest(
     request: { readonly method: string; readonly route: string; readonly status: number },
     seconds: number,

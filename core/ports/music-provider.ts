@@ -59,7 +59,10 @@ export interface MusicProvider {
    * @returns one for each handle, in their order
    */
   pollMany?(handles: readonly ProviderHandle[], context: CallContext): Promise<readonly (Snapshot | ProviderFailure)[]>;
-  /** Reads what was sent to `callbackUrl`. Needed where `capabilities.callbacks` is `signed`; a `hints` provider without it is polled at every callback. */
+  /**
+   * Reads what was sent to `callbackUrl`. Needed where `capabilities.callbacks` is `signed`; a `hints` provider without
+   * it is polled at every callback.
+   */
   parseCallback?(callback: ReceivedCallback, context: CallContext): Promise<ParsedCallback>;
   /** Finds the work of an attempt whose reply was lost. Needed where `capabilities.lookup` is true. */
   lookup?(attemptId: string, context: CallContext): Promise<LookupOutcome>;
@@ -80,8 +83,8 @@ export interface ProviderDefinition {
   /** How many submissions may run at once in one process. */
   readonly concurrency: number | ((settings: ProviderHost["settings"]) => number);
   /**
-   * How many jobs one credential may have there at once, rendering ones included; all processes keep it together. `plugins.<id>.maxInFlight`
-   * overrides it. Left out: no limit.
+   * How many jobs one credential may have there at once, rendering ones included; all processes keep it together.
+   * `plugins.<id>.maxInFlight` overrides it. Left out: no limit.
    */
   readonly maxInFlight?: number;
   /**

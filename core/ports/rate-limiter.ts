@@ -1,6 +1,6 @@
 /**
- * Fixed windows that start with the first request they count. One subject has several at once (a minute, a day); a request
- * passes only if every one of them has room, and a refused one changes nothing.
+ * Fixed windows that start with the first request they count. One subject has several at once (a minute, a day); a
+ * request passes only if every one of them has room, and a refused one changes nothing.
  *
  * @see decisions, "Rate limits"
  */

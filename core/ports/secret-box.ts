@@ -5,7 +5,8 @@ export interface SecretBox {
   /**
    * Seals a text; the same text is sealed differently each time.
    *
-   * @param context where it belongs, such as an id: opening it anywhere else fails, so that sealed texts cannot be swapped in storage
+   * @param context where it belongs, such as an id: opening it anywhere else fails, so that sealed texts cannot be
+   *   swapped in storage
    */
   seal(text: string, context: string): string;
   /**

@@ -1,7 +1,8 @@
 /**
  * What one check of an installation found. Neither text holds a secret.
  *
- * `ok`: as it should be. `warning`: it works, but not as well or as safely as it could. `failed`: it does not work, or will lose something.
+ * `ok`: as it should be. `warning`: it works, but not as well or as safely as it could. `failed`: it does not work, or
+ * will lose something.
  */
 export interface CheckResult {
   /** What was looked at, in a few words. One examination uses a name once. */

@@ -8,9 +8,9 @@ export interface Transaction {
 /** The run of a transaction, for its work. */
 export interface TransactionRun {
   /**
-   * False in the first run of the work. True in every later one: the run before was rolled back, or it was committed and
-   * the reply to the commit was lost. A caller that begins a new transaction for work it may have done before (a report
-   * that it sends again) gets false, and has to look for its rows itself.
+   * False in the first run of the work. True in every later one: the run before was rolled back, or it was committed
+   * and the reply to the commit was lost. A caller that begins a new transaction for work it may have done before (a
+   * report that it sends again) gets false, and has to look for its rows itself.
    */
   readonly isRetry: boolean;
 }
@@ -24,10 +24,10 @@ export interface UnitOfWork {
   readonly concurrentWriters: number;
 
   /**
-   * Runs `work` in one transaction and commits. When `work` throws, nothing is written and the error passes on. A lost race
-   * (deadlock, lock wait, duplicate key, lost connection) runs `work` again from its start, a few times: it must read
-   * all it decides on inside, and take its ids from outside. Where `isRetry` is true, it first looks for its own rows.
-   * No network call belongs inside.
+   * Runs `work` in one transaction and commits. When `work` throws, nothing is written and the error passes on. A lost
+   * race (deadlock, lock wait, duplicate key, lost connection) runs `work` again from its start, a few times: it must
+   * read all it decides on inside, and take its ids from outside. Where `isRetry` is true, it first looks for its own
+   * rows. No network call belongs inside.
    *
    * Locks are taken in one order: idempotency records, jobs, balances (ascending account id), inserts.
    *

@@ -37,8 +37,9 @@ export const WEBHOOK_FAILURES = [
 export type WebhookFailure = (typeof WEBHOOK_FAILURES)[number];
 
 /**
- * Milliseconds from the start of the try to the end of each phase; null for a phase that was not reached, and for the first three on a connection
- * that was kept from an earlier try. `firstByteMs` is the moment at which status and headers have arrived.
+ * Milliseconds from the start of the try to the end of each phase; null for a phase that was not reached, and for the
+ * first three on a connection that was kept from an earlier try. `firstByteMs` is the moment at which status and
+ * headers have arrived.
  */
 export interface WebhookPhases {
   readonly dnsMs: number | null;
@@ -63,8 +64,9 @@ export interface WebhookResult {
 }
 
 /**
- * Posts signed messages to receivers (Standard Webhooks 1.0.0). Connects only to addresses that the {@link AddressGuard} admits, by whatever
- * name they come; follows no redirect, reads at most 16 KiB, unpacks nothing, and takes no proxy from the environment.
+ * Posts signed messages to receivers (Standard Webhooks 1.0.0). Connects only to addresses that the {@link
+ * AddressGuard} admits, by whatever name they come; follows no redirect, reads at most 16 KiB, unpacks nothing, and
+ * takes no proxy from the environment.
  */
 export interface WebhookSender {
   /** One try. Never rejects: whatever happens is the result. @param signal breaks it off as `timeout` */

@@ -44,19 +44,22 @@ export interface DeliveryFilter {
 }
 
 /**
- * Webhook endpoints, events, their deliveries and every try. Locks are taken in one order, behind those of jobs and balances: the account,
- * endpoints, events, deliveries (each ascending), inserts.
+ * Webhook endpoints, events, their deliveries and every try. Locks are taken in one order, behind those of jobs and
+ * balances: the account, endpoints, events, deliveries (each ascending), inserts.
  */
 export interface WebhookStore {
   /**
-   * All endpoints of the account, newest first (`createdAt`, then `id`, both descending), and keeps every other `tx` that asks for the same
-   * account waiting until this one ends: also one that would add an endpoint.
+   * All endpoints of the account, newest first (`createdAt`, then `id`, both descending), and keeps every other `tx`
+   * that asks for the same account waiting until this one ends: also one that would add an endpoint.
    */
   lockEndpoints(tx: Transaction, accountId: AccountId): Promise<WebhookEndpoint[]>;
   /** The endpoint, kept from changing until `tx` ends; null when there is none. */
   lockEndpoint(tx: Transaction, id: WebhookEndpointId): Promise<WebhookEndpoint | null>;
   insertEndpoint(tx: Transaction, endpoint: WebhookEndpoint): Promise<void>;
-  /** Replaces all that may change of an endpoint: everything but id, account and `createdAt`. One that is gone stays gone. */
+  /**
+   * Replaces all that may change of an endpoint: everything but id, account and `createdAt`. One that is gone stays
+   * gone.
+   */
   saveEndpoint(tx: Transaction, endpoint: WebhookEndpoint): Promise<void>;
   /** Deletes the endpoint. Its deliveries stay until {@link deleteOld} takes them. */
   deleteEndpoint(tx: Transaction, id: WebhookEndpointId): Promise<void>;
@@ -81,13 +84,13 @@ export interface WebhookStore {
   listDeliveries(filter: DeliveryFilter): Promise<WebhookDelivery[]>;
 
   /**
-   * The endpoints that have a pending delivery due at or before `now`, leased ones left out until their lease ends; in no order. Also endpoints
-   * that are disabled or gone: a job may end while one is being disabled.
+   * The endpoints that have a pending delivery due at or before `now`, leased ones left out until their lease ends; in
+   * no order. Also endpoints that are disabled or gone: a job may end while one is being disabled.
    */
   endpointsWithDue(now: number): Promise<WebhookEndpointId[]>;
   /**
-   * Takes due deliveries, as many of each endpoint as its claim says: raises their fence and leases them. Two claims never return the
-   * same delivery under the same fence, and neither waits for the other.
+   * Takes due deliveries, as many of each endpoint as its claim says: raises their fence and leases them. Two claims
+   * never return the same delivery under the same fence, and neither waits for the other.
    */
   claimDeliveries(
     claims: readonly DeliveryClaim[],
@@ -95,11 +98,13 @@ export interface WebhookStore {
     owner: ProcessId,
     leaseUntil: number,
   ): Promise<ClaimedDelivery[]>;
-  /** Writes each update whose fence still holds; those of one delivery in their order. @returns the ids of those written */
+  /**
+   * Writes each update whose fence still holds; those of one delivery in their order. @returns the ids of those written
+   */
   updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<Set<WebhookDeliveryId>>;
   /**
-   * Ends every pending delivery of the endpoint as `dropped`, leased ones included, under a new fence: a try that is under way changes
-   * nothing any more. Takes as long as there are many: seconds for 100,000.
+   * Ends every pending delivery of the endpoint as `dropped`, leased ones included, under a new fence: a try that is
+   * under way changes nothing any more. Takes as long as there are many: seconds for 100,000.
    *
    * @returns how many there were
    */
@@ -107,7 +112,10 @@ export interface WebhookStore {
   /** The moment the next pending delivery is due, leased ones included; null when there is none. */
   nextDeliveryAt(): Promise<number | null>;
 
-  /** Adds a try under the next number of its delivery. @returns that number; 0 when the delivery is gone, and nothing was added */
+  /**
+   * Adds a try under the next number of its delivery. @returns that number; 0 when the delivery is gone, and nothing
+   * was added
+   */
   insertDeliveryAttempt(tx: Transaction, created: Omit<DeliveryAttempt, "number">): Promise<number>;
   /** The tries of these deliveries, in their order; a delivery without any is left out. */
   listDeliveryAttempts(deliveryIds: readonly WebhookDeliveryId[]): Promise<Map<WebhookDeliveryId, DeliveryAttempt[]>>;
@@ -115,8 +123,8 @@ export interface WebhookStore {
   /** How many deliveries are pending. */
   countPending(): Promise<number>;
   /**
-   * Deletes events created before a moment, the oldest first, with their deliveries and tries, whatever their states: at most `limit` events. Leaves
-   * to another `tx` what it is deleting at the moment.
+   * Deletes events created before a moment, the oldest first, with their deliveries and tries, whatever their states:
+   * at most `limit` events. Leaves to another `tx` what it is deleting at the moment.
    *
    * @returns how many events
    */

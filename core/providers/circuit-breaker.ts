@@ -23,9 +23,10 @@ export interface BreakerPolicy {
 }
 
 /**
- * Keeps work away from a provider that keeps failing, or from a model that a provider has not got any more. Closed: work flows. Open: none, until `openMs` have passed.
- * Half-open: one job tries, of all processes together; its success closes the breaker, its failure opens it again. The
- * state is shared by all processes through storage, so the rules are functions of plain values.
+ * Keeps work away from a provider that keeps failing, or from a model that a provider has not got any more. Closed:
+ * work flows. Open: none, until `openMs` have passed. Half-open: one job tries, of all processes together; its success
+ * closes the breaker, its failure opens it again. The state is shared by all processes through storage, so the rules
+ * are functions of plain values.
  */
 export type BreakerState = "closed" | "open" | "half_open";
 

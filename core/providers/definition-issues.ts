@@ -78,7 +78,8 @@ export function missingMethods(provider: MusicProvider, capabilities: ProviderCa
     issues.push("capabilities.callbacks is signed, and there is no method `parseCallback`");
   if (callbacks !== "none" && !has("poll") && !has("pollMany"))
     issues.push(
-      `capabilities.callbacks is ${callbacks}, and there is neither \`poll\` nor \`pollMany\`: a callback may never come`,
+      `capabilities.callbacks is ${callbacks}, and there is neither \`poll\` nor \`pollMany\`: a callback may ` +
+        `never come`,
     );
   return issues;
 }

@@ -68,7 +68,8 @@ export function hostIssues(hosts: unknown): string[] {
 export function capabilityIssues(capabilities: unknown): string[] {
   if (!isObject(capabilities))
     return [
-      `capabilities: ${shown(capabilities)}; allowed: { idempotentSubmit, lookup, cancel, … }, or a function of the settings`,
+      `capabilities: ${shown(capabilities)}; allowed: { idempotentSubmit, lookup, cancel, … }, or a function of ` +
+        `the settings`,
     ];
   const issues = ["idempotentSubmit", "lookup", "cancel"].flatMap((name) =>
     typeof capabilities[name] === "boolean"

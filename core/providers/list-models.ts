@@ -7,8 +7,8 @@ import type { Catalogue, Model } from "./catalogue.js";
 export interface ListedModel {
   readonly model: Model;
   /**
-   * `unavailable`: its plugin is off, or the circuit breaker of its provider or its own is open, and so it is with every
-   * fallback.
+   * `unavailable`: its plugin is off, or the circuit breaker of its provider or its own is open, and so it is with
+   * every fallback.
    */
   readonly status: "available" | "unavailable";
   /** In which it can work from a track on this installation. */

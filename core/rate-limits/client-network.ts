@@ -2,9 +2,9 @@ const IPV4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
 const UNKNOWN = "unknown";
 
 /**
- * Whom an address belongs to, as far as limits go: an IPv4 address stands for itself, however it is written; an IPv6 address for its /64,
- * which is what one customer gets and can change addresses in as it likes. Some proxies forward a port with the address; it does not
- * matter. What is no address is `unknown`, all of it together.
+ * Whom an address belongs to, as far as limits go: an IPv4 address stands for itself, however it is written; an IPv6
+ * address for its /64, which is what one customer gets and can change addresses in as it likes. Some proxies forward a
+ * port with the address; it does not matter. What is no address is `unknown`, all of it together.
  */
 export function clientNetwork(address: string | undefined): string {
   if (address === undefined) return UNKNOWN;

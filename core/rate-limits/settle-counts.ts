@@ -21,9 +21,9 @@ export interface SubjectSettlement {
 }
 
 /**
- * Adds what a process counted by itself to what all have counted, and decides on the requests that it would not decide alone. What was
- * counted in a window that is over is dropped. Two windows of one length that overlap are the same one, begun by processes that did not
- * know of each other, or whose clocks differ: the one on record stays.
+ * Adds what a process counted by itself to what all have counted, and decides on the requests that it would not decide
+ * alone. What was counted in a window that is over is dropped. Two windows of one length that overlap are the same one,
+ * begun by processes that did not know of each other, or whose clocks differ: the one on record stays.
  *
  * @param stored what is on record, at most one window of each length
  */

@@ -8,9 +8,9 @@ interface Kind<Entry> {
 }
 
 /**
- * What is kept of each subject, each kind by itself: `read acct_1` is of the kind `read`. Many subjects of one kind, such
- * as networks that fail to authenticate, push out none of another. Those with a used-up window are kept apart too: only
- * half as many others like them push them out, since forgetting one would give its whole limit back.
+ * What is kept of each subject, each kind by itself: `read acct_1` is of the kind `read`. Many subjects of one kind,
+ * such as networks that fail to authenticate, push out none of another. Those with a used-up window are kept apart too:
+ * only half as many others like them push them out, since forgetting one would give its whole limit back.
  */
 export class SubjectKinds<Entry> {
   private readonly kinds = new Map<string, Kind<Entry>>();
@@ -42,7 +42,9 @@ export class SubjectKinds<Entry> {
     into.set(subject, entry);
   }
 
-  /** Looks at a few entries of the subject's kind and forgets those that are over. To be called for every {@link set}. */
+  /**
+   * Looks at a few entries of the subject's kind and forgets those that are over. To be called for every {@link set}.
+   */
   sweep(subject: string, isOver: (entry: Entry) => boolean): void {
     const { open, full } = this.kindOf(subject);
     open.sweep(isOver);

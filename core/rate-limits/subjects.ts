@@ -2,12 +2,14 @@
 const SWEPT_PER_CALL = 2;
 
 /**
- * What is kept of each subject. Beyond a number of subjects the oldest are forgotten, which favours a caller over the memory of this
- * process.
+ * What is kept of each subject. Beyond a number of subjects the oldest are forgotten, which favours a caller over the
+ * memory of this process.
  */
 export class Subjects<Entry> {
   private readonly entries = new Map<string, Entry>();
-  /** A live iterator: it stays where it is while entries come and go, so a sweep costs the same however many there are. */
+  /**
+   * A live iterator: it stays where it is while entries come and go, so a sweep costs the same however many there are.
+   */
   private next = this.entries.entries();
 
   constructor(private readonly subjectsMax: number) {}

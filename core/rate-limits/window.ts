@@ -1,8 +1,8 @@
 import type { WindowRule, WindowState, WindowStatus } from "../ports/rate-limiter.js";
 
 /**
- * A window that starts in the future by no more than this is running: another process whose clock is ahead began it, or this one's clock
- * was set back. One further ahead is left over from a clock that was wrong.
+ * A window that starts in the future by no more than this is running: another process whose clock is ahead began it, or
+ * this one's clock was set back. One further ahead is left over from a clock that was wrong.
  */
 export const CLOCK_SKEW_MAX_MS = 10_000;
 

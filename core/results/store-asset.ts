@@ -30,7 +30,8 @@ export class StoreAsset {
       throw new ProviderFailure("failed", `The ${asset.role} ${JSON.stringify(asset.label)} is ${contentType}.`);
     }
     const label = asset.label.replace(/[^a-z0-9]+/g, "-");
-    const audioKey = `${keyPrefix}-${label === "full" ? asset.role : `${asset.role}-${label}`}.${fileEndingOf(contentType)}`;
+    const name = label === "full" ? asset.role : `${asset.role}-${label}`;
+    const audioKey = `${keyPrefix}-${name}.${fileEndingOf(contentType)}`;
     const stored = await this.put(audioKey, bytes);
     return {
       role: asset.role,

@@ -42,7 +42,8 @@ export function openKeys({ stored, firstKey, held, origin, now }: OpeningKeys): 
   const state = stored ?? newState(firstKey ?? named, firstKey);
   if (!held.includes(state.current)) {
     throw new OperationRefusedError(
-      "secrets.key is not the key this storage was first opened with, nor the one it was rotated to: links and stored " +
+      "secrets.key is not the key this storage was first opened with, nor the one it was rotated to: links and " +
+        "stored " +
         "secrets would be dead. Set that key again.",
     );
   }

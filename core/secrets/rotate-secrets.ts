@@ -137,7 +137,8 @@ const SETTINGS_STEPS = [
 function stillNeeded(endpoints: readonly WebhookEndpointId[]): string {
   const more = endpoints.length > NAMED_MAX ? ` and ${endpoints.length - NAMED_MAX} more` : "";
   return (
-    `Secrets of webhook endpoints are still sealed with the old key and could not be sealed again (${endpoints.length}): ` +
+    `Secrets of webhook endpoints are still sealed with the old key and could not be sealed again ` +
+    `(${endpoints.length}): ` +
     `${endpoints.slice(0, NAMED_MAX).join(", ")}${more}. The log says why. With --force their secrets are lost: give ` +
     "each a new one with `fermata webhooks rotate-secret ENDPOINT --overlap-hours 0`."
   );

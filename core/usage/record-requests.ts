@@ -30,8 +30,9 @@ export interface RecordRequestsDeps {
 }
 
 /**
- * The request log of one process. A request costs its caller a push onto a list; rows are written in batches after the responses. While
- * the storage takes none they wait, up to {@link WAITING_MAX}; what comes then is dropped and counted. No credits are lost with a row.
+ * The request log of one process. A request costs its caller a push onto a list; rows are written in batches after the
+ * responses. While the storage takes none they wait, up to {@link WAITING_MAX}; what comes then is dropped and counted.
+ * No credits are lost with a row.
  */
 export class RecordRequests {
   private waiting: LoggedRequest[] = [];
@@ -140,7 +141,10 @@ export class RecordRequests {
     this.done += batch.length;
   }
 
-  /** A batch that is refused is halved until the row that spoils it stands alone. @throws {ServiceUnavailableError} some are not written */
+  /**
+   * A batch that is refused is halved until the row that spoils it stands alone. @throws {ServiceUnavailableError} some
+   * are not written
+   */
   private async insert(rows: readonly LoggedRequest[]): Promise<void> {
     const { unitOfWork, log, logger } = this.deps;
     try {

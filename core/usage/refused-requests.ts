@@ -1,7 +1,9 @@
 import type { RequestId } from "../ids.js";
 import { CREDITS_ROUTE, type LoggedRequest } from "../ports/request-log.js";
 
-/** Refused requests of an account, kind of limit and minute that are logged with a row of their own, by each process. */
+/**
+ * Refused requests of an account, kind of limit and minute that are logged with a row of their own, by each process.
+ */
 export const REFUSED_ROWS_MAX = 20;
 
 const REFUSED_STATUS = 429;

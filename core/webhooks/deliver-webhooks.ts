@@ -33,7 +33,10 @@ export interface DeliverWebhooksDeps {
   readonly breaker: EndpointBreakerPolicy;
 }
 
-/** The webhook sender of one process: claims due deliveries, makes a try of each, and writes what came of it. At least once. */
+/**
+ * The webhook sender of one process: claims due deliveries, makes a try of each, and writes what came of it. At least
+ * once.
+ */
 export class DeliverWebhooks {
   private readonly underWay = new Map<WebhookDeliveryId, Promise<void>>();
   private readonly triesOf = new Map<WebhookEndpointId, number>();

@@ -11,8 +11,8 @@ const LATE_MAX_MS = DAY_MS;
 const EVENTS_KEPT_MIN_MS = 30 * DAY_MS;
 
 /**
- * What a try of the schedule makes of its delivery: delivered, due again, or exhausted. A receiver's `Retry-After` may only push the next
- * try later, by at most a day.
+ * What a try of the schedule makes of its delivery: delivered, due again, or exhausted. A receiver's `Retry-After` may
+ * only push the next try later, by at most a day.
  *
  * @param scheduleMs the waits between tries; there is one try more than waits
  * @param fraction jitter, from 0 to 1

@@ -96,7 +96,8 @@ export class ManageEndpoints {
   /**
    * A new URL and re-activation begin with a clean record of failures. Disabling drops what waits for the endpoint.
    *
-   * @throws {WebhookEndpointNotFoundError} unknown, or another account's; and the four errors of {@link normaliseWebhookUrl}
+   * @throws {WebhookEndpointNotFoundError} unknown, or another account's; and the four errors of {@link
+   *   normaliseWebhookUrl}
    * @throws {WebhookUrlInvalidError} the URL changes to that of another endpoint of the account, which the message
    * names
    */

@@ -70,8 +70,8 @@ export class OperateWebhooks {
   }
 
   /**
-   * Sends a delivery once more, now: the same id and bytes, signed again. Its schedule stays as it is; one whose retries were exhausted counts as
-   * delivered when this one succeeds.
+   * Sends a delivery once more, now: the same id and bytes, signed again. Its schedule stays as it is; one whose
+   * retries were exhausted counts as delivered when this one succeeds.
    *
    * @throws {OperationRefusedError} no such delivery, its event is deleted, or its endpoint is disabled
    */
@@ -86,8 +86,8 @@ export class OperateWebhooks {
   }
 
   /**
-   * Sends what an endpoint did not get since a moment, the oldest first, one after another. An interruption loses nothing: begin again after the
-   * last one reported.
+   * Sends what an endpoint did not get since a moment, the oldest first, one after another. An interruption loses
+   * nothing: begin again after the last one reported.
    *
    * @throws {OperationRefusedError} no such endpoint, it is disabled, or the range is too long
    */
@@ -124,7 +124,10 @@ export class OperateWebhooks {
     }
   }
 
-  /** Sends `webhook.ping` by the same door as everything else. @throws {OperationRefusedError} no such endpoint, or it is disabled */
+  /**
+   * Sends `webhook.ping` by the same door as everything else. @throws {OperationRefusedError} no such endpoint, or it
+   * is disabled
+   */
   async ping(endpointId: string, signal: AbortSignal): Promise<DeliveryAttempt> {
     const { unitOfWork, webhooks, ids, clock } = this.deps;
     const endpoint = await this.activeEndpoint(endpointId);

@@ -17,10 +17,11 @@ export interface UrlRules {
 }
 
 /**
- * The URL in its parser's normalised form (WHATWG URL), which is what is stored and sent. The rules are checked on that form, never on the
- * text, and in this order.
+ * The URL in its parser's normalised form (WHATWG URL), which is what is stored and sent. The rules are checked on that
+ * form, never on the text, and in this order.
  *
- * @throws {WebhookUrlInvalidError} {WebhookHttpsRequiredError} {WebhookCredentialsForbiddenError} {WebhookHostBlockedError}
+ * @throws {WebhookUrlInvalidError} {WebhookHttpsRequiredError} {WebhookCredentialsForbiddenError}
+ *   {WebhookHostBlockedError}
  * @see API v1, section 4; decisions, "Webhooks"; webhooks, section 5.3
  */
 export function normaliseWebhookUrl(text: string, { guard, allowHttp }: UrlRules): URL {

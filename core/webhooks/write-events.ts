@@ -26,7 +26,10 @@ export interface WriteEventsDeps {
 export class WriteEvents {
   constructor(private readonly deps: WriteEventsDeps) {}
 
-  /** One event for each job of an account with active endpoints, and one delivery for each of these. @see decisions, "Webhooks" */
+  /**
+   * One event for each job of an account with active endpoints, and one delivery for each of these. @see decisions,
+   * "Webhooks"
+   */
   async write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void> {
     const accountIds = [...new Set(ended.map(({ job }) => job.accountId))];
     const active = await this.deps.webhooks.activeEndpoints(tx, accountIds);

@@ -49,7 +49,10 @@ function lengthOf({ model, durationSeconds }: MusicRequest): JsonObject {
   return seconds === undefined ? {} : { music_length_ms: seconds * 1_000 };
 }
 
-/** The body of a composition by prompt. It takes no seed, which goes with a plan; length and `force_instrumental` it alone takes. */
+/**
+ * The body of a composition by prompt. It takes no seed, which goes with a plan; length and `force_instrumental` it
+ * alone takes.
+ */
 export function promptBody(request: MusicRequest): JsonObject {
   const { prompt, model, instrumental } = request;
   return { prompt, model_id: model.upstream, ...lengthOf(request), force_instrumental: instrumental };

@@ -87,7 +87,10 @@ function versesOf(lyrics: string): string[][] {
   return verses.filter((verse) => verse.length > 0);
 }
 
-/** A group of lines for each part: the longest verses are halved, or neighbours go together. Fewer groups where there are few lines. */
+/**
+ * A group of lines for each part: the longest verses are halved, or neighbours go together. Fewer groups where there
+ * are few lines.
+ */
 function dealt(verses: readonly (readonly string[])[], count: number): string[][] {
   const chunks = verses.map((verse) => [...verse]);
   while (chunks.length < count) {

@@ -55,7 +55,10 @@ export function readAccepted(response: ApiResponse): Omit<Work, "operation" | "o
   return isWhole ? (all as Omit<Work, "operation" | "output">) : null;
 }
 
-/** @throws {ProviderFailure} `unavailable` where the response says nothing about the work: that does not say that it failed */
+/**
+ * @throws {ProviderFailure} `unavailable` where the response says nothing about the work: that does not say that it
+ * failed
+ */
 export function readStatus(response: ApiResponse): Status {
   const { status, error, error_type: errorType } = asObject(response.json());
   if (status === "IN_QUEUE" || status === "IN_PROGRESS") return { state: "running" };

@@ -10,7 +10,9 @@ const LABELS: Readonly<Record<Split, Readonly<Record<string, string>>>> = {
   vocal_removal: { no_vocals: "instrumental" },
 };
 
-/** They check 30 times a minute for all of an account's work: work that is due at the same time is polled in one call. */
+/**
+ * They check 30 times a minute for all of an account's work: work that is due at the same time is polled in one call.
+ */
 const POLL_EVERY_MS = 10_000;
 const POLL_MIN_MS = 2_000;
 

@@ -14,7 +14,10 @@ const MARGIN_MS = 60_000;
 
 export const TOKEN_TIMEOUT_MS = 30_000;
 
-/** Access tokens of a service account (RFC 7523): each is used until shortly before its end, then the next one is asked for. */
+/**
+ * Access tokens of a service account (RFC 7523): each is used until shortly before its end, then the next one is asked
+ * for.
+ */
 export class AccessTokens {
   private readonly api: ProviderApi;
   private current: { readonly token: string; readonly goodUntil: number } | null = null;
@@ -27,7 +30,10 @@ export class AccessTokens {
     this.api = host.api({ baseUrl, timeoutMs: TOKEN_TIMEOUT_MS, classify });
   }
 
-  /** @throws {ProviderFailure} `misconfigured`: the account is refused; or what may pass. No work was begun in either case */
+  /**
+   * @throws {ProviderFailure} `misconfigured`: the account is refused; or what may pass. No work was begun in either
+   * case
+   */
   async token(signal: AbortSignal): Promise<string> {
     const now = this.host.clock.now();
     if (this.current !== null && now < this.current.goodUntil) return this.current.token;

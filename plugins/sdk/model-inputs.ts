@@ -67,7 +67,10 @@ function lengthOf({ durationSeconds, model }: MusicRequest): number | null {
   return durationSeconds ?? model.duration?.defaultSeconds ?? null;
 }
 
-/** A cover is as long as its track unless the request says otherwise, within the model's bounds; an inpainted track keeps its length. */
+/**
+ * A cover is as long as its track unless the request says otherwise, within the model's bounds; an inpainted track
+ * keeps its length.
+ */
 function lengthIn({ mode, source }: MusicReference, request: MusicRequest): number | null {
   const { durationSeconds: requested, model } = request;
   if (mode === "inpaint") return source.durationSeconds;

@@ -6,14 +6,17 @@ const TAG_MAX_LENGTH = 40;
 /** A tag is of the kind of its last word: "dream pop" is a pop. */
 const GENRES: ReadonlySet<string> = new Set(
   [
-    "acoustic ambient blues classical country dance disco drill dubstep edm electronic electronica emo folk funk gospel grime grunge",
-    "hip-hop house indie jazz k-pop j-pop latin lo-fi metal opera pop punk r&b rap reggae reggaeton rock shoegaze ska soul swing",
+    "acoustic ambient blues classical country dance disco drill dubstep edm electronic electronica emo folk funk " +
+      "gospel grime grunge",
+    "hip-hop house indie jazz k-pop j-pop latin lo-fi metal opera pop punk r&b rap reggae reggaeton rock shoegaze " +
+      "ska soul swing",
     "synthwave techno trance trap",
   ].flatMap((line) => line.split(" ")),
 );
 const MOODS: ReadonlySet<string> = new Set(
   [
-    "angry calm chill dark dreamy energetic epic gentle happy hopeful joyful melancholic melancholy mellow moody nostalgic peaceful",
+    "angry calm chill dark dreamy energetic epic gentle happy hopeful joyful melancholic melancholy mellow moody " +
+      "nostalgic peaceful",
     "playful relaxed romantic sad sombre somber tense uplifting upbeat warm",
   ].flatMap((line) => line.split(" ")),
 );

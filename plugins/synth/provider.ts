@@ -22,8 +22,8 @@ import { failAsRequested, readTestHooks } from "./test-hooks.js";
 const DEFAULT_SECONDS = 30;
 
 /**
- * Carries out every submission and answers it complete; there is nothing to poll. What it makes itself comes from worker
- * threads, what is made of other people's audio from child processes.
+ * Carries out every submission and answers it complete; there is nothing to poll. What it makes itself comes from
+ * worker threads, what is made of other people's audio from child processes.
  */
 export class SynthProvider implements MusicProvider {
   private readonly settings: Host["settings"];

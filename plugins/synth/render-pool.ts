@@ -40,7 +40,8 @@ export class RenderPool {
   /**
    * Runs a job in a worker, which is started on demand.
    *
-   * @throws {ProviderFailure} `unavailable` when aborted, closed or the thread died; the error of the work, as `failed` if it has no kind
+   * @throws {ProviderFailure} `unavailable` when aborted, closed or the thread died; the error of the work, as `failed`
+   *   if it has no kind
    */
   run<O extends JobSpec>(jobSpec: O, signal: AbortSignal): Promise<Results[O["kind"]]> {
     return new Promise<Results[JobSpec["kind"]]>((resolve, reject) => {
@@ -139,10 +140,12 @@ function startRenderWorker(): Worker {
 }
 
 function startSource(): Worker {
-  // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it.
-  // Resolved relative to "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
+  // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it. Resolved
+  // relative to "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
   const api = new URL("./api/index.mjs", pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm"))).href;
   const entry = new URL("./render-worker.ts", import.meta.url).href;
-  const code = `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(entry)}); });`;
+  const code =
+    `import(${JSON.stringify(api)}).then(({ register }) => { register(); return ` +
+    `import(${JSON.stringify(entry)}); });`;
   return new Worker(code, { eval: true, execArgv: [] });
 }

@@ -40,7 +40,8 @@ export function toSnapshot(task: Task, nextPollMs: number): Snapshot {
 
 /**
  * Their files as tracks: one for each, with one asset of role "mix", label "full", and a source that the host fetches,
- * { kind: "url", url }. Set contentType to null and the host detects it from the bytes. NO_TAGS is for tracks without tags.
+ * { kind: "url", url }. Set contentType to null and the host detects it from the bytes. NO_TAGS is for tracks without
+ * tags.
  */
 export function toTracks(task: Task): readonly ProviderTrack[] {
   return (task.files ?? []).map(({ url, title, seconds }) => ({

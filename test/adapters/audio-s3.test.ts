@@ -153,7 +153,7 @@ describe("S3AudioStore", function () {
       expect(new URL(link).searchParams.get("X-Amz-Date")).to.equal(`${hour}0000Z`);
     });
 
-    it("gives one link for a while, so that browsers find what they have kept, and none that outlives its time", async () => {
+    it("signs the same link for a while, so that browsers reuse it, and none that outlives its time", async () => {
       const store = storeOf(await server.makeBucket());
       await store.put("trk_1/mix.mp3", Buffer.from("x"), 100);
       const link = (expiresAt: number): Promise<string> =>

@@ -48,7 +48,9 @@ describe("Rows of the benchmarks", () => {
     function insert(table: string, row: object): void {
       const columns = Object.keys(row);
       const marks = columns.map(() => "?").join(", ");
-      database.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`).run(...Object.values(row));
+      database
+        .prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`)
+        .run(...(Object.values(row) as unknown[]));
     }
   });
 });

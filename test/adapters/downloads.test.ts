@@ -50,7 +50,8 @@ describe("GuardedAssetOpener with URLs", () => {
         [400, "<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"],
         [
           403,
-          "<Error><AuthenticationErrorDetail>Signature not valid in the specified time frame</AuthenticationErrorDetail></Error>",
+          "<Error><AuthenticationErrorDetail>Signature not valid in the specified time " +
+            "frame</AuthenticationErrorDetail></Error>",
         ],
       ] as const;
       for (const [status, body] of bodies) expect(await refusal(said(status, body)), body).to.include({ kind: "gone" });
@@ -90,7 +91,7 @@ describe("GuardedAssetOpener with URLs", () => {
       }
     });
 
-    it("refuses a file that says it is too large before it reads it, and one that does not say so while it reads", async () => {
+    it("refuses a file whose stated size is too large before it reads it, and any other while it reads", async () => {
       const endless: Handler = (_request, response) => {
         response.writeHead(200);
         const more = (): void => {

@@ -155,8 +155,10 @@ describe("The lease renewal thread", () => {
     const code = `
       import { ThreadLeaseRenewal } from ${JSON.stringify(pathToFileURL(repositoryPath(file)).href)};
       await new Promise((resolve) => {
-        const logger = { child: () => logger, error: (message, { error }) => resolve(console.log(message, error.message)) };
-        globalThis.renewal = new ThreadLeaseRenewal({ url: "sqlite:/nowhere/fermata.sqlite", owner: "prc_1", leaseMs: 300, logger });
+        const error = (message, { error }) => resolve(console.log(message, error.message));
+          const logger = { child: () => logger, error };
+        const url = "sqlite:/nowhere/fermata.sqlite";
+          globalThis.renewal = new ThreadLeaseRenewal({ url, owner: "prc_1", leaseMs: 300, logger });
         globalThis.renewal.keep("job_1", 1);
         globalThis.waiting = setTimeout(() => undefined, 10_000);
       });

@@ -146,7 +146,8 @@ async function fill({ database }: Storage): Promise<void> {
     text([`'${prefix}_'`, isMysql ? `LPAD(${number}, 26, '0')` : `printf('%026d', ${number})`]);
   // 20,000 numbers, built from digits: MySQL refuses a recursion that deep by default.
   const digits =
-    "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
+    "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT " +
+    "5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
   const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
     FROM ${digits} a, ${digits} b, ${digits} c, ${digits} e, (SELECT 0 AS d UNION ALL SELECT 1) f) AS numbers`;
   const createdAt = `${NOON} + n * ${(30 * 86_400_000) / ROWS}`;
@@ -154,12 +155,16 @@ async function fill({ database }: Storage): Promise<void> {
     (id, account_id, created_at, method, path, route, status, error_code, request_bytes, response_bytes, job_id, client)
     SELECT ${id("req", "n")}, ${id("acct", "n % 20")}, ${createdAt}, 'GET', '/api/v1/credits',
       CASE n % 3 WHEN 0 THEN '/api/v1/generations' WHEN 1 THEN '/api/v1/credits' ELSE '/api/v1/me' END,
-      CASE n % 7 WHEN 0 THEN 404 ELSE 200 END, NULL, NULL, 100, NULL, ${text(["'client '", "(n % 11)"])} FROM ${numbers}`);
+      CASE n % 7 WHEN 0 THEN 404 ELSE 200 END, NULL, NULL, 100, NULL, ${text(["'client '", "(n % 11)"])}
+      FROM ${numbers}`);
   await database.write.raw(`INSERT INTO jobs
-    (id, account_id, kind, operation, provider_id, model_id, request_id, requested_at, client, reserved_monthly, reserved_pack, credits_charged,
+    (id, account_id, kind, operation, provider_id, model_id, request_id, requested_at, client, reserved_monthly,
+    reserved_pack, credits_charged,
      status, phase, attempt, refusals, crashes, fence, created_at, request)
-    SELECT ${id("job", "n")}, ${id("acct", "n % 20")}, 'music', 'music_synth_full', 'synth', 'synth/song', ${id("req", "n")}, ${createdAt},
-      ${text(["'client '", "(n % 11)"])}, 5, 0, 5, CASE WHEN n % 19 = 0 THEN 'failed' ELSE 'completed' END, 'ended', 1, 0, 0, 1, ${createdAt}, '{}'
+    SELECT ${id("job", "n")}, ${id("acct", "n % 20")}, 'music', 'music_synth_full', 'synth', 'synth/song',
+    ${id("req", "n")}, ${createdAt},
+      ${text(["'client '", "(n % 11)"])}, 5, 0, 5, CASE WHEN n % 19 = 0 THEN 'failed'
+      ELSE 'completed' END, 'ended', 1, 0, 0, 1, ${createdAt}, '{}'
     FROM ${numbers} WHERE (n - n % 20) % 200 = 0`);
   await database.write.raw(isMysql ? "ANALYZE TABLE request_log, jobs" : "SELECT 1");
 }

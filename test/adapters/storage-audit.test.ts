@@ -69,7 +69,8 @@ const DAMAGE: Readonly<
   "job-is-reserved-and-settled-at-most-once": ({ completed }) => ({
     sql: [
       "DROP INDEX ledger_entries_job_phase",
-      `INSERT INTO ledger_entries SELECT account_id, 99, kind, job_id, phase, monthly, pack, reserved_monthly, reserved_pack, spent,
+      `INSERT INTO ledger_entries SELECT account_id, 99, kind, job_id, phase, monthly, pack, reserved_monthly,
+        reserved_pack, spent,
         external_ref, created_at FROM ledger_entries WHERE job_id = '${completed.id}' AND phase = 'close'`,
     ],
     subject: completed.id,

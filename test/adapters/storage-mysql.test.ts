@@ -76,7 +76,8 @@ describe("MySQL storage", () => {
   it("compares ids and hashes byte by byte, and texts with their trailing blanks", async () => {
     const columns = await storage.database.reading((session) =>
       session.all<{ name: string; collation: string }>(
-        "SELECT CONCAT(table_name, '.', column_name) AS name, collation_name AS collation FROM information_schema.columns " +
+        "SELECT CONCAT(table_name, '.', column_name) AS name, collation_name AS collation FROM " +
+          "information_schema.columns " +
           "WHERE table_schema = DATABASE() AND collation_name IS NOT NULL AND table_name NOT LIKE 'knex%'",
       ),
     );
@@ -97,10 +98,12 @@ describe("MySQL storage", () => {
   it("stores everything in InnoDB, without foreign keys, which would lock additional rows", async () => {
     const [engines, keys] = await storage.database.reading(async (session) => [
       await session.all<{ engine: string }>(
-        "SELECT DISTINCT engine AS engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'",
+        "SELECT DISTINCT engine AS engine FROM information_schema.tables WHERE table_schema = DATABASE() AND " +
+          "table_type = 'BASE TABLE'",
       ),
       await session.all(
-        "SELECT 1 FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND constraint_type = 'FOREIGN KEY'",
+        "SELECT 1 FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND constraint_type = " +
+          "'FOREIGN KEY'",
       ),
     ]);
     expect(engines).to.deep.equal([{ engine: "InnoDB" }]);

@@ -28,7 +28,7 @@ describe("SQLite storage", () => {
       expect((await stat(file)).isFile()).to.equal(true);
     });
 
-    it("names the allowed forms when the URL has another scheme or no path, without echoing the rest of it", async () => {
+    it("names the allowed forms when the URL has another scheme or no path, and echoes no more of it", async () => {
       for (const url of ["postgres://user:secret@host/db", "sqlite:", "fermata.db", ""]) {
         const error = await rejection(openDatabase({ url, logger: SILENT }));
         expect(error).to.be.instanceOf(Error);
@@ -133,8 +133,9 @@ describe("SQLite storage", () => {
     it("loses no update", async function () {
       this.timeout(20_000);
       const account = await storage.addAccount();
+      const storageModule = JSON.stringify(moduleUrl("../../adapters/storage/sql/index.ts"));
       const add = `
-        const { createStores, openDatabase } = await import(${JSON.stringify(moduleUrl("../../adapters/storage/sql/index.ts"))});
+        const { createStores, openDatabase } = await import(${storageModule});
         const { SILENT, TEST_PORTS } = await import(${JSON.stringify(moduleUrl("../support/databases.ts"))});
         const { aMovement } = await import(${JSON.stringify(moduleUrl("../support/builders.ts"))});
         const database = await openDatabase({ url: ${JSON.stringify(storage.url)}, logger: SILENT });

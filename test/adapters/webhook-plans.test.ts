@@ -289,16 +289,20 @@ async function fill({ database }: Storage): Promise<void> {
   const isPending = `(n < ${BACKLOG} OR n % 20 = 7)`;
   const moment = `${NOON} + n`;
   for (const text of [
-    `INSERT INTO accounts (id, name, tier, email_verified, created_at) SELECT ${id("acct", "n")}, 'Nightingale', 'pro', 0, ${NOON} FROM ${numbers} WHERE n < 300`,
-    `INSERT INTO webhook_endpoints (id, account_id, url, status, secret_prefix, sealed_secret, retired_secrets, created_at, updated_at, health)
-      SELECT ${id("whe", "n")}, ${id("acct", "n")}, 'https://hooks.example/', 'active', 'whsec_', 'v1.', '[]', ${NOON}, ${NOON},
+    `INSERT INTO accounts (id, name, tier, email_verified, created_at)
+      SELECT ${id("acct", "n")}, 'Nightingale', 'pro', 0, ${NOON} FROM ${numbers} WHERE n < 300`,
+    `INSERT INTO webhook_endpoints (id, account_id, url, status, secret_prefix, sealed_secret, retired_secrets,
+      created_at, updated_at, health)
+      SELECT ${id("whe", "n")}, ${id("acct", "n")}, 'https://hooks.example/', 'active', 'whsec_', 'v1.', '[]', ${NOON},
+      ${NOON},
       '{"streak":null,"breaker":null}' FROM ${numbers} WHERE n < 300`,
     `INSERT INTO webhook_events (id, account_id, type, created_at, body)
       SELECT ${id("evt", "n")}, ${id("acct", endpoint)}, 'webhook.ping', ${moment}, '{}' FROM ${numbers}`,
     `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, attempts, fence, due_at, created_at, ended_at)
       SELECT ${id("dlv", "n")}, ${id("evt", "n")}, ${id("whe", endpoint)},
         CASE WHEN ${isPending} THEN 'pending' WHEN n % 31 = 0 THEN 'exhausted' ELSE 'delivered' END, 1, 0,
-        CASE WHEN ${isPending} THEN ${moment} END, ${moment}, CASE WHEN ${isPending} THEN NULL ELSE ${moment} END FROM ${numbers}`,
+        CASE WHEN ${isPending} THEN ${moment} END, ${moment}, CASE WHEN ${isPending} THEN NULL ELSE ${moment} END
+        FROM ${numbers}`,
     `INSERT INTO webhook_tries (delivery_id, number, started_at, is_manual, status, phases, excerpt)
       SELECT ${id("dlv", "n")}, 1, ${moment}, 0, 204, '{}', '' FROM ${numbers}`,
     ...(isMysql ? [`ANALYZE TABLE ${TABLES.join(", ")}`] : []),

@@ -191,7 +191,7 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
     });
   }
 
-  it("calls a handshake that never comes to its end a failure of TLS, when only the time for connecting is over", async () => {
+  it("reports a handshake that never ends as a failure of TLS, once the time for connecting is over", async () => {
     const result = await send("/ok", { server: "mute" }, { connectTimeoutMs: 200 });
     expect(result).to.include({
       failure: "tls",

@@ -39,7 +39,8 @@ describe("Idempotency of POST /api/v1/generations", () => {
     );
     expect(first.status).to.equal(202);
     const again =
-      '{ "metadata": { "b": [1.0, 2e0], "a": 1 },\n "duration": 30.0, "prompt": "r\\u0061in", "model_id": "scripted/song" }';
+      '{ "metadata": { "b": [1.0, 2e0], "a": 1 },\n "duration": 30.0, "prompt": "r\\u0061in", "model_id": ' +
+      '"scripted/song" }';
     expectReplay(await post(caller, again), first);
   });
 

@@ -103,7 +103,7 @@ describe("Playlists", () => {
   });
 
   describe("GET /api/v1/playlists/{id}", () => {
-    it("returns exactly the fields of a playlist, its tracks in order and as GET /tracks/{id} returns them", async () => {
+    it("returns exactly a playlist's fields, its tracks in order and as GET /tracks/{id} returns them", async () => {
       const { account, api } = await test.account();
       const playlists = { list: { title: "Rainy", tracks: ["two", "three", "one"] } };
       const { list, one } = await library.add(account.id, { one: {}, two: {}, three: {} }, playlists);

@@ -42,7 +42,8 @@ const names = given.filter((word) => !word.startsWith("--"));
 const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   console.error(
-    `There is no benchmark ${unknown.join(", ")}. There are:\n${BENCHES.map(({ name, compares }) => `  ${name.padEnd(10)}${compares}`).join("\n")}`,
+    `There is no benchmark ${unknown.join(", ")}. There ` +
+      `are:\n${BENCHES.map(({ name, compares }) => `  ${name.padEnd(10)}${compares}`).join("\n")}`,
   );
   process.exit(2);
 }

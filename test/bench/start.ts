@@ -25,7 +25,8 @@ interface Started {
 export const start: Bench = {
   name: "start",
   compares:
-    "a warm `fermata start` with a process of bare Express and better-sqlite3: memory when idle, time to the first response",
+    "a warm `fermata start` with a process of bare Express and better-sqlite3: memory when idle, time to the " +
+    "first response",
   async run() {
     if (!existsSync(repositoryPath("dist", "config", "main.js")))
       throw new Error("The benchmark of the start needs what `npm run build` makes.");

@@ -18,8 +18,8 @@ export type * from "./music-provider/harness.js";
 export type * from "./music-provider/reference-scenarios.js";
 
 /**
- * What the plugin port promises, tried on one plugin against a scripted copy of its provider's API. Every test starts the plugin again, and at
- * its end closes it and looks for secrets in all that it said.
+ * What the plugin port promises, tried on one plugin against a scripted copy of its provider's API. Every test starts
+ * the plugin again, and at its end closes it and looks for secrets in all that it said.
  */
 export function musicProviderContract(name: string, harness: MusicProviderHarness): void {
   describe(`MusicProvider contract: ${name}`, () => {

@@ -249,7 +249,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         await expectDueForCallback(claimed.job.id);
       });
 
-      it(`callback and completion, the callback held ${held}: the job ends once, whatever the callback reports`, async () => {
+      it(`callback and completion, the callback held ${held}: the job ends once, whatever it reports`, async () => {
         const claimed = await aJobIn("rendering");
         await collide(point, reporting(second, claimed), reportingOn(first, aCompletion(claimed.job)));
         await expectEnd(claimed.job.id, "completed");
@@ -303,7 +303,8 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       });
 
       for (const point of POINTS) {
-        it(`the creation held ${point === "before commit" ? point : "after its read"}: it completes, none starts later`, async () => {
+        const held = point === "before commit" ? point : "after its read";
+        it(`the creation held ${held}: it completes, none starts later`, async () => {
           const [created] = await collide(point, creatingWith(issued, second), revoking(first));
           expect(created.kind).to.equal("accepted");
           await expectRefusedFromNowOn();

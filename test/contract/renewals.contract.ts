@@ -144,7 +144,8 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       afterEach(() => Promise.all(processes.map((process) => process.close())));
 
       for (const point of POINTS) {
-        it(`start the period once, the first held ${point === "before commit" ? point : "after its read"}`, async () => {
+        const held = point === "before commit" ? point : "after its read";
+        it(`start the period once, the first held ${held}`, async () => {
           const steps = processes.map((process): Step<{ readonly isRepeated: boolean }> => {
             const audit = unrecorded(process.stores.unitOfWork);
             const own = new ManageCredits({ ...process.stores, audit, clock, tiers: TIERS });

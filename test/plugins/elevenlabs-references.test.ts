@@ -69,7 +69,7 @@ describe("elevenlabs, work from a track", () => {
   const planLengths = (): unknown[] =>
     fake.calls(PLAN).map(({ json: body }) => (body as { music_length_ms: number }).music_length_ms);
 
-  it("goes on from the end of an own track by its song id: what is planned in the added length, behind all of it", async () => {
+  it("continues an own track from its end by its song id: the plan has the added length, after all of it", async () => {
     await submitted(extend(41.0426), { durationSeconds: 60, options: { seed: 7 } });
     expect(fake.calls(UPLOAD)).to.have.lengthOf(0);
     expect(fake.calls(PLAN).map(({ json: body }) => body)).to.deep.equal([
@@ -146,7 +146,7 @@ describe("elevenlabs, work from a track", () => {
     expect(chorus).to.deep.include({ text: "[Instrumental]\n{louder}", negative_styles: ["vocals", "metal"] });
   });
 
-  it("uploads a track that ElevenLabs does not keep, after the plan, and refers to it by the id that it gets", async () => {
+  it("uploads a track that ElevenLabs does not keep, after the plan, and refers to it by its new id", async () => {
     for (const reference of [null, { songId: "" }, { songId: 7 }]) {
       await submitted({ ...extend(20), source: aSource({ durationSeconds: 20, reference }) });
     }
@@ -212,7 +212,7 @@ describe("elevenlabs, work from a track", () => {
     expect(await failureOf(submitted(uploaded))).to.include({ kind: "misconfigured" });
   });
 
-  it("generates nothing after a plan or an upload that is none, and does not know what a lost upload cost", async () => {
+  it("generates nothing after an invalid plan or upload, and does not know what a lost upload cost", async () => {
     fake.on("POST", PLAN.path, json({ chunks: [{ text: "[Verse]" }] }));
     expect((await failureOf(submitted(extend(20)))).kind).to.equal("unavailable");
     planned(fake);

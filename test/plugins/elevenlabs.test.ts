@@ -117,7 +117,7 @@ describe("elevenlabs", () => {
       expect(bodies()[1]).to.deep.equal({ prompt: "indie folk", model_id: "music_v1", force_instrumental: false });
     });
 
-    it("is a plan with the caller's words in it where there are lyrics, and nothing that goes with a prompt only", async () => {
+    it("is a plan with the caller's words where there are lyrics, without what goes with a prompt only", async () => {
       await submitted({ lyrics: "[Verse 1]\nSlow rain\nOn the harbour\n\nCarry me over", durationSeconds: 60 });
       expect(fake.calls(PLAN).map((request) => request.json)).to.deep.equal([
         { prompt: "indie folk", model_id: "music_v2", music_length_ms: 60_000 },
@@ -151,7 +151,7 @@ describe("elevenlabs", () => {
       ]);
     });
 
-    it("deals many verses to few parts in order, halves long ones for many, and leaves no words of the plan's own", async () => {
+    it("deals many verses to few parts in order, halves long ones, and keeps no words of the plan", async () => {
       await submitted({ lyrics: "one\n\ntwo\n\nthree\n\nfour" });
       await submitted({ lyrics: "one\ntwo\nthree\nfour" });
       await submitted({ lyrics: "one" });

@@ -155,7 +155,9 @@ export function documented(): MusicProviderHarness {
   };
 }
 
-/** A server with a shape of its own: another header, nested members, words in capitals, a bare list of absolute URLs. */
+/**
+ * A server with a shape of its own: another header, nested members, words in capitals, a bare list of absolute URLs.
+ */
 export function foreign(): MusicProviderHarness {
   const submit = { method: "POST", path: "/predict/facebook/musicgen-large" };
   const statusRoute = { method: "GET", path: "/predict/status/:id" };
@@ -204,7 +206,8 @@ export function foreign(): MusicProviderHarness {
       idPointer: "/prediction/uid",
       statusPointer: "/prediction/phase",
       statusWords:
-        '{"IN_QUEUE":"running","IN_PROGRESS":"running","DONE":"completed","ERROR":"failed","ABORTED":"cancelled","REFUSED":"content_rejected"}',
+        '{"IN_QUEUE":"running","IN_PROGRESS":"running","DONE":"completed",' +
+        '"ERROR":"failed","ABORTED":"cancelled","REFUSED":"content_rejected"}',
       tracksPointer: "/prediction/output",
       audioUrlPointer: "",
       errorPointer: "/prediction/detail",

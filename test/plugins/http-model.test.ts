@@ -53,7 +53,8 @@ describe("http-model: what is sent", () => {
 
   it("is the operator's template, with values of their own type and text around others", async () => {
     const request =
-      '{"a":["{{options.seed}}","{{callback_url}}",{"b":"{{instrumental}}"}],"c":"{{prompt}} for {{duration}} s{{callback_url}}","d":"{{options.none}}","e":null,"f":1}';
+      '{"a":["{{options.seed}}","{{callback_url}}",{"b":"{{instrumental}}"}],"c":"{{prompt}} for {{duration}} ' +
+      's{{callback_url}}","d":"{{options.none}}","e":null,"f":1}';
     const { body } = await sent({ request }, { prompt: "rain", durationSeconds: 5, instrumental: false });
     expect(body).to.deep.equal({ a: [7, { b: false }], c: "rain for 5 s", e: null, f: 1 });
   });
@@ -119,7 +120,8 @@ describe("http-model: settings", () => {
         'idPointer: "id"; allowed: empty for the whole, or a JSON pointer such as /output/0',
         'titlePointer: "/a~b"; in a JSON pointer, ~ is written ~0 and / is written ~1',
         'request: "{\\"prompt\\":\\"{{promt}}\\"}"; there is no {{promt}}; its README lists the placeholders',
-        'statusWords: "{\\"done\\":\\"ready\\",\\"busy\\":\\"running\\"}"; done: allowed: running, completed, failed, cancelled, timeout, content_rejected, gone',
+        'statusWords: "{\\"done\\":\\"ready\\",\\"busy\\":\\"running\\"}"; done: allowed: running, completed, ' +
+          "failed, cancelled, timeout, content_rejected, gone",
         'statusWords: "{\\"done\\":\\"ready\\",\\"busy\\":\\"running\\"}"; no word means completed',
         'authHeader: "X Token"; allowed: the name of a header',
       ].join("\n"),

@@ -52,7 +52,7 @@ describe("stability, work from a track", () => {
       (request?.fields ?? []).flatMap(({ name, value }) => (typeof value === "string" ? [[name, value]] : [])),
     );
 
-  it("covers at audio-to-audio: the file, its length, and how much is regenerated in place of what is kept", async () => {
+  it("covers by audio-to-audio: the file, its length, and how much is regenerated", async () => {
     await submitted("stable-audio-3", from("cover", { strength: 0.9 }), { options: { seed: 7 } });
     const [call] = fake.calls(COVER);
     expect(textsOf(call)).to.deep.equal({
@@ -114,7 +114,7 @@ describe("stability, work from a track", () => {
     expect(fake.calls(COVER)[0]?.field("prompt")).to.equal(prompt);
   });
 
-  it("refuses a track that is too short, and a part of one whose length is not known, before anything is sent", async () => {
+  it("refuses a track that is too short, and a part of one of unknown length, before anything is sent", async () => {
     const short = from("cover", { source: aSource({ durationSeconds: 5.9 }) });
     const unknown = from("inpaint", { source: aSource({ durationSeconds: null }) });
     for (const reference of [short, unknown]) {

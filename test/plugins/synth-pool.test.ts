@@ -13,7 +13,8 @@ parentPort.on("message", ({ prompt }) => {
   if (prompt === "crash") throw new Error("out of tune");
   if (prompt === "exit") process.exit(3);
   if (prompt === "hang") return;
-  const report = prompt === "broken" ? { kind: "failed", error: "cannot render" } : { result: { title: prompt + running, bpm: 1, tags: {}, assets: [] } };
+  const result = { title: prompt + running, bpm: 1, tags: {}, assets: [] };
+  const report = prompt === "broken" ? { kind: "failed", error: "cannot render" } : { result };
   running -= 1;
   parentPort.postMessage(report);
 });`;

@@ -7,7 +7,10 @@ import type { TestSound } from "../support/audio-files.js";
 
 type Channels = readonly [Float32Array, Float32Array];
 
-/** A band in which everything is where signal processing looks for it: the voice and the strokes in the middle, the chords all around. */
+/**
+ * A band in which everything is where signal processing looks for it: the voice and the strokes in the middle, the
+ * chords all around.
+ */
 export interface TestBand {
   readonly sampleRate: number;
   readonly voice: Channels;
@@ -83,7 +86,9 @@ export function soundsOf(stems: readonly ProviderAsset[] = []): Stems {
   );
 }
 
-/** How far below a sound the difference between it and the sum of its stems lies, in decibels; the worse channel counts. */
+/**
+ * How far below a sound the difference between it and the sum of its stems lies, in decibels; the worse channel counts.
+ */
 export function sumErrorOf(stems: Stems, whole: Pick<Sound, "left" | "right">): number {
   const errors = (["left", "right"] as const).map((channel) => {
     const sounds = [...stems.values()].map((stem) => stem[channel]);

@@ -37,7 +37,8 @@ export class FileHost {
 
   /** `http://127.0.0.1:PORT/path`; `localhost` is another origin of the same server. */
   url(path: string, hostname = this.tls === null ? "127.0.0.1" : "localhost"): string {
-    return `${this.tls === null ? "http" : "https"}://${hostname}:${(this.server.address() as AddressInfo).port}${path}`;
+    const { port } = this.server.address() as AddressInfo;
+    return `${this.tls === null ? "http" : "https"}://${hostname}:${port}${path}`;
   }
 
   /** Handles requests in turn; the last handler stays. @returns the URL */

@@ -56,7 +56,9 @@ async function findServer(): Promise<string> {
     return server;
   }
   const address = new URL(server).host;
-  const complaint = `No MySQL or MariaDB is reachable at ${address} (${refusal.message}). Install mariadb-server, or set FERMATA_TEST_MYSQL to the URL of a server.`;
+  const complaint =
+    `No MySQL or MariaDB is reachable at ${address} (${refusal.message}). Install ` +
+    `mariadb-server, or set FERMATA_TEST_MYSQL to the URL of a server.`;
   if (NAMED_SERVER !== undefined) throw new Error(complaint, { cause: refusal });
   const own = await startPrivateMysql().catch((cause: unknown) => {
     throw new Error(complaint, { cause });

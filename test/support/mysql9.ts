@@ -76,7 +76,8 @@ async function setUp(): Promise<void> {
   if (existsSync(ROOT)) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
     throw new Error(
-      "A MySQL 9 is set up by root on Debian. Elsewhere set FERMATA_TEST_MYSQL to the URL of one, with rights to make databases.",
+      "A MySQL 9 is set up by root on Debian. Elsewhere set FERMATA_TEST_MYSQL to the URL of one, with rights to " +
+        "make databases.",
     );
   }
   if (!existsSync("/usr/sbin/debootstrap")) await installPackage("debootstrap");

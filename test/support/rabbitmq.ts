@@ -144,7 +144,8 @@ async function findServer(): Promise<void> {
     return;
   }
   throw new Error(
-    `No RabbitMQ is reachable at ${url.host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`,
+    `No RabbitMQ is reachable at ${url.host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ ` +
+      `to the URL of one.`,
   );
 }
 

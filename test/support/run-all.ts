@@ -1,7 +1,8 @@
 /**
- * Runs every test in three lanes on two cores: many tests wait for a process or a server more than they compute. Tests that start and kill
- * processes and servers have the first lane; the tests of the API run once more on MySQL and RabbitMQ, unchanged. Arguments go to every
- * run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
+ * Runs every test in three lanes on two cores: many tests wait for a process or a server more than they compute. Tests
+ * that start and kill processes and servers have the first lane; the tests of the API run once more on MySQL and
+ * RabbitMQ, unchanged. Arguments go to every run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED
+ * FAILED`.
  */
 import { spawn } from "node:child_process";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -31,7 +32,10 @@ const PLUGINS = [
 ];
 const ADAPTERS = ["dist/test/adapters/**/*.test.js", ...without(PLUGINS)];
 
-/** Each lane goes through its runs one after another. The first has all tests that no other run names, and prints at once. */
+/**
+ * Each lane goes through its runs one after another. The first has all tests that no other run names, and prints at
+ * once.
+ */
 const LANES: readonly (readonly Run[])[] = [
   [
     {

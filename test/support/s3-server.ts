@@ -172,7 +172,8 @@ async function writeConfiguration(home: string, ports: readonly number[], secret
   for (const role of ROLES.filter((name) => name !== "proxy")) {
     const disk = `devices = ${join(home, "devices")}\nmount_check = false\nfallocate_reserve = 0`;
     files[`${role}.conf`] =
-      `${defaults(role)}\n${disk}\n[pipeline:main]\npipeline = ${role}-server\n[app:${role}-server]\nuse = egg:swift#${role}\n`;
+      `${defaults(role)}\n${disk}\n[pipeline:main]\npipeline = ${role}-server\n[app:${role}-server]\nuse = ` +
+      `egg:swift#${role}\n`;
   }
   await mkdir(join(home, "devices", "disk"), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(home, name), text);

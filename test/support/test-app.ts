@@ -68,7 +68,9 @@ interface Stack {
   clear(): Promise<void>;
 }
 
-/** `FERMATA_TEST_STACK=mysql-rabbitmq` runs the same tests on the services; without it they run on the embedded default. */
+/**
+ * `FERMATA_TEST_STACK=mysql-rabbitmq` runs the same tests on the services; without it they run on the embedded default.
+ */
 async function openStack(): Promise<Stack> {
   if (process.env["FERMATA_TEST_STACK"] !== "mysql-rabbitmq") return { settings: {}, clear: () => Promise.resolve() };
   const [database, queues] = await Promise.all([createMysqlDatabase(), openQueueSpace()]);

@@ -27,7 +27,8 @@ export function readS3Url(text: string): S3Place {
     throw new Error(`The URL of the audio store has the form ${FORM}.`);
   if (url.username !== "" || url.password !== "") {
     throw new Error(
-      "The URL of the audio store has no user or password: set audio.accessKeyId and audio.secretAccessKey, or use the AWS environment.",
+      "The URL of the audio store has no user or password: set audio.accessKeyId and audio.secretAccessKey, or " +
+        "use the AWS environment.",
     );
   }
   if (!BUCKET.test(url.host))

@@ -11,12 +11,15 @@ export class LibraryController {
   constructor(private readonly deps: Pick<HttpDeps, "readLibrary" | "audioUrls" | "shareUrls">) {}
 
   /**
-   * Finds playable tracks and playlists among the public ones and the account's own. Filters combine; without any, everything is found.
+   * Finds playable tracks and playlists among the public ones and the account's own. Filters combine; without any,
+   * everything is found.
    *
-   * What has all words in its title comes first, then what has them in title, artist and tags, then the rest; the newest first within each.
-   * A playlist is found by its title, and by holding one track with the mood and activity asked for.
+   * What has all words in its title comes first, then what has them in title, artist and tags, then the rest; the
+   * newest first within each. A playlist is found by its title, and by holding one track with the mood and activity
+   * asked for.
    * @summary Search tracks and playlists
-   * @param q Words, at most 16, in any case and with or without accents: each must start a word of title, artist, prompt or tags.
+   * @param q Words, at most 16, in any case and with or without accents: each must start a word of title, artist,
+   *   prompt or tags.
    * @param mood A mood that the track is tagged with.
    * @param activity An activity that the track is tagged with.
    * @param limit Most tracks, and most playlists, to return, 1 to 25; 10 by default.

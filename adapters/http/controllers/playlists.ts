@@ -10,7 +10,8 @@ export class PlaylistsController {
   constructor(private readonly deps: Pick<HttpDeps, "readLibrary" | "audioUrls" | "shareUrls">) {}
 
   /**
-   * The account's own playlists and public ones, the newest first: at most 200, and as many as hold 10,000 tracks together.
+   * The account's own playlists and public ones, the newest first: at most 200, and as many as hold 10,000 tracks
+   * together.
    * @summary List playlists
    */
   @Get()
@@ -21,7 +22,8 @@ export class PlaylistsController {
   }
 
   /**
-   * One playlist with its tracks in their order, without those that the account may not play. A track that has no audio yet is among them.
+   * One playlist with its tracks in their order, without those that the account may not play. A track that has no audio
+   * yet is among them.
    * @summary One playlist with tracks
    * @param id The playlist's id.
    */

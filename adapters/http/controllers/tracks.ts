@@ -13,7 +13,8 @@ export class TracksController {
 
   /**
    * Makes a private track of the account's own from an audio file, with length, waveform, preview and cover. What the
-   * file is shows in its bytes: MP3, WAV, FLAC, Ogg Vorbis or Ogg Opus. Costs no credits; the account's tier has a quota.
+   * file is shows in its bytes: MP3, WAV, FLAC, Ogg Vorbis or Ogg Opus. Costs no credits; the account's tier has a
+   * quota.
    *
    * A request that is sent again makes another track: there is no Idempotency-Key.
    * @summary Upload a track

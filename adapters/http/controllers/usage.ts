@@ -18,7 +18,8 @@ export class UsageController {
    * @summary Usage summary and events
    * @param from Requests that arrived at this moment or later. What is older than 30 days is not kept.
    * @param to Requests that arrived before this moment.
-   * @param client Label of the calling integration: the field `client` of a generation, the header `X-Client` elsewhere.
+   * @param client Label of the calling integration: the field `client` of a generation, the header `X-Client`
+   *   elsewhere.
    * @param endpoint Template of the path.
    * @param status HTTP status of the answer.
    * @isInt status must be an integer

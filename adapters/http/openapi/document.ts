@@ -51,8 +51,8 @@ const PARAMETER_NOTES: { readonly [name: string]: ParameterNotes } = {
 };
 
 /**
- * The description of the public API: what tsoa generates from the controllers, completed with what only this code knows (errors, headers,
- * lengths, examples).
+ * The description of the public API: what tsoa generates from the controllers, completed with what only this code knows
+ * (errors, headers, lengths, examples).
  *
  * @param serverVersion the version of the software that serves it
  */
@@ -61,7 +61,8 @@ export function describeApi(publicUrl: string, serverVersion: string): OpenApiDo
   document.info = {
     title: "Fermata",
     version: API_VERSION,
-    description: `AI music over HTTP: accounts, exact credits, asynchronous generations. Served by Fermata ${serverVersion}.`,
+    description:
+      `AI music over HTTP: accounts, exact credits, asynchronous generations. Served by ` + `Fermata ${serverVersion}.`,
   };
   document.servers = [{ url: publicUrl }];
   document.tags = [
@@ -79,7 +80,9 @@ export function describeApi(publicUrl: string, serverVersion: string): OpenApiDo
     bearer: {
       type: "http",
       scheme: "bearer",
-      description: `An API key. It carries scopes; those named at an operation are needed there. All of them: ${SCOPES.join(", ")}.`,
+      description:
+        `An API key. It carries scopes; those named at an operation are needed there. All of them: ` +
+        `${SCOPES.join(", ")}.`,
     },
   };
   for (const [name, members] of Object.entries(SCHEMA_NOTES)) completeSchema(document, name, members);

@@ -1,8 +1,8 @@
 import type { OpenApiDocument, Schema } from "./model.js";
 
 /**
- * Turns a description in OpenAPI 3.0, the newest that tsoa writes, into one in 3.1: there a bearer key may have scopes, and schemas are plain
- * JSON Schema.
+ * Turns a description in OpenAPI 3.0, the newest that tsoa writes, into one in 3.1: there a bearer key may have scopes,
+ * and schemas are plain JSON Schema.
  */
 export function toOpenApi31(document: OpenApiDocument): OpenApiDocument {
   document.openapi = "3.1.0";

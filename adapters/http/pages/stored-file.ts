@@ -20,7 +20,8 @@ export async function sendStoredFile(
   key: string,
   stored: StoredAudio,
 ): Promise<void> {
-  response.removeHeader("Content-Security-Policy"); // browsers apply it to the player they show for a file opened by itself
+  // Browsers apply it to the player that they show for a file opened by itself.
+  response.removeHeader("Content-Security-Policy");
   response.setHeader("Cross-Origin-Resource-Policy", "cross-origin");
   response.setHeader("Accept-Ranges", "bytes");
   response.setHeader("ETag", `"${stored.etag}"`);

@@ -31,7 +31,8 @@ export interface LogEntry {
    */
   created_at: string;
   /**
-   * How many requests the entry stands for: beyond 20 refused ones (429) of a kind of limit in a minute, one entry counts the rest.
+   * How many requests the entry stands for: beyond 20 refused ones (429) of a kind of limit in a minute, one entry
+   * counts the rest.
    * @isInt
    */
   count: number;

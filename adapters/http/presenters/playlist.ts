@@ -23,7 +23,10 @@ export function presentPlaylist(found: PlaylistWithTracks, links: TrackLinks): P
   return present(found, (track) => presentTrack(track, links));
 }
 
-/** The same of many, which often hold the same tracks: each is signed once. Whatever else the process has to do has its turn in between. */
+/**
+ * The same of many, which often hold the same tracks: each is signed once. Whatever else the process has to do has its
+ * turn in between.
+ */
 export async function presentPlaylists(found: readonly PlaylistWithTracks[], links: TrackLinks): Promise<Playlist[]> {
   const presented = new Map<string, Track>();
   const once = (track: LibraryTrack): Track => {

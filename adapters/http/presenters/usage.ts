@@ -47,7 +47,8 @@ export interface UsageEvent {
    */
   created_at: string;
   /**
-   * How many requests the event stands for: beyond 20 refused ones (429) of a kind of limit in a minute, one event counts the rest.
+   * How many requests the event stands for: beyond 20 refused ones (429) of a kind of limit in a minute, one event
+   * counts the rest.
    * @isInt
    */
   count: number;

@@ -5,7 +5,10 @@ import { NOTIFICATIONS_MAX, DELIVERY_LIMIT } from "./topology.js";
 
 const RESPONSE_MAX_MS = 2_000;
 
-/** Of a number in a policy and in our arguments the broker takes the smaller one. Of other values and of what only one has, the policy's. */
+/**
+ * Of a number in a policy and in our arguments the broker takes the smaller one. Of other values and of what only one
+ * has, the policy's.
+ */
 const HARMFUL: Readonly<Record<string, { readonly when: (value: unknown) => boolean; readonly so: string }>> = {
   "delivery-limit": { when: isBelow(DELIVERY_LIMIT), so: "notifications become dead letters sooner" },
   "max-length": { when: isBelow(NOTIFICATIONS_MAX), so: "notifications are refused sooner" },
@@ -31,8 +34,8 @@ export interface PolicyCheckOptions {
 }
 
 /**
- * Policies change queues behind their arguments. AMQP does not show them; the management API does, where it is on, some seconds after they were
- * set.
+ * Policies change queues behind their arguments. AMQP does not show them; the management API does, where it is on, some
+ * seconds after they were set.
  */
 export async function checkPolicies({
   broker,

@@ -38,12 +38,16 @@ export function checkQueue(
     await onChannel(model, (channel) => declareQueue(channel, topology, providerId));
     await onChannel(model, (channel) => mayListen(channel, queue));
     const { messageCount, consumerCount } = await onChannel(model, (channel) => channel.checkQueue(queue));
-    const holds = `${counted(messageCount, "notification")} waiting, ${counted(consumerCount, "worker process", "worker processes")} listening`;
+    const holds =
+      `${counted(messageCount, "notification")} waiting, ` +
+      `${counted(consumerCount, "worker process", "worker processes")} listening`;
     return ok(name, `A quorum queue with dead letters after ${DELIVERY_LIMIT} deliveries; ${holds}.`);
   });
 }
 
-/** Sends an unroutable message: a broker that is short of memory or disk takes none, and says so only to those who send. */
+/**
+ * Sends an unroutable message: a broker that is short of memory or disk takes none, and says so only to those who send.
+ */
 export function checkAlarms(model: ChannelModel, broker: Broker, topology: Topology): Promise<CheckResult> {
   const name = "rabbitmq alarms";
   return checked(name, broker, async () => {
@@ -56,7 +60,8 @@ export function checkAlarms(model: ChannelModel, broker: Broker, topology: Topol
       return ok(name, "The broker takes messages.");
     }
     const repair =
-      "`rabbitmq-diagnostics alarms` says what is short: make room, or change vm_memory_high_watermark or disk_free_limit.";
+      "`rabbitmq-diagnostics alarms` says what is short: make room, or change vm_memory_high_watermark or " +
+      "disk_free_limit.";
     return failed(
       name,
       `The broker takes no messages: ${reason}. Jobs still run, as the sweep finds them, but later.`,
@@ -121,7 +126,10 @@ async function onChannel<T>(model: ChannelModel, work: (channel: Channel) => Pro
   }
 }
 
-/** Asks for the right to read without becoming a consumer: the broker first looks at the right, and then refuses the argument. */
+/**
+ * Asks for the right to read without becoming a consumer: the broker first looks at the right, and then refuses the
+ * argument.
+ */
 async function mayListen(channel: Channel, queue: string): Promise<void> {
   try {
     const { consumerTag } = await channel.consume(queue, () => undefined, { arguments: { "x-priority": "none" } });

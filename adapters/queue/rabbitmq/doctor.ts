@@ -27,7 +27,10 @@ const CONNECTION = "rabbitmq connection";
 
 const CLOSE_MAX_MS = 1_000;
 
-/** Looks at the broker as our connections meet it. Exchanges and queues that are missing are made, as a start would make them. */
+/**
+ * Looks at the broker as our connections meet it. Exchanges and queues that are missing are made, as a start would make
+ * them.
+ */
 export async function checkRabbitmq({
   url,
   providerIds,
@@ -90,7 +93,10 @@ function classifyRefusal(broker: Broker, error: Error): CheckResult {
   function fixOf(): string {
     if (error.message.includes("ACCESS_REFUSED") || error.message.includes("ACCESS-REFUSED")) {
       const guest = username === "guest" ? "; guest may only come from the broker's own machine" : "";
-      return `Correct user and password in queue.url${guest}. \`rabbitmqctl add_user ${username} PASSWORD\` makes the user.`;
+      return (
+        `Correct user and password in queue.url${guest}. \`rabbitmqctl add_user ${username} PASSWORD\` ` +
+        `makes the user.`
+      );
     }
     if (error.message.includes("got <ConnectionClose"))
       return `\`rabbitmqctl add_vhost ${vhostOf(broker)}\` if it is missing; then ${grantOf(broker)}`;

@@ -14,8 +14,8 @@ const DIALECTS: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect, mys
 const MIGRATIONS_TABLE = "knex_migrations";
 
 /**
- * How the schema stands to this code. `current`: the same. `pending`: `migrations` are still to be applied. `newer`: a later
- * version applied `migrations` that this code does not know.
+ * How the schema stands to this code. `current`: the same. `pending`: `migrations` are still to be applied. `newer`: a
+ * later version applied `migrations` that this code does not know.
  */
 export interface SchemaStatus {
   readonly state: "current" | "pending" | "newer";
@@ -26,7 +26,10 @@ export interface DatabaseOptions {
   /** `sqlite:PATH` or `mysql://USER:PASSWORD@HOST:PORT/DATABASE` */
   readonly url: string;
   readonly logger: Logger;
-  /** How long one try waits for a lock that another transaction holds; the dialect's own by default. A unit of work tries five times. */
+  /**
+   * How long one try waits for a lock that another transaction holds; the dialect's own by default. A unit of work
+   * tries five times.
+   */
   readonly lockWaitMs?: number;
 }
 
@@ -65,7 +68,9 @@ export class KnexDatabase {
     return this.connections.read;
   }
 
-  /** Runs `work` in one transaction, once. Errors are the driver's own; {@link KnexUnitOfWork} retries and maps them. */
+  /**
+   * Runs `work` in one transaction, once. Errors are the driver's own; {@link KnexUnitOfWork} retries and maps them.
+   */
   transaction<T>(work: (session: TransactionSession) => Promise<T>): Promise<T> {
     return this.connections.transaction(work);
   }
@@ -75,7 +80,10 @@ export class KnexDatabase {
     return this.mapped(() => work(this.connections.reader));
   }
 
-  /** One read outside transactions, as {@link Session.all}. @throws {ServiceUnavailableError} the storage cannot be reached */
+  /**
+   * One read outside transactions, as {@link Session.all}. @throws {ServiceUnavailableError} the storage cannot be
+   * reached
+   */
   all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
     return this.reading((session) => session.all<Row>(sql, values));
   }
@@ -90,14 +98,18 @@ export class KnexDatabase {
     return this.mapped(() => this.connections.snapshot(work));
   }
 
-  /** Applies what is pending. Of several processes at once one does the work and the others wait. @returns what this one applied */
+  /**
+   * Applies what is pending. Of several processes at once one does the work and the others wait. @returns what this one
+   * applied
+   */
   async migrate(): Promise<string[]> {
     if (!(await this.isPending())) return [];
     return this.connections.alone(async (knex) => {
       // Another process may have been first.
       if (!(await this.isPending())) return [];
       const config = { tableName: MIGRATIONS_TABLE, migrationSource: migrationSource(this.dialect) };
-      // knex has a lock of its own, which a killed process leaves behind. No other process migrates now, so it has no owner.
+      // knex has a lock of its own, which a killed process leaves behind. No other process migrates now, so it has no
+      // owner.
       await knex.migrate.forceFreeMigrationsLock(config);
       const [, applied] = (await knex.migrate.latest(config)) as [number, string[]];
       return applied;

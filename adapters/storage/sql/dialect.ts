@@ -14,9 +14,14 @@ export interface Dialect {
 
   /** How many transactions can make progress at once; 1: every writer waits for the one before, and locks no rows. */
   readonly concurrentWriters: number;
-  /** Ends a SELECT whose rows stay as they are until the transaction ends. Empty where a transaction is the only writer anyway. */
+  /**
+   * Ends a SELECT whose rows stay as they are until the transaction ends. Empty where a transaction is the only writer
+   * anyway.
+   */
   readonly forUpdate: string;
-  /** The same, without the rows that another transaction has locked; empty where no row can be locked by another one. */
+  /**
+   * The same, without the rows that another transaction has locked; empty where no row can be locked by another one.
+   */
   readonly forClaim: string;
 
   readonly columns: ColumnTypes;

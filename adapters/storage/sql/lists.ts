@@ -2,10 +2,15 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Reads } from "./rows.js";
 import type { SqlValue } from "./session.js";
 
-/** How long lists of values in a statement are: few lengths, since each makes a text of its own, which is compiled once. */
+/**
+ * How long lists of values in a statement are: few lengths, since each makes a text of its own, which is compiled once.
+ */
 const LENGTHS = [1, 10, 100, 500] as const;
 
-/** The chunks in which a long list is processed. SQLite blocks the whole process during a query: between them, others have their turn. */
+/**
+ * The chunks in which a long list is processed. SQLite blocks the whole process during a query: between them, others
+ * have their turn.
+ */
 export async function* inChunks<Value>(values: readonly Value[]): AsyncGenerator<readonly Value[]> {
   for (let start = 0; start < values.length; start += LENGTHS[3]) {
     if (start > 0) await nextTurn();
@@ -14,7 +19,8 @@ export async function* inChunks<Value>(values: readonly Value[]): AsyncGenerator
 }
 
 /**
- * Runs a query whose text depends on a list of values, in chunks: one query for many rows, where one for each would be a statement for each.
+ * Runs a query whose text depends on a list of values, in chunks: one query for many rows, where one for each would be
+ * a statement for each.
  *
  * @param text makes the query of `?, ?, …`
  * @param before what the query asks for in front of the list

@@ -57,7 +57,10 @@ export type AssetSource =
 export interface ProviderAsset {
   /** `mix` is the playable file and must be there; `master` is a lossless copy of it kept for processing. */
   readonly role: "mix" | "master" | "preview" | "stem" | "cover";
-  /** `full` for mix, master, preview and cover; a stem's lower-case name (`vocals`, `instrumental`, `drums`, `bass`, `other`, …) for stems. */
+  /**
+   * `full` for mix, master, preview and cover; a stem's lower-case name (`vocals`, `instrumental`, `drums`, `bass`,
+   * `other`, …) for stems.
+   */
   readonly label: string;
   /** null: found out from the bytes. */
   readonly contentType: AssetContentType | null;

@@ -7,7 +7,10 @@ export type ProviderFailureKind =
   | "unavailable"
   /** It asks for fewer requests. Nothing was accepted. Waited for, without counting against the provider or the job. */
   | "rate_limited"
-  /** It reported that it ran out of time. Nothing is still running there. Tried again when `submit` says so; the end of work that was accepted. */
+  /**
+   * It reported that it ran out of time. Nothing is still running there. Tried again when `submit` says so; the end of
+   * work that was accepted.
+   */
   | "timeout"
   /**
    * It refuses the operator's key, plan or region. Nothing was accepted. Work is kept away from it and the operator
@@ -60,7 +63,10 @@ const NOT_ACCEPTED: ReadonlySet<ProviderFailureKind> = new Set([
 
 const FAILURE_BRAND = Symbol.for("fermata.provider-failure");
 
-/** The only error a provider may throw on purpose; anything else counts as `outcome_unknown` on submit and as `unavailable` elsewhere. */
+/**
+ * The only error a provider may throw on purpose; anything else counts as `outcome_unknown` on submit and as
+ * `unavailable` elsewhere.
+ */
 export class ProviderFailure extends Error {
   override readonly name = "ProviderFailure";
   readonly [FAILURE_BRAND] = true;

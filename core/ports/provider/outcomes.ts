@@ -58,7 +58,10 @@ export interface CallbackRequest {
   readonly modelId: string | null;
 }
 
-/** A callback as it came in. Its address was checked: only who was given `callbackUrl` of this job can have sent it, or seen it on the way. */
+/**
+ * A callback as it came in. Its address was checked: only who was given `callbackUrl` of this job can have sent it, or
+ * seen it on the way.
+ */
 export interface ReceivedCallback {
   /** Names in lower case. */
   readonly headers: { readonly [name: string]: string };
@@ -78,8 +81,9 @@ export interface ReceivedCallback {
 }
 
 /**
- * What a callback is worth. `verified`: a signature over the raw body held; the snapshot counts as if it had been polled. `hint`: something
- * happened; the work is polled at once. `forged`: a signature that had to be there did not hold; nothing follows.
+ * What a callback is worth. `verified`: a signature over the raw body held; the snapshot counts as if it had been
+ * polled. `hint`: something happened; the work is polled at once. `forged`: a signature that had to be there did not
+ * hold; nothing follows.
  */
 export type ParsedCallback =
   | { readonly trust: "verified"; readonly snapshot: Snapshot | ProviderFailure }

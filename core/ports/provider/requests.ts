@@ -10,7 +10,10 @@ interface AnyRequest {
   readonly attemptId: string;
   /** Counts from 1. */
   readonly attempt: number;
-  /** Where the provider may report to, unguessable and the same for every attempt of one job; null when it could not reach us. */
+  /**
+   * Where the provider may report to, unguessable and the same for every attempt of one job; null when it could not
+   * reach us.
+   */
   readonly callbackUrl: string | null;
 }
 
@@ -39,7 +42,10 @@ export interface SourceAudio {
   readonly durationSeconds: number | null;
   /** The stored bytes, lossless where there is a lossless copy; may be opened again. */
   open(): AsyncIterable<Uint8Array>;
-  /** A signed link to the same bytes that a provider can fetch for a day; null when this installation has no public address. */
+  /**
+   * A signed link to the same bytes that a provider can fetch for a day; null when this installation has no public
+   * address.
+   */
   readonly url: string | null;
   /** The reference that this plugin's provider returned with the track; null for all other tracks. */
   readonly reference: ProviderReference | null;

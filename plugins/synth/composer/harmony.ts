@@ -239,7 +239,9 @@ function assignProgressions(key: Key, style: ProgressionStyle, random: Random): 
   return { intro: verse, verse, chorus, bridge: take(), outro: chorus };
 }
 
-/** The last bar before a new part, and before the end, leans on the fifth step, or on the flat seventh in dark modes. */
+/**
+ * The last bar before a new part, and before the end, leans on the fifth step, or on the flat seventh in dark modes.
+ */
 function degreeAt(
   progression: readonly number[],
   section: Section,

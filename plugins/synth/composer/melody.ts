@@ -173,7 +173,9 @@ export function nextPosition(
   return isStrong ? nearestChordStep(chordAt(spans, beat), position, turned > 0 ? 1 : -1) : position;
 }
 
-/** The last note of a phrase: the tonic where the chord has it and the phrase closes, else another note of the chord. */
+/**
+ * The last note of a phrase: the tonic where the chord has it and the phrase closes, else another note of the chord.
+ */
 export function restingPlace(
   { spans }: Pick<MelodyTrack, "spans">,
   beat: number,

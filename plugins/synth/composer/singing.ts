@@ -104,7 +104,9 @@ interface VocalTrack {
   readonly centre: number;
 }
 
-/** One note per syllable. Lines of one kind of part share their tune; the last syllable rests on a note of the chord. */
+/**
+ * One note per syllable. Lines of one kind of part share their tune; the last syllable rests on a note of the chord.
+ */
 export function singLines(track: VocalTrack, random: Random): SungStep[] {
   return track.song.lines.flatMap((placed) => singLine(track, placed, random));
 }
@@ -143,7 +145,10 @@ function singLine(
   });
 }
 
-/** Beats at which so many syllables begin: even, on the coarsest grid that has room, the last one early enough to be held. */
+/**
+ * Beats at which so many syllables begin: even, on the coarsest grid that has room, the last one early enough to be
+ * held.
+ */
 export function onsetsOf(count: number, beats: number): number[] {
   const hold = count > 1 ? Math.min(1.5, beats * 0.2) : 0;
   const span = beats - hold;

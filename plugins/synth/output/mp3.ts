@@ -93,7 +93,9 @@ function frameBytes(stream: Uint8Array, offset: number): number {
   return Math.floor((144_000 * kbps) / rate) + ((flags >> 1) & 1);
 }
 
-/** A silent frame that carries the "Info" header with LAME's extension. Positions of the fields: LAME tag, revision 1. */
+/**
+ * A silent frame that carries the "Info" header with LAME's extension. Positions of the fields: LAME tag, revision 1.
+ */
 function infoFrame(header: Uint8Array, frameCount: number, audioBytes: number): Uint8Array {
   const isMono = (header[3] ?? 0) >> 6 === 3;
   const first = Uint8Array.from(header);
@@ -115,7 +117,8 @@ function infoFrame(header: Uint8Array, frameCount: number, audioBytes: number): 
   frame[tag + 130] = 200; // low-pass, in 100 Hz
   const bitrateIndex = (first[2] ?? 0) >> 4;
   frame[tag + 140] = KBPS[bitrateIndex] ?? 0;
-  // Delay before and padding after, 12 bits each. The sound ends where the last frame does, so only the decoder's own delay is padding.
+  // Delay before and padding after, 12 bits each. The sound ends where the last frame does, so only the decoder's own
+  // delay is padding.
   frame[tag + 141] = ENCODER_DELAY >> 4;
   frame[tag + 142] = ((ENCODER_DELAY & 15) << 4) | (DECODER_DELAY >> 8);
   frame[tag + 143] = DECODER_DELAY & 255;

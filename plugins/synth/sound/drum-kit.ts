@@ -119,7 +119,10 @@ export interface DrumVoice {
 
 const known = new Map<string, DrumVoice>();
 
-/** One stroke of a drum; `take` varies it slightly, so that no two strokes in a row are the same. Cached for later tracks. */
+/**
+ * One stroke of a drum; `take` varies it slightly, so that no two strokes in a row are the same. Cached for later
+ * tracks.
+ */
 export function soundDrum(kit: KitName, sound: DrumSound, take: number): DrumVoice {
   const key = `${kit} ${sound} ${take}`;
   const voice = known.get(key) ?? renderDrum(kit, sound, take);

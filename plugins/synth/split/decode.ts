@@ -8,7 +8,10 @@ export interface Decoded extends Stretch {
   readonly sampleRate: number;
 }
 
-/** Compressed bytes that a decoder takes at once, and sample frames of a WAV file: a few seconds at most are unpacked at a time. */
+/**
+ * Compressed bytes that a decoder takes at once, and sample frames of a WAV file: a few seconds at most are unpacked at
+ * a time.
+ */
 const CHUNK_BYTES = 1 << 16;
 const CHUNK_FRAMES = 1 << 16;
 /** A file of floating point numbers may hold anything. */
@@ -38,8 +41,8 @@ const DECODERS: Readonly<Record<Exclude<AudioFormat, "wav">, () => Promise<Chunk
 };
 
 /**
- * Decodes a file in chunks, as stereo: mono is copied to both channels, of more than two the first two are read (front left and right in
- * every format). Damaged parts are skipped.
+ * Decodes a file in chunks, as stereo: mono is copied to both channels, of more than two the first two are read (front
+ * left and right in every format). Damaged parts are skipped.
  *
  * @throws {ProviderFailure} `invalid_input` where the format is not supported, `failed` where the file cannot be read
  */

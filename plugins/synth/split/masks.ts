@@ -53,7 +53,9 @@ export class Masks {
     return (this.held ?? this.tones).reach;
   }
 
-  /** Goes on by one frame, silent ones before the beginning included. @param frameAt by distance in time from that frame */
+  /**
+   * Goes on by one frame, silent ones before the beginning included. @param frameAt by distance in time from that frame
+   */
   advance(frameAt: (distance: number) => Frame): void {
     this.tones.advance((distance) => frameAt(distance).level);
     this.held?.advance((distance) => frameAt(distance).level);
@@ -78,7 +80,9 @@ export class Masks {
     }
   }
 
-  /** Writes to `vocals` how centred each frequency is: 1 where both channels agree, 0 where they have nothing in common. */
+  /**
+   * Writes to `vocals` how centred each frequency is: 1 where both channels agree, 0 where they have nothing in common.
+   */
   private weighCentre(frameAt: (distance: number) => Frame): void {
     const { vocals, drums: drumPower } = this;
     vocals.fill(0);

@@ -1,5 +1,6 @@
 /**
- * Replaces one value of a sorted stretch by another and keeps it sorted, so that its middle stays the median of a window that slides.
+ * Replaces one value of a sorted stretch by another and keeps it sorted, so that its middle stays the median of a
+ * window that slides.
  *
  * @param old must be in the stretch
  */

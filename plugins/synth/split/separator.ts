@@ -19,8 +19,8 @@ const OVERLAP = 4;
 const WINDOW_SUM = 1.5;
 
 /**
- * Splits a sound as a stream. The output lags the input by a second or two; `write` gets each stretch of the source with
- * its parts, from the first sample on, and some silence behind the last.
+ * Splits a sound as a stream. The output lags the input by a second or two; `write` gets each stretch of the source
+ * with its parts, from the first sample on, and some silence behind the last.
  */
 export class Separator {
   readonly hop: number;

@@ -28,8 +28,8 @@ interface Measured {
 }
 
 /**
- * Splits any audio by signal processing, on the calling thread. The rest is the source without the parts, sample by sample,
- * so that all stems add up to the source as 16-bit numbers.
+ * Splits any audio by signal processing, on the calling thread. The rest is the source without the parts, sample by
+ * sample, so that all stems add up to the source as 16-bit numbers.
  *
  * @throws {ProviderFailure} `invalid_input` for no audio, `failed` for a broken file, an empty or a too long one
  */

@@ -20,8 +20,8 @@ export interface WavSamples extends WavFormat {
 }
 
 /**
- * Reads the header of a WAV or RF64 file of 8 to 32 bits or floating point. A length of the samples that was never filled in, or that is
- * longer than the file, is no hindrance.
+ * Reads the header of a WAV or RF64 file of 8 to 32 bits or floating point. A length of the samples that was never
+ * filled in, or that is longer than the file, is no hindrance.
  *
  * @throws {ProviderFailure} `failed` where the header makes no sense
  */

@@ -1,4 +1,7 @@
-/** The baseline again, as fast as one transaction per request can be: prepared statements of better-sqlite3, without knex. */
+/**
+ * The baseline again, as fast as one transaction per request can be: prepared statements of better-sqlite3, without
+ * knex.
+ */
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import express from "express";
@@ -21,14 +24,16 @@ db.pragma("journal_mode = WAL");
 db.pragma("synchronous = FULL");
 
 const findKey = db.prepare<[string], BareHolder>(
-  "SELECT account_id, scopes, revoked_at, terms_accepted_at FROM api_keys JOIN accounts ON accounts.id = account_id WHERE token_hash = ?",
+  "SELECT account_id, scopes, revoked_at, terms_accepted_at FROM api_keys JOIN accounts ON accounts.id = " +
+    "account_id WHERE token_hash = ?",
 );
 const findBalance = db.prepare<[string], Record<string, number>>("SELECT * FROM balances WHERE account_id = ?");
 const findRecord = db.prepare<[string, string], { response: string }>(
   "SELECT response FROM idempotency_records WHERE account_id = ? AND key_hash = ?",
 );
 const updateBalance = db.prepare(
-  "UPDATE balances SET monthly = @monthly, pack = @pack, reserved_monthly = @reserved_monthly, reserved_pack = @reserved_pack, " +
+  "UPDATE balances SET monthly = @monthly, pack = @pack, reserved_monthly = @reserved_monthly, reserved_pack = " +
+    "@reserved_pack, " +
     "running_jobs = @running_jobs, ledger_seq = @ledger_seq WHERE account_id = @account_id",
 );
 const inserts = new Map<string, Database.Statement>();

@@ -91,7 +91,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
       expect(await find(`${mark} ${text}`), text).to.deep.equal([]);
   });
 
-  it("ranks matches in the title first, then in artist or tags, then in the prompt; then newest, then by id", async () => {
+  it("ranks by title first, then by artist or tags, then by prompt; then newest, then by id", async () => {
     const [one, two] = [aMark(), aMark()];
     const base = { visibility: "public", title: "x", artistLabel: "x", prompt: "x" } as const;
     const title = aTrack({ ...base, title: `${two} and ${one}` });

@@ -114,7 +114,8 @@ function sourceIssues(at: string, source: AssetSource): string[] {
       return [...(source.entry === "" ? [`${at}.entry: empty`] : []), ...sourceIssues(`${at}.archive`, source.archive)];
     default:
       return [
-        `${at}.kind: ${String((source as { readonly kind: unknown }).kind)}; allowed: bytes, stream, text, url, archive`,
+        `${at}.kind: ${String((source as { readonly kind: unknown }).kind)}; allowed: bytes, stream, text, url, ` +
+          `archive`,
       ];
   }
 }

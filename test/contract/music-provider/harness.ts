@@ -37,7 +37,10 @@ export interface MultipartScenario {
   ): { readonly parts: readonly MultipartPart[]; readonly tracks?: ExpectedTracks["tracks"] };
 }
 
-/** Work that is accepted first and polled. All but `accepts` say what the status call answers; the work was accepted before. */
+/**
+ * Work that is accepted first and polled. All but `accepts` say what the status call answers; the work was accepted
+ * before.
+ */
 export interface WorkScenarios {
   /** The status call: of `poll`, or of `pollMany`. */
   readonly status: Route;
@@ -170,8 +173,9 @@ export interface OptionScenarios {
 }
 
 /**
- * What the conformance suite needs to know of a plugin. Each scenario teaches the fake what the real API would answer; what cannot exist
- * there is `{ notApplicable: "why" }`. The suite does the rest: lost connections, garbage, aborts, forgeries are its own.
+ * What the conformance suite needs to know of a plugin. Each scenario teaches the fake what the real API would answer;
+ * what cannot exist there is `{ notApplicable: "why" }`. The suite does the rest: lost connections, garbage, aborts,
+ * forgeries are its own.
  */
 export interface MusicProviderHarness {
   /** The default export of the plugin. */

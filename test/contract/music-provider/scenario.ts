@@ -9,14 +9,16 @@ export interface NotApplicable {
 export type OrNot<T> = T | NotApplicable;
 
 /**
- * Teaches the fake one situation: `fake.on("POST", "/v1/music", json({ … }))`. On a fake that knows nothing yet, or only
- * `accepts`.
+ * Teaches the fake one situation: `fake.on("POST", "/v1/music", json({ … }))`. On a fake that knows nothing yet, or
+ * only `accepts`.
  */
 export type Script<Result = void> = (fake: FakeApi) => Result | Promise<Result>;
 
 /** What must come out of work that succeeds. */
 export interface ExpectedTracks {
-  /** The bytes of every track's playable file, in the provider's order; files that the fake serves as URL are fetched. */
+  /**
+   * The bytes of every track's playable file, in the provider's order; files that the fake serves as URL are fetched.
+   */
   readonly mixes: readonly Uint8Array[];
   /** What it cost, where the provider tells. */
   readonly cost?: ProviderCost;
@@ -38,7 +40,10 @@ export interface ExpectedStems {
 /** What the harness decides of a request. */
 export type HarnessRequest = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental">>;
 
-/** Narrowing that plain truthiness cannot do: a script is a function, a group an object, and either may be said not to exist. */
+/**
+ * Narrowing that plain truthiness cannot do: a script is a function, a group an object, and either may be said not to
+ * exist.
+ */
 export function isApplicable<T>(scenario: OrNot<T>): scenario is T {
   return !(typeof scenario === "object" && scenario !== null && "notApplicable" in scenario);
 }

@@ -113,7 +113,8 @@ function describeEndings(
     });
   }
   const { partlyReady } = work;
-  it(`takes work of which a part is ready for running${isApplicable(partlyReady) ? "" : `: ${partlyReady.notApplicable}`}`, async () => {
+  const unless = isApplicable(partlyReady) ? "" : `: ${partlyReady.notApplicable}`;
+  it(`takes work of which a part is ready for running${unless}`, async () => {
     const handle = await accepted();
     await (isApplicable(partlyReady) ? partlyReady : work.running)(tested().fake);
     expect((await tested().poll(handle)).state).to.equal("running");

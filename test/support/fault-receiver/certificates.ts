@@ -146,7 +146,8 @@ function certificate(contents: Contents): string {
   );
   const signature = sign("sha256", signed, { key: issuerKeys.privateKey, dsaEncoding: "der" });
   const whole = der.sequence(signed, ECDSA_SHA256, der.bits(signature));
-  return `-----BEGIN CERTIFICATE-----\n${(whole.toString("base64").match(/.{1,64}/g) ?? []).join("\n")}\n-----END CERTIFICATE-----\n`;
+  const lines = whole.toString("base64").match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
 
 function named(commonName: string): Buffer {

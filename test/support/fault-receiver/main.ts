@@ -52,7 +52,8 @@ async function start(): Promise<{ readonly receiver: FaultReceiver; readonly dir
   await writeFile(ca, receiver.ca);
   say(`listening on ${receiver.url("/")}`);
   say(
-    `other ports: ${receiver.portOf("http")} plain HTTP, ${receiver.portOf("garbage")} no TLS, ${receiver.portOf("mute")} silence, ${receiver.portOf("old-tls")} TLS 1.1`,
+    `other ports: ${receiver.portOf("http")} plain HTTP, ${receiver.portOf("garbage")} no TLS, ` +
+      `${receiver.portOf("mute")} silence, ${receiver.portOf("old-tls")} TLS 1.1`,
   );
   say(
     `certificates by host name: ${CERTIFICATES.slice(1)
@@ -73,5 +74,8 @@ function isCertificate(kind: string): kind is CertificateKind {
 function lineOf({ method, path, headers, body, at, isVerified }: ReceivedRequest): string {
   const id = headers["webhook-id"];
   const signature = isVerified === null ? "" : isVerified ? ", signature valid" : ", SIGNATURE WRONG";
-  return `${new Date(at).toISOString()} ${method} ${path} ${body.length} bytes${id === undefined ? "" : `, ${String(id)}`}${signature}`;
+  return (
+    `${new Date(at).toISOString()} ${method} ${path} ${body.length} ` +
+    `bytes${id === undefined ? "" : `, ${String(id)}`}${signature}`
+  );
 }

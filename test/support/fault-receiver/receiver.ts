@@ -93,7 +93,9 @@ export class FaultReceiver {
     return (this.servers.get(server)?.address() as AddressInfo).port;
   }
 
-  /** The URL to send to: `url("/ok")`, `url("/ok", { host: "expired.localhost" })`, `url("/ok", { server: "http" })`. */
+  /**
+   * The URL to send to: `url("/ok")`, `url("/ok", { host: "expired.localhost" })`, `url("/ok", { server: "http" })`.
+   */
   url(
     path: string,
     { host = "localhost", server = "https" }: { readonly host?: string; readonly server?: ServerKind } = {},

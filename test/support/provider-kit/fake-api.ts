@@ -7,7 +7,10 @@ import { type FakeRequest, readRequest } from "./request.js";
 /** What a route answers: always the same, or what a function makes of the request. */
 export type HttpResponse = FakeResponse | ((request: FakeRequest) => FakeResponse | Promise<FakeResponse>);
 
-/** A call of the provider's API. Of the path, `:name` stands for one part and `*` at the end for the rest; the query does not count. */
+/**
+ * A call of the provider's API. Of the path, `:name` stands for one part and `*` at the end for the rest; the query
+ * does not count.
+ */
 export interface Route {
   readonly method: string;
   readonly path: string;
@@ -22,8 +25,8 @@ interface ScriptedRoute extends Route {
 }
 
 /**
- * The provider's API for a test: a real HTTP server on this machine that sends scripted responses and records the requests.
- * What no route fits is answered 501, and stands in {@link unexpected}.
+ * The provider's API for a test: a real HTTP server on this machine that sends scripted responses and records the
+ * requests. What no route fits is answered 501, and stands in {@link unexpected}.
  */
 export class FakeApi {
   /** In the order of their arrival. */
@@ -68,7 +71,10 @@ export class FakeApi {
     return this;
   }
 
-  /** Spoils the next answers to such a call on their way, whatever they are; a `hang` and a cut before it make no response at all. */
+  /**
+   * Spoils the next answers to such a call on their way, whatever they are; a `hang` and a cut before it make no
+   * response at all.
+   */
   spoil(route: Route, fault: Fault, times = 1): this {
     this.routeOf(route.method, route.path).faults.push(...Array<Fault>(times).fill(fault));
     return this;

@@ -61,7 +61,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await works();
   });
 
-  it("publishes nothing while the broker is blocked for lack of memory, logs it, and continues afterwards", async () => {
+  it("publishes nothing while the broker lacks memory and blocks, logs it, and continues afterwards", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
     // The broker notifies a connection with its first message.
     queue.notify([aNotification()]);

@@ -20,7 +20,7 @@ describe("fermata credits", () => {
 
   const json = (...args: readonly string[]): Promise<object> => sandbox.json(args, dataDir);
 
-  it("grants to the monthly bucket, or with --pack to the pack bucket, and prints what GET /credits returns", async () => {
+  it("grants to the monthly bucket, or with --pack to the pack's, and prints what GET /credits returns", async () => {
     expect(await json("credits", "grant", account, "5")).to.deep.equal({
       available: 15,
       monthly_credits: 15,
@@ -86,7 +86,7 @@ describe("fermata credits", () => {
     expect(stdout).to.equal("available  10\nmonthly    10\npack       0\nreserved   0\nspent      0\n");
   });
 
-  it("refuses an unknown account and an impossible grant with 1, and what is no number with 2 and a word on it", async () => {
+  it("refuses an unknown account and an impossible grant with 1, and no number with 2 and the reason", async () => {
     const run = async (...args: readonly string[]): Promise<unknown> => {
       const { code, stdout, stderr } = await sandbox.command(args, dataDir);
       return [code, stdout, stderr.split("\n")[0]];

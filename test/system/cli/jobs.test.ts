@@ -112,7 +112,7 @@ describe("fermata jobs", function () {
     expect((await json("jobs", "show", id)).attempts).to.deep.equal([]);
   });
 
-  it("cancels a running job and refunds it; what its worker brings later changes nothing and leaves no file", async () => {
+  it("cancels a running job and refunds it; its worker's later result changes nothing and leaves no file", async () => {
     const server = sandbox.call(["start"], dataDir);
     const url = await server.listening();
     const id = await accepted(url, "too late [[delay:0.7]]");

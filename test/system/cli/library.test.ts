@@ -196,7 +196,8 @@ describe("fermata library and fermata playlists", function () {
         "The import has 11 issues; nothing was imported.",
         "tracks[5].audio_file: must be a path relative to the import file, with / and without ..",
         "tracks[6].audio_file: must be a path relative to the import file, with / and without ..",
-        "tracks[8].colour: is not a known member; known are ref, account, visibility, title, artist_label, bpm, audio_file, prompt, tags",
+        "tracks[8].colour: is not a known member; known are ref, account, visibility, title, artist_label, bpm, " +
+          "audio_file, prompt, tags",
         "tracks[8].tags.mood[0]: must be a string",
         "tracks[8].account: there is no account acct_unknown",
         'playlists[0].tracks[0]: there is no track with the ref "nowhere" in this import',

@@ -133,7 +133,12 @@ export default {
   portVersion: 2,
   concurrency: 1,
   settings: {},
-  models: [{ id: "nightingale/v1", name: "v1", creditCost: 4, supportsLyrics: false, supportsInstrumental: true, duration: null }],
+  models: [
+    {
+      id: "nightingale/v1", name: "v1", creditCost: 4, supportsLyrics: false, supportsInstrumental: true,
+      duration: null,
+    },
+  ],
   capabilities: { idempotentSubmit: false, lookup: false, cancel: false },
   create: () => ({ submit: async () => { throw new Error("not today"); } }),
 };

@@ -19,7 +19,15 @@ const WRITTEN = `export function toTracks(task: Task): readonly ProviderTrack[] 
     title: title ?? null,
     bpm: null,
     tags: { mood: [], activity: [], genre: [], other: [] },
-    assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: seconds ?? null, source: { kind: "url", url } }],
+    assets: [
+      {
+        role: "mix",
+        label: "full",
+        contentType: null,
+        durationSeconds: seconds ?? null,
+        source: { kind: "url", url },
+      },
+    ],
   }));
 }
 `;
@@ -142,8 +150,12 @@ describe("fermata plugins", () => {
     it("names every issue at once, with both port versions, and fails", async () => {
       const use = await aPlugin(
         "old",
-        `export default { id: "Old", label: "Old", portVersion: 1, concurrency: 0, settings: { apiKey: { type: "string", description: "Key" } },
-          models: [{ id: "old/a", name: "A", creditCost: 1.5, supportsLyrics: true, supportsInstrumental: true, duration: null }],
+        `export default { id: "Old", label: "Old", portVersion: 1, concurrency: 0,
+          settings: { apiKey: { type: "string", description: "Key" } },
+          models: [
+            { id: "old/a", name: "A", creditCost: 1.5, supportsLyrics: true, supportsInstrumental: true,
+              duration: null },
+          ],
           capabilities: { idempotentSubmit: true, lookup: "yes", cancel: false }, create: () => ({}) };`,
       );
       const { code, stdout } = await fermata(["plugins", "check", use]);
@@ -167,7 +179,8 @@ describe("fermata plugins", () => {
       const use = await aPlugin(
         "half",
         `export default { id: "half", label: "Half", portVersion: 2, concurrency: 1, settings: {}, models: [],
-          capabilities: { idempotentSubmit: true, lookup: true, cancel: false }, create: () => ({ submit() {}, cancel() {} }) };`,
+          capabilities: { idempotentSubmit: true, lookup: true, cancel: false },
+          create: () => ({ submit() {}, cancel() {} }) };`,
       );
       const { code, stdout } = await fermata(["plugins", "check", use, "--json"]);
       expect(code).to.equal(1);
@@ -193,12 +206,14 @@ describe("fermata plugins", () => {
         "picky",
         `export default { id: "picky", label: "Picky", portVersion: 2, concurrency: 1, models: [],
           settings: { region: { type: "string", required: true, description: "Where" } },
-          capabilities: { idempotentSubmit: true, lookup: false, cancel: false }, create: ({ settings }) => { throw new Error("no region " + settings.region); } };`,
+          capabilities: { idempotentSubmit: true, lookup: false, cancel: false },
+          create: ({ settings }) => { throw new Error("no region " + settings.region); } };`,
       );
       const { code, stdout } = await fermata(["plugins", "check", use]);
       expect([code, stdout.split("\n")[1]]).to.deep.equal([
         0,
-        "  note   methods not compared with capabilities: it does not start with example settings (no region example-value)",
+        "  note   methods not compared with capabilities: it does not start with example settings (no region " +
+          "example-value)",
       ]);
     });
 

@@ -2,13 +2,15 @@ import { useSandbox } from "../../support/process.js";
 import { aSeed } from "../../support/chaos/seeded-random.js";
 import { surviveFleetChaos } from "../../support/chaos/fleet-chaos.js";
 
-/** The long form of test/system/fleet/chaos.test.ts, with a database that is killed too, run by `npm run test:faults`. */
+/**
+ * The long form of test/system/fleet/chaos.test.ts, with a database that is killed too, run by `npm run test:faults`.
+ */
 describe("Servers, workers, broker and database that are killed repeatedly under load", function () {
   this.timeout(900_000);
   const sandbox = useSandbox();
 
   for (let chaos = 1; chaos <= 4; chaos++) {
-    it(`end each job once, replay the same bytes per key, keep the ledger exact, submit nothing twice (run ${chaos})`, async () => {
+    it(`end each job once, replay each key's bytes, keep the ledger exact, submit once (${chaos})`, async () => {
       const result = await surviveFleetChaos(sandbox, {
         seed: aSeed(),
         faults: 60,

@@ -59,7 +59,7 @@ describe("A stop during calls that cannot be repeated", () => {
     return stopped;
   }
 
-  it("lets them finish and charges for them, even when they take longer than the grace time and the lease", async () => {
+  it("finishes and charges them, even when they take longer than the grace time and the lease", async () => {
     harness.provider.behaviour = takes(60_000);
     const jobs = await harness.accept(4);
     const worker = await harness.start();

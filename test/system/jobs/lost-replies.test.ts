@@ -55,7 +55,8 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     after(() => storage.close());
 
     for (const idempotency of [aGivenKey("a key"), null]) {
-      it(`creates one job and one reservation ${idempotency === null ? "without" : "with"} an idempotency key`, async () => {
+      const withKey = `${idempotency === null ? "without" : "with"} an idempotency key`;
+      it(`creates one job and one reservation ${withKey}`, async () => {
         const account = anAccount();
         await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
         await storage.apply(aMovement(aBalance({ accountId: account.id }), { monthly: 10 }));

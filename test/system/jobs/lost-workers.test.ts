@@ -133,7 +133,7 @@ describe("A job whose worker is lost", () => {
       ["refused", fails("unavailable"), "unavailable"],
       ["lost", fails("outcome_unknown"), "outcome_unknown"],
     ] as const) {
-      it(`stays with its new worker when the lost worker's reply arrives (${what}), and the attempt records it`, async () => {
+      it(`stays with its new worker when the lost worker's reply arrives (${what}), which is recorded`, async () => {
         const responses: (() => void)[] = [];
         harness.provider.behaviour = async (request, context) => {
           await new Promise<void>((resolve) => responses.push(resolve));

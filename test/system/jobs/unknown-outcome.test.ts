@@ -216,7 +216,7 @@ describe("A submission whose outcome is unknown", () => {
       });
     }
 
-    it("is assumed when the work is accepted under a handle of more than 16 KiB; it is never submitted twice", async () => {
+    it("is assumed when the accepted work's handle has more than 16 KiB; it is never submitted twice", async () => {
       const handle = { version: 1, data: { id: "x".repeat(16_384) } };
       harness.provider.behaviour = () => Promise.resolve({ state: "accepted", handle, nextPollMs: 1_000 });
       const id = await harness.acceptOne();

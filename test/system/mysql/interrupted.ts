@@ -67,7 +67,8 @@ async function creation(url: string): Promise<Deed> {
       locks: {
         first: ["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", account.id],
         later: [
-          "INSERT INTO idempotency_records (account_id, key_hash, shape_hash, body_hash, job_id, status, response, created_at, expires_at) " +
+          "INSERT INTO idempotency_records (account_id, key_hash, shape_hash, body_hash, job_id, status, " +
+            "response, created_at, expires_at) " +
             "VALUES (?, ?, '', '', '', 0, '', 0, 0)",
           account.id,
           command.idempotency?.keyHash ?? "",

@@ -10,14 +10,20 @@ const PACKAGE = "fermata-nightingale";
 
 /** As its author publishes it: plain JavaScript without any part of Fermata. */
 const PLUGIN = `
-const model = { id: "nightingale/v1", name: "Nightingale", creditCost: 4, supportsLyrics: false, supportsInstrumental: true, duration: null };
+const words = { supportsLyrics: false, supportsInstrumental: true };
+const model = { id: "nightingale/v1", name: "Nightingale", creditCost: 4, ...words, duration: null };
 const tags = { mood: ["calm"], activity: [], genre: [], other: [] };
 const bytes = Buffer.from("${Buffer.from(SILENCE_WAV).toString("base64")}", "base64");
 const mix = { role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "bytes", bytes } };
 export default {
   id: "nightingale", label: "Nightingale", portVersion: 2, concurrency: 1, settings: {}, models: [model],
   capabilities: { idempotentSubmit: false, lookup: false, cancel: false },
-  create: () => ({ submit: async ({ model: { creditCost } }) => ({ state: "completed", tracks: [{ title: "For " + creditCost, bpm: null, tags, assets: [mix] }] }) }),
+  create: () => ({
+    submit: async ({ model: { creditCost } }) => {
+      const track = { title: "For " + creditCost, bpm: null, tags, assets: [mix] };
+      return { state: "completed", tracks: [track] };
+    },
+  }),
 };
 `;
 

@@ -100,7 +100,7 @@ for (const { name, open, offsets } of STORAGES) {
       });
 
     for (const offMs of offsets) {
-      it(`off by ${offMs / MINUTE} minutes ends, claims and deletes only what is due by the storage's clock`, async () => {
+      it(`off by ${offMs / MINUTE} minutes ends, claims and deletes only what is due by the storage`, async () => {
         const began = Date.now();
         const right = new ApiClient(await sandbox.call(["serve"], dataDir, settings).listening(), key);
         const body = { model_id: "gate/waiting", prompt: "rain" };

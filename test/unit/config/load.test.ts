@@ -250,7 +250,9 @@ describe("loading settings", () => {
   describe("tiers", () => {
     it("changes single figures of a tier and keeps the others", () => {
       const { tiers } = load({
-        file: "tiers: { pro: { rateLimits: { generation: { perMinute: 100 } } } }\nrateLimits: { generation: { perDay: 900 } }",
+        file:
+          "tiers: { pro: { rateLimits: { generation: { perMinute: 100 } } } }\nrateLimits: { generation: { perDay: " +
+          "900 } }",
         env: { FERMATA_TIERS__FREE__MAX_CONCURRENT: "2" },
       });
       expect(tiers["free"]).to.include({ maxConcurrent: 2, monthlyCredits: 50 });
@@ -346,7 +348,8 @@ describe("loading settings", () => {
     it("is refused together with its new name", () => {
       const env = { FERMATA_ROUTING__FALLBACKS: "suno/v5 > synth/song" };
       expect(issues({ file, env })).to.deep.equal([
-        "routing.standIns (fermata.yaml): older name of routing.fallbacks, which FERMATA_ROUTING__FALLBACKS sets; allowed: one",
+        "routing.standIns (fermata.yaml): older name of routing.fallbacks, which FERMATA_ROUTING__FALLBACKS sets; " +
+          "allowed: one",
       ]);
     });
   });
@@ -443,7 +446,8 @@ describe("loading settings", () => {
       [
         "a scheme without an adapter",
         { env: { FERMATA_QUEUE__URL: "kafka://a" } },
-        'queue.url (FERMATA_QUEUE__URL): "kafka://a" is not allowed; allowed: memory: or amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://USER:PASSWORD@HOST:PORT/VHOST',
+        'queue.url (FERMATA_QUEUE__URL): "kafka://a" is not allowed; allowed: memory: or ' +
+          "amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://USER:PASSWORD@HOST:PORT/VHOST",
       ],
       ["a storage without a path", { env: { FERMATA_STORAGE__URL: "sqlite:" } }, "storage.url"],
       [

@@ -69,7 +69,8 @@ describe("a plugin's own settings", () => {
       "plugins.p.labl (fermata.yaml): unknown setting; did you mean plugins.p.label?",
       "plugins.p.apiKey (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty",
       'plugins.p.region (fermata.yaml): "moon" is not allowed; allowed: eu, us',
-      'plugins.p.timeoutMs (FERMATA_PLUGINS__P__TIMEOUT_MS): "10" is not allowed; allowed: an integer of at least 1000 and at most 60000',
+      'plugins.p.timeoutMs (FERMATA_PLUGINS__P__TIMEOUT_MS): "10" is not allowed; allowed: an integer of at least ' +
+        "1000 and at most 60000",
       'plugins.p.keepStems (FERMATA_PLUGINS__P__KEEP_STEMS): "yes" is not allowed; allowed: true or false',
       "plugins.p.license (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty",
     ]);

@@ -71,7 +71,8 @@ describe("plugins of config", () => {
     const models = slow.models.map((model) => ({ ...model, renderDeadlineMinutes: 120 }));
     const overrides = { jobs: { queueDeadlineMinutes: 30, renderDeadlineMinutes: 30 }, idempotency: { ttlHours: 2 } };
     expect(await issuesOf(overrides, [{ ...slow, models }])).to.deep.equal([
-      "jobs.queueDeadlineMinutes + plugins.slow: renderDeadlineMinutes of slow/v1: 150 is not allowed; allowed: at most 120 minutes, " +
+      "jobs.queueDeadlineMinutes + plugins.slow: renderDeadlineMinutes of slow/v1: 150 is not allowed; allowed: " +
+        "at most 120 minutes, " +
         "since idempotency.ttlHours is 2: a job never outlives its idempotency key",
     ]);
     expect(await load({ ...overrides, idempotency: { ttlHours: 3 } }, [{ ...slow, models }])).to.have.length(2);

@@ -4,7 +4,7 @@ import { checkTrustedProxies } from "../../../config/doctor-proxies.js";
 const HERE = { host: "127.0.0.1", publicUrl: null };
 
 describe("The doctor of trusted proxies", () => {
-  it("is content with ignoring it, with addresses of proxies and with networks that are smaller than a private one", () => {
+  it("accepts ignoring it, addresses of proxies, and networks that are smaller than a private one", () => {
     const fine = [
       false,
       0,

@@ -5,7 +5,8 @@ import { parseHosts } from "../../../adapters/network/hosts-file.js";
 describe("parseHosts", () => {
   it("reads names and aliases in any case, with comments, tabs and the line ends of Windows", () => {
     const hosts = parseHosts(
-      "127.0.0.1\tlocalhost\r\n\r\n# 10.0.0.9 gone\n  10.0.0.1   Receiver receiver.corp. # the internal one\n10.0.0.2 other#10.0.0.3 x\n",
+      "127.0.0.1\tlocalhost\r\n\r\n# 10.0.0.9 gone\n  10.0.0.1   Receiver receiver.corp. # the internal " +
+        "one\n10.0.0.2 other#10.0.0.3 x\n",
     );
     expect([...hosts]).to.deep.equal([
       ["localhost", ["127.0.0.1"]],

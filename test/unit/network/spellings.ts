@@ -1,6 +1,9 @@
 import fc from "fast-check";
 
-/** First and last address of everything in IPv4 that is not for everybody, from the registries, and written down apart from the code. */
+/**
+ * First and last address of everything in IPv4 that is not for everybody, from the registries, and written down apart
+ * from the code.
+ */
 export const IPV4_SPECIAL: readonly (readonly [first: string, last: string])[] = [
   ["0.0.0.0", "0.255.255.255"],
   ["10.0.0.0", "10.255.255.255"],

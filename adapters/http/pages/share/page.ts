@@ -32,11 +32,11 @@ export function trackPage(track: SharedTrackView, files: PageFiles): string {
   const body = html`
     ${cover === null ? null : html`<img class="backdrop" src="${cover}" alt="">`}
     <main class="card">
-      ${cover === null ? BLANK_COVER : html`<div class="cover"><img src="${cover}" alt="" width="512" height="512"></div>`}
+      ${cover === null ? BLANK_COVER : coverOf(cover)}
       <div class="about">
         <h1>${title}</h1>
         <p class="artist">${artist}</p>
-        ${audioType === null ? html`<p class="silent">There is nothing to play here yet.</p>` : player(track, audioType)}
+        ${audioType === null ? SILENT : player(track, audioType)}
       </div>
     </main>
     ${audioType === null ? null : html`<script src="${files.script}"></script>`}`;
@@ -76,8 +76,10 @@ function player({ token, title, durationSeconds, waveform }: SharedTrackView, au
   return html`<div class="player" data-player data-duration="${durationSeconds}">
           <button class="play" type="button" aria-label="Play" hidden>
             <svg viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-              <path class="icon-play" d="M8 5.2v13.6a.9.9 0 0 0 1.4.8l10.2-6.8a1 1 0 0 0 0-1.6L9.4 4.4A.9.9 0 0 0 8 5.2z"/>
-              <path class="icon-pause" d="M7.5 4.5h2A1 1 0 0 1 10.5 5.5v13a1 1 0 0 1-1 1h-2a1 1 0 0 1-1-1v-13a1 1 0 0 1 1-1z
+              <path class="icon-play"
+                d="M8 5.2v13.6a.9.9 0 0 0 1.4.8l10.2-6.8a1 1 0 0 0 0-1.6L9.4 4.4A.9.9 0 0 0 8 5.2z"/>
+              <path class="icon-pause"
+                d="M7.5 4.5h2A1 1 0 0 1 10.5 5.5v13a1 1 0 0 1-1 1h-2a1 1 0 0 1-1-1v-13a1 1 0 0 1 1-1z
                 m7 0h2a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1h-2a1 1 0 0 1-1-1v-13a1 1 0 0 1 1-1z"/>
             </svg>
           </button>
@@ -116,8 +118,16 @@ function linkPreview({ url, title, artist, durationSeconds, audioType, coverType
     ["twitter:image", coverType === null ? null : `${url}/cover`],
   ];
   return html`<link rel="canonical" href="${url}">
-    ${properties.map(([name, content]) => (content === null ? html`` : html`<meta property="${name}" content="${content}">\n    `))}
-    ${names.map(([name, content]) => (content === null ? html`` : html`<meta name="${name}" content="${content}">\n    `))}`;
+    ${present(properties).map(([name, content]) => html`<meta property="${name}" content="${content}">\n    `)}
+    ${present(names).map(([name, content]) => html`<meta name="${name}" content="${content}">\n    `)}`;
+}
+
+function present(pairs: readonly (readonly [string, string | null])[]): readonly (readonly [string, string])[] {
+  return pairs.flatMap(([name, content]) => (content === null ? [] : [[name, content] as const]));
+}
+
+function coverOf(url: string): Markup {
+  return html`<div class="cover"><img src="${url}" alt="" width="512" height="512"></div>`;
 }
 
 function page(title: string, { style, icon }: PageFiles, head: Markup, body: Markup): string {
@@ -139,6 +149,9 @@ function page(title: string, { style, icon }: PageFiles, head: Markup, body: Mar
 `.text;
 }
 
-const BLANK_COVER = html`<div class="cover blank"><svg class="fermata" viewBox="0 0 64 64" aria-hidden="true" focusable="false">
+const SILENT = html`<p class="silent">There is nothing to play here yet.</p>`;
+
+const BLANK_COVER = html`<div class="cover blank">
+      <svg class="fermata" viewBox="0 0 64 64" aria-hidden="true" focusable="false">
         <path d="M8 44a24 24 0 0 1 48 0h-3.5a20.5 17.5 0 0 0-41 0z"/><circle cx="32" cy="40" r="4.5"/>
       </svg></div>`;

@@ -15,7 +15,8 @@ export const PLAYER_SCRIPT = String.raw`"use strict";
   /** The position of the current drag, in seconds; null without one. */
   let dragged = null;
 
-  const durationSeconds = () => (Number.isFinite(audio.duration) && audio.duration > 0 ? audio.duration : statedSeconds);
+  const durationSeconds = () =>
+    Number.isFinite(audio.duration) && audio.duration > 0 ? audio.duration : statedSeconds;
   const position = () => dragged ?? audio.currentTime;
 
   function clockTime(seconds) {

@@ -121,7 +121,12 @@ audio { flex-basis: 100%; width: 100%; }
 .empty { text-align: center; }
 .empty .cover { width: 8rem; margin: 0.5rem auto 0; border-radius: 1.75rem; }
 @media (min-width: 46rem) {
-  .card:not(.empty) { grid-template-columns: minmax(0, 17rem) minmax(0, 1fr); align-items: center; width: min(100%, 52rem); padding: 2rem; }
+  .card:not(.empty) {
+    grid-template-columns: minmax(0, 17rem) minmax(0, 1fr);
+    align-items: center;
+    width: min(100%, 52rem);
+    padding: 2rem;
+  }
   .wave { height: 5rem; }
   .wave path { stroke-width: 2.4px; }
   .play { width: 4.25rem; height: 4.25rem; margin-top: 0.375rem; }

@@ -27,8 +27,11 @@ export function classifyRefusal(target: string, error: unknown): CheckResult {
   const { user, server, database } = placeOf(target);
   const { errno, code, message } = errorOf(error);
   const account = `'${user}'@'%'`;
-  const grant = `GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP ON ${quoted(database)}.* TO ${account};`;
-  const admit = `Correct user and password in storage.url, or as an administrator: CREATE USER ${account} IDENTIFIED BY '…'; ${grant}`;
+  const privileges = "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP";
+  const grant = `GRANT ${privileges} ON ${quoted(database)}.* TO ${account};`;
+  const admit =
+    `Correct user and password in storage.url, or as an administrator: CREATE USER ${account} ` +
+    `IDENTIFIED BY '…'; ${grant}`;
   const fixes: Readonly<Record<number, string>> = {
     1045: admit,
     1698: admit,

@@ -2,7 +2,9 @@ import { failed, type CheckResult, ok, warning } from "../../../../core/ports/se
 import { errorOf, quoted } from "./mysql-connection.js";
 import type { Session } from "../session.js";
 
-/** Of a table that is not there, both servers first say what the user may not do, and only then that it is not there. */
+/**
+ * Of a table that is not there, both servers first say what the user may not do, and only then that it is not there.
+ */
 const ABSENT = "fermata_doctor_absent";
 
 const TO_RUN: Readonly<Record<string, string>> = {

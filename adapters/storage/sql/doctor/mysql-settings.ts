@@ -52,7 +52,10 @@ function classifyVersion(server: MysqlServer): CheckResult {
   );
 }
 
-/** Our connections ask for all of these when they open; a proxy that shares sessions, or the server's own settings, can undo it. */
+/**
+ * Our connections ask for all of these when they open; a proxy that shares sessions, or the server's own settings, can
+ * undo it.
+ */
 function classifySession(server: MysqlServer, lockWaitSeconds: number): CheckResult {
   const name = "mysql session";
   const isolation = (valueOf(server, "transaction_isolation") ?? valueOf(server, "tx_isolation") ?? "").replace(
@@ -93,7 +96,9 @@ function classifyWrites(server: MysqlServer): CheckResult {
   const names = ["read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"];
   const on = names.filter((variable) => (valueOf(server, variable) ?? "OFF") !== "OFF");
   if (on.length === 0) return ok(name, "The server takes writes.");
-  const message = `The server is there to be read only: ${on.map((variable) => `${variable} is ${valueOf(server, variable)}`).join(", ")}.`;
+  const message =
+    `The server is there to be read only: ` +
+    `${on.map((variable) => `${variable} is ${valueOf(server, variable)}`).join(", ")}.`;
   return failed(name, message, `Point storage.url at the primary; if this is it: SET GLOBAL ${on[0]} = OFF;`);
 }
 
@@ -162,7 +167,8 @@ function classifyConnections(server: MysqlServer, ours: number): CheckResult {
   // 0 is no limit; the session's value is that of the account.
   const userMax = Number(valueOf(server, "max_user_connections") ?? 0) || Infinity;
   const left = serverMax - server.connections;
-  const message = `A process opens up to ${ours} connections; the server allows ${serverMax} in all, of which ${left} are free`;
+  const message =
+    `A process opens up to ${ours} connections; the server allows ${serverMax} in all, ` + `of which ${left} are free`;
   if (userMax < ours) {
     return failed(
       name,

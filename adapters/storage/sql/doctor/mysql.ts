@@ -32,7 +32,8 @@ async function readServer(session: Session): Promise<MysqlServer> {
   const [connected] = await session.all<Variable>("SHOW GLOBAL STATUS LIKE 'Threads_connected'");
   const tables = await session.all<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables
-     WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (${LEDGER.map(() => "?").join(", ")}) ORDER BY table_name`,
+     WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (${LEDGER.map(() => "?").join(", ")})
+     ORDER BY table_name`,
     LEDGER,
   );
   return {

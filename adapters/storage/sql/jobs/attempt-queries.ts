@@ -12,7 +12,8 @@ const ANY_CANCEL_DUE = `SELECT 1 ${CANCELS_DUE} LIMIT 1`;
 const FIND_CANCELS = `SELECT ${columnsOf(JOB_ATTEMPTS)} ${CANCELS_DUE} ORDER BY cancel_due_at LIMIT ?`;
 const CANCEL_AGAIN = "UPDATE job_attempts SET cancel_due_at = ? WHERE job_id = ? AND number = ?";
 const RENDER_TIMES = `SELECT finished_at - COALESCE(accepted_at, started_at) AS ms, finished_at - started_at AS call_ms
-  FROM job_attempts WHERE provider_id = ? AND model_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT ?`;
+  FROM job_attempts WHERE provider_id = ? AND model_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC
+  LIMIT ?`;
 
 export async function attemptsOf(session: Session, jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
   const rows = await session.allEach<AttemptRow>(
@@ -33,7 +34,8 @@ export async function updateAttempts(session: Session, updates: readonly Attempt
   const texts = updates.flatMap(({ jobId, number, changes }) => {
     const { columns, values } = JOB_ATTEMPTS.changed(changes);
     if (columns.length === 0) return [];
-    const text = `UPDATE job_attempts SET ${columns.map((column) => `${column} = ?`).join(", ")} WHERE job_id = ? AND number = ?`;
+    const text = `UPDATE job_attempts SET ${columns.map((column) => `${column} = ?`).join(", ")} WHERE job_id = ?
+      AND number = ?`;
     return [{ text, values: [...values, jobId, number] }];
   });
   for (const [text, members] of groupBy(texts, (member) => member.text)) {

@@ -15,7 +15,8 @@ import {
 import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf, type SqlValue } from "../session.js";
 
-const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at > ?`;
+const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ?
+  AND expires_at > ?`;
 /** The sum keeps MariaDB from the index of what expires, where it would lock other records on its way. */
 const FREE_KEY = "DELETE FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at + 0 <= ?";
 const UPDATE_RESPONSE =

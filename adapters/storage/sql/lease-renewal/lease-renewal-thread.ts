@@ -24,9 +24,9 @@ const RESTARTS_PER_LEASE = 10;
 const CLOSE_MS = 2_000;
 
 /**
- * Renews in a thread with a connection of its own, so that leases live on while the event loop is blocked. The thread starts with the first
- * lease that is kept, is started again when it dies, and never keeps the process alive. When the event loop shows no sign of life for
- * ten leases, it stops renewing until the loop is back.
+ * Renews in a thread with a connection of its own, so that leases live on while the event loop is blocked. The thread
+ * starts with the first lease that is kept, is started again when it dies, and never keeps the process alive. When the
+ * event loop shows no sign of life for ten leases, it stops renewing until the loop is back.
  */
 export class ThreadLeaseRenewal implements LeaseRenewal {
   private readonly kept = new Map<JobId, number>();
@@ -155,6 +155,8 @@ export function startHeartbeatThread(order: HeartbeatOrder): Worker {
   // Resolved next to "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
   const api = new URL("./api/index.mjs", pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm"))).href;
   const entry = new URL("./thread.ts", import.meta.url).href;
-  const code = `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(entry)}); });`;
+  const code =
+    `import(${JSON.stringify(api)}).then(({ register }) => { register(); return ` +
+    `import(${JSON.stringify(entry)}); });`;
   return new Worker(code, { ...options, eval: true });
 }

@@ -8,7 +8,8 @@ const LOCK_WAIT_MS = 1_000;
 /** @throws {Error} there is no such file, or it cannot be opened */
 export async function openSqliteLine({ target }: LineOptions): Promise<Line> {
   const connection = new BetterSqlite3(target, { fileMustExist: true, timeout: LOCK_WAIT_MS });
-  // A renewal that a power cut undoes is one of a process that the same power cut has ended: nothing waits for the disk.
+  // A renewal that a power cut undoes is one of a process that the same power cut has ended: nothing waits for the
+  // disk.
   connection.pragma("synchronous = NORMAL");
   // Left to the connection that writes the rest: its checkpoints are durable.
   connection.pragma("wal_autocheckpoint = 0");

@@ -8,8 +8,8 @@ import { HeartbeatConnection } from "./connection.js";
 import type { FromThread, HeartbeatOrder, ToThread } from "./messages.js";
 
 /**
- * A main thread that has shown no sign of life for so many leases is taken to hang for good, and its jobs are left to others. With the
- * default lease that is five minutes: longer than anything that blocks an event loop and comes back.
+ * A main thread that has shown no sign of life for so many leases is taken to hang for good, and its jobs are left to
+ * others. With the default lease that is five minutes: longer than anything that blocks an event loop and comes back.
  */
 const SILENT_LEASES_MAX = 10;
 
@@ -48,7 +48,9 @@ port.on("message", (message: ToThread) => {
 // They have waited for this thread to start, and who knows how long for the one before it to end.
 renewal.resume(leases);
 
-/** Is cut short whenever the last lease is forgotten, which may be very often: Node's own would make an error each time. */
+/**
+ * Is cut short whenever the last lease is forgotten, which may be very often: Node's own would make an error each time.
+ */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(wake, ms);

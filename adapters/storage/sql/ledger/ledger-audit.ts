@@ -39,7 +39,9 @@ async function count(session: Session, table: string): Promise<number> {
   return row?.total ?? 0;
 }
 
-/** `reserved_monthly 5, live_jobs_monthly 0`: what a query selects in addition to the subject, under the names it gives. */
+/**
+ * `reserved_monthly 5, live_jobs_monthly 0`: what a query selects in addition to the subject, under the names it gives.
+ */
 function toViolation(invariant: string, { subject, ...found }: BrokenRow): LedgerViolation {
   const words = Object.entries(found).map(([name, value]) => `${name} ${value ?? "none"}`);
   return { invariant, subject, found: words.join(", ") };

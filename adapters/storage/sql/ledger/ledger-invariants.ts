@@ -1,6 +1,7 @@
 /**
- * What is true at every instant that another connection can see, as queries that return no row. Each is one pass over a table, joined
- * through indexes. A row says whose data break the invariant (`subject`) and, in its other columns, what was found.
+ * What is true at every instant that another connection can see, as queries that return no row. Each is one pass over a
+ * table, joined through indexes. A row says whose data break the invariant (`subject`) and, in its other columns, what
+ * was found.
  *
  * @see reliability, section 4
  */
@@ -45,7 +46,8 @@ const ACCOUNTS: readonly Invariant[] = [
   },
   {
     name: "entries-are-numbered-without-gaps",
-    query: `SELECT e.account_id AS subject, e.entries AS entries, e.first_seq AS first_number, e.last_seq AS last_number,
+    query: `SELECT e.account_id AS subject, e.entries AS entries, e.first_seq AS first_number,
+      e.last_seq AS last_number,
         b.ledger_seq AS ledger_seq
       FROM ${ENTRIES_BY_ACCOUNT} e LEFT JOIN balances b ON b.account_id = e.account_id
       WHERE e.first_seq <> 1 OR e.last_seq <> e.entries OR b.account_id IS NULL OR b.ledger_seq <> e.last_seq
@@ -61,7 +63,8 @@ const ACCOUNTS: readonly Invariant[] = [
   },
   {
     name: "reserved-is-what-live-jobs-hold",
-    query: `SELECT b.account_id AS subject, b.reserved_monthly AS reserved_monthly, COALESCE(j.monthly, 0) AS jobs_monthly,
+    query: `SELECT b.account_id AS subject, b.reserved_monthly AS reserved_monthly,
+      COALESCE(j.monthly, 0) AS jobs_monthly,
         b.reserved_pack AS reserved_pack, COALESCE(j.pack, 0) AS jobs_pack
       FROM balances b LEFT JOIN ${LIVE_JOBS_BY_ACCOUNT} j ON j.account_id = b.account_id
       WHERE b.reserved_monthly <> COALESCE(j.monthly, 0) OR b.reserved_pack <> COALESCE(j.pack, 0)`,
@@ -78,7 +81,8 @@ const ENTRIES: readonly Invariant[] = [
         WHEN 'expire' THEN monthly < 0 AND pack = 0 AND reserved_monthly = 0 AND reserved_pack = 0 AND spent = 0
         WHEN 'charge' THEN monthly = 0 AND pack = 0 AND reserved_monthly <= 0 AND reserved_pack <= 0
           AND spent = -reserved_monthly - reserved_pack
-        WHEN 'refund' THEN monthly = -reserved_monthly AND pack = -reserved_pack AND monthly >= 0 AND pack >= 0 AND spent = 0
+        WHEN 'refund' THEN monthly = -reserved_monthly AND pack = -reserved_pack AND monthly >= 0 AND pack >= 0
+        AND spent = 0
         ELSE monthly = -reserved_monthly AND pack = -reserved_pack AND monthly <= 0 AND pack <= 0 AND spent = 0
       END)`,
   },
@@ -136,7 +140,8 @@ const JOBS: readonly Invariant[] = [
   {
     name: "ended-job-has-no-lease",
     query: `SELECT id AS subject, status, due_at, lease_owner, completed_at FROM jobs
-      WHERE status IN ('completed', 'failed') AND (due_at IS NOT NULL OR lease_owner IS NOT NULL OR completed_at IS NULL)`,
+      WHERE status IN ('completed', 'failed')
+      AND (due_at IS NOT NULL OR lease_owner IS NOT NULL OR completed_at IS NULL)`,
   },
   {
     name: "live-job-is-due-some-time",
@@ -152,7 +157,8 @@ const JOBS: readonly Invariant[] = [
   {
     name: "idempotency-record-has-a-job-of-its-account",
     query: `SELECT r.job_id AS subject, r.account_id AS record_account, j.account_id AS job_account
-      FROM idempotency_records r LEFT JOIN jobs j ON j.id = r.job_id WHERE j.id IS NULL OR j.account_id <> r.account_id`,
+      FROM idempotency_records r LEFT JOIN jobs j ON j.id = r.job_id
+      WHERE j.id IS NULL OR j.account_id <> r.account_id`,
   },
 ];
 
@@ -165,7 +171,8 @@ const WEBHOOKS: readonly Invariant[] = [
   {
     name: "webhook-delivery-stays-in-its-account",
     query: `SELECT d.id AS subject, e.account_id AS event_account, p.account_id AS endpoint_account
-      FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id JOIN webhook_endpoints p ON p.id = d.endpoint_id
+      FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id
+      JOIN webhook_endpoints p ON p.id = d.endpoint_id
       WHERE p.account_id <> e.account_id`,
   },
   {

@@ -20,7 +20,8 @@ const COLUMNS = columnsOf(PLAYLISTS);
 const FIND_ONE = `SELECT ${COLUMNS} FROM playlists WHERE id = ?`;
 const FIND = (marks: string): string => `SELECT ${COLUMNS} FROM playlists WHERE id IN (${marks})`;
 const TRACKS_OF = (marks: string): string =>
-  `SELECT ${columnsOf(PLAYLIST_TRACKS)} FROM playlist_tracks WHERE playlist_id IN (${marks}) ORDER BY playlist_id, position`;
+  `SELECT ${columnsOf(PLAYLIST_TRACKS)} FROM playlist_tracks WHERE playlist_id IN (${marks})
+    ORDER BY playlist_id, position`;
 const COUNTS_OF = (marks: string): string =>
   `SELECT playlist_id, COUNT(*) AS total FROM playlist_tracks WHERE playlist_id IN (${marks}) GROUP BY playlist_id`;
 const UPDATE = "UPDATE playlists SET title = ?, visibility = ? WHERE id = ?";
@@ -79,7 +80,8 @@ export class PlaylistQueries extends TrackQueries {
     const { useIndex } = this.database.dialect;
     const newest = `ORDER BY created_at DESC, id DESC LIMIT ?`;
     const own = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
-    const shared = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_visibility")} WHERE visibility = 'public' ${newest}`;
+    const shared = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_visibility")}
+      WHERE visibility = 'public' ${newest}`;
     return this.database.reading(async (session) => {
       const rows = [
         ...(await session.all<PlaylistRow>(own, [viewer, limits.playlists])),
@@ -92,7 +94,10 @@ export class PlaylistQueries extends TrackQueries {
   }
 }
 
-/** The first of these playlists that hold at most so many tracks together. They are counted, so that those left out are never read. */
+/**
+ * The first of these playlists that hold at most so many tracks together. They are counted, so that those left out are
+ * never read.
+ */
 async function withinTracks(
   session: Session,
   rows: readonly PlaylistRow[],

@@ -1,6 +1,9 @@
 import type { Migration } from "./migration.js";
 
-/** Leases are renewed by the ids of their jobs. An index on who holds them had no reader, and was written by every claim. */
+/**
+ * Leases are renewed by the ids of their jobs. An index on who holds them had no reader, and was written by every
+ * claim.
+ */
 export const leaseIndex: Migration = {
   name: "0008-lease-index",
   async up(knex, columns) {

@@ -4,7 +4,9 @@ import { addColumn, addIndex, createTable, type Migration } from "./migration.js
 
 const BACKFILL_ROWS = 500;
 
-/** Every filter of the usage has an index that also holds what is counted; the id stands in it for the order of a list. */
+/**
+ * Every filter of the usage has an index that also holds what is counted; the id stands in it for the order of a list.
+ */
 const LOG_INDEXES: Readonly<Record<string, readonly string[]>> = {
   request_log_account: ["account_id", "created_at", "id", "status"],
   request_log_client: ["account_id", "client", "created_at", "id", "status", "route"],

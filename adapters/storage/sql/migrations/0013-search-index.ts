@@ -23,7 +23,10 @@ interface OldTag {
   readonly tag: string;
 }
 
-/** Tracks from before there was a search are found by it. One that is in the index stays as it is: an interrupted step runs again. */
+/**
+ * Tracks from before there was a search are found by it. One that is in the index stays as it is: an interrupted step
+ * runs again.
+ */
 export async function fillSearchIndex(knex: Knex): Promise<void> {
   for (let last = ""; ;) {
     const rows = await knex<OldTrack>("tracks")

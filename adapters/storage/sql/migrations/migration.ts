@@ -21,7 +21,10 @@ export async function createTable(
   await knex.schema.createTable(name, define);
 }
 
-/** The same, its rows in the order of the primary key, as they always are in MySQL: what is searched as a range is read as one. */
+/**
+ * The same, its rows in the order of the primary key, as they always are in MySQL: what is searched as a range is read
+ * as one.
+ */
 export async function createClustered(
   knex: Knex,
   { clustered }: Pick<ColumnTypes, "clustered">,

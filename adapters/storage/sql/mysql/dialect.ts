@@ -5,8 +5,8 @@ import { isLostRace, isUnavailable } from "./errors.js";
 const ASCII = "character set ascii collate ascii_bin";
 const UNICODE = "character set utf8mb4 collate utf8mb4_bin";
 /**
- * Trailing blanks count. Each server has a collation of its own for that, and reads only its own kind of these comments (MariaDB
- * skips those for MySQL 5.7 to 9).
+ * Trailing blanks count. Each server has a collation of its own for that, and reads only its own kind of these comments
+ * (MariaDB skips those for MySQL 5.7 to 9).
  */
 const EXACT = "character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */";
 

@@ -1,9 +1,9 @@
 import type { ConnectionOptions } from "mysql2";
 
 /**
- * Time limits. A caller of the API gets an error for an unavailable storage within a second: because there is no connection
- * to be had (the check of an old one and the opening of a new one included), or because a statement is late and the server does not
- * greet a newcomer either.
+ * Time limits. A caller of the API gets an error for an unavailable storage within a second: because there is no
+ * connection to be had (the check of an old one and the opening of a new one included), or because a statement is late
+ * and the server does not greet a newcomer either.
  */
 export const MYSQL_LIMITS = {
   /** For the first connection of a process, and for that of a migration: others may be starting on the same machine. */
@@ -26,7 +26,9 @@ export const MYSQL_LIMITS = {
   migrationMs: 120_000,
 } as const;
 
-/** The server ends what has said nothing for so long: a process that hangs in a transaction keeps its locks no longer. */
+/**
+ * The server ends what has said nothing for so long: a process that hangs in a transaction keeps its locks no longer.
+ */
 const SILENCE_SECONDS = 60;
 
 const SQL_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE";

@@ -24,8 +24,9 @@ export async function connectSqlite(path: string, { log, lockWaitMs }: ConnectOp
   const pragmas = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = OFF", `busy_timeout = ${lockWaitMs}`];
   // A checkpoint writes a page once, however often it changed: every 16 MB costs a tenth less than every 4 (measured).
   const write = openHandle(path, log, [...pragmas, "wal_autocheckpoint = 4000"], 1);
-  // The second connection is for what runs long on one view of the data: prepared reads keep the first.
-  // Searches of a large library read more than the 2 MB that SQLite keeps in memory by itself: with up to 64, a third faster (measured).
+  // The second connection is for what runs long on one view of the data: prepared reads keep the first. Searches of a
+  // large library read more than the 2 MB that SQLite keeps in memory by itself: with up to 64, a third faster
+  // (measured).
   const read = openHandle(path, log, [...pragmas, "query_only = ON", "cache_size = -64000"], 2);
   try {
     await write.raw("SELECT 1");
@@ -80,10 +81,13 @@ class SqliteConnections implements Connections {
     this.reader = new SqliteSession(readerConnection);
   }
 
-  /** knex's own transaction costs as much as the commit itself (measured: 2.3 k/s against 4.8 k/s), so this begins by hand. */
+  /**
+   * knex's own transaction costs as much as the commit itself (measured: 2.3 k/s against 4.8 k/s), so this begins by
+   * hand.
+   */
   async transaction<T>(work: (session: TransactionSession) => Promise<T>): Promise<T> {
-    // better-sqlite3 never lets go of the thread, a commit included: without this turn, transactions in a row would keep
-    // out the requests that are to share the next one.
+    // better-sqlite3 never lets go of the thread, a commit included: without this turn, transactions in a row would
+    // keep out the requests that are to share the next one.
     await nextTurn();
     const connection = await acquire(this.write);
     const session = new SqliteSession(connection);

@@ -11,7 +11,10 @@ export interface Statement {
 type UsesIndex = Pick<Dialect, "useIndex">;
 type CreditsQuery = Omit<RequestQuery, "route" | "status">;
 
-/** The ids of the newest rows, the newest first. All filters stand in the index: MariaDB would look up each row before it compares. */
+/**
+ * The ids of the newest rows, the newest first. All filters stand in the index: MariaDB would look up each row before
+ * it compares.
+ */
 export function pageStatement(dialect: UsesIndex, query: RequestQuery, limit: number): Statement {
   const { text, values } = rowsOf(dialect, query);
   return { text: `SELECT id ${text} ORDER BY created_at DESC, id DESC LIMIT ?`, values: [...values, limit] };
@@ -46,7 +49,10 @@ export function mergedStatement(dialect: UsesIndex, { accountId, from, to, clien
   return { text, values };
 }
 
-/** When the row arrived that has `newer` rows before it in the index: those that other filters leave out are rows to look at too. */
+/**
+ * When the row arrived that has `newer` rows before it in the index: those that other filters leave out are rows to
+ * look at too.
+ */
 export function stepStatement(dialect: UsesIndex, query: RequestQuery, newer: number): Statement {
   const { accountId, from, to } = query;
   const member = leadingFilter(query);
@@ -76,7 +82,8 @@ function rowsOf(dialect: UsesIndex, query: RequestQuery): Statement {
     conditions.push(`${column} = ?`);
     values.push(value);
   }
-  // Each index holds the columns of all filters that lead to it. Left to themselves both engines take others: they sort, or look at every row.
+  // Each index holds the columns of all filters that lead to it. Left to themselves both engines take others: they
+  // sort, or look at every row.
   const index = dialect.useIndex(`request_log_${leadingFilter(query) ?? "account"}`);
   return { text: `FROM request_log${index} WHERE ${conditions.join(" AND ")}`, values };
 }

@@ -26,11 +26,15 @@ import { REQUEST_LOG, type RequestRow, toLoggedRequest, toRequestRow } from "./r
 import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
-/** Rows that one statement looks at: SQLite holds up the whole process meanwhile, and MySQL may take only so long for one. */
+/**
+ * Rows that one statement looks at: SQLite holds up the whole process meanwhile, and MySQL may take only so long for
+ * one.
+ */
 const STEP_ROWS = 50_000;
 
 const CREDITS_OF =
-  "SELECT request_id, status, reserved_monthly + reserved_pack AS reserved FROM jobs WHERE account_id = ? AND requested_at = ? AND request_id = ?";
+  "SELECT request_id, status, reserved_monthly + reserved_pack AS reserved FROM jobs WHERE account_id = ? AND " +
+  "requested_at = ? AND request_id = ?";
 const FIND = (marks: string): string => `SELECT ${columnsOf(REQUEST_LOG)} FROM request_log WHERE id IN (${marks})`;
 const FIND_OLD = "SELECT id FROM request_log WHERE created_at < ? ORDER BY created_at LIMIT ?";
 const DELETE = "DELETE FROM request_log WHERE id = ?";
@@ -128,7 +132,10 @@ export class KnexRequestLogStore implements RequestLogStore {
     return { used: row?.used ?? 0, refunded: row?.refunded ?? 0 };
   }
 
-  /** The time of the query in parts that hold so many rows to look at, the newest first. Between two of them others get their turn. */
+  /**
+   * The time of the query in parts that hold so many rows to look at, the newest first. Between two of them others get
+   * their turn.
+   */
   private async *steps(query: RequestQuery): AsyncGenerator<Pick<RequestQuery, "from" | "to">> {
     for (let { to } = query; ;) {
       const [row] = await this.all<Pick<RequestRow, "created_at">>(

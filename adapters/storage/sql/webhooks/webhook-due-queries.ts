@@ -10,12 +10,16 @@ import { type DeliveryRow, WEBHOOK_DELIVERIES } from "./webhook-tables.js";
 const DUE_MAX = 200;
 /** Entries of an index that are read in one go; as many for each endpoint as there were in the go before. */
 const PAGE_SIZE = { first: 50, perEndpoint: 4, max: 500 } as const;
-/** Deliveries dropped by one statement: MySQL may take only so long for one, and SQLite holds up the whole process meanwhile. */
+/**
+ * Deliveries dropped by one statement: MySQL may take only so long for one, and SQLite holds up the whole process
+ * meanwhile.
+ */
 const DROP_STEP = 500;
 
 const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM webhook_deliveries WHERE state = 'pending' AND due_at >= 0";
 const DROP =
-  "UPDATE webhook_deliveries SET state = 'dropped', fence = fence + 1, lease_owner = NULL, due_at = NULL, ended_at = ? " +
+  "UPDATE webhook_deliveries SET state = 'dropped', fence = fence + 1, lease_owner = NULL, due_at = NULL, " +
+  "ended_at = ? " +
   `WHERE id IN (${Array.from({ length: DROP_STEP }, () => "?").join(", ")}) AND ended_at IS NULL`;
 const CLAIM = "UPDATE webhook_deliveries SET fence = ?, lease_owner = ?, due_at = ? WHERE id = ? AND fence = ?";
 
@@ -25,8 +29,9 @@ interface DueRow {
 }
 
 /**
- * What a store asks of the pending deliveries, on a session that it is given. Nothing here takes longer because one endpoint has a backlog; the
- * indexes are named, since what an engine guesses of them when one has piled up reads or locks all of it.
+ * What a store asks of the pending deliveries, on a session that it is given. Nothing here takes longer because one
+ * endpoint has a backlog; the indexes are named, since what an engine guesses of them when one has piled up reads or
+ * locks all of it.
  */
 export class DueQueries {
   private readonly due: string;
@@ -39,17 +44,18 @@ export class DueQueries {
     const next = `webhook_deliveries${useIndex("webhook_deliveries_next")}`;
     const byEndpoint = `webhook_deliveries${useIndex("webhook_deliveries_due")}`;
     const byAge = `webhook_deliveries${useIndex("webhook_deliveries_endpoint")}`;
-    this.due = `SELECT endpoint_id, due_at FROM ${next} WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?`;
+    this.due = `SELECT endpoint_id, due_at FROM ${next} WHERE state = 'pending' AND due_at <= ? ORDER BY due_at
+      LIMIT ?`;
     this.count = `SELECT COUNT(*) AS total FROM ${next} WHERE state = 'pending' AND due_at >= 0`;
     this.pendingPage =
-      `SELECT endpoint_id, due_at FROM ${byEndpoint} WHERE state = 'pending' AND endpoint_id > ? AND due_at IS NOT NULL ` +
-      "ORDER BY endpoint_id, due_at LIMIT ?";
+      `SELECT endpoint_id, due_at FROM ${byEndpoint} WHERE state = 'pending' AND endpoint_id > ?
+        AND due_at IS NOT NULL ` + "ORDER BY endpoint_id, due_at LIMIT ?";
     this.dueOfEndpoint =
       `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM ${byEndpoint} ` +
       `WHERE state = 'pending' AND endpoint_id = ? AND due_at <= ? ORDER BY due_at LIMIT ?${forClaim}`;
     this.page =
-      `SELECT id, created_at FROM ${byAge} WHERE endpoint_id = ? AND state = 'pending' AND created_at >= ? AND (created_at > ? OR id > ?) ` +
-      "ORDER BY created_at, id LIMIT ?";
+      `SELECT id, created_at FROM ${byAge} WHERE endpoint_id = ? AND state = 'pending' AND created_at >= ?
+        AND (created_at > ? OR id > ?) ` + "ORDER BY created_at, id LIMIT ?";
   }
 
   /** Found among the few that are due, most of the time; where more have piled up, by an index skip scan. */
@@ -113,9 +119,10 @@ export class DueQueries {
   }
 
   /**
-   * The first pending deliveries of each endpoint. Skips in the index from where one endpoint begins to where another does, in pages: long ones
-   * where endpoints have little, short ones where each has a backlog. A loop, since only SQLite does such a skip scan in a recursion and
-   * only MySQL in a GROUP BY: MariaDB reads all that is pending for either (measured with a million: 0.8 s).
+   * The first pending deliveries of each endpoint. Skips in the index from where one endpoint begins to where another
+   * does, in pages: long ones where endpoints have little, short ones where each has a backlog. A loop, since only
+   * SQLite does such a skip scan in a recursion and only MySQL in a GROUP BY: MariaDB reads all that is pending for
+   * either (measured with a million: 0.8 s).
    */
   private async firstOfEach(session: Session): Promise<DueRow[]> {
     const firsts: DueRow[] = [];

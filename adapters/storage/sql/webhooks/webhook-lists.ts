@@ -7,8 +7,8 @@ import { WEBHOOK_DELIVERIES } from "./webhook-tables.js";
 const STATES: readonly DeliveryState[] = ["pending", "delivered", "exhausted", "dropped"];
 
 /**
- * A page of an endpoint's deliveries: the first of each state straight from the index, then the first of all, so that a rare state is
- * found as fast as a common one.
+ * A page of an endpoint's deliveries: the first of each state straight from the index, then the first of all, so that a
+ * rare state is found as fast as a common one.
  */
 export function listStatement(
   filter: DeliveryFilter,
@@ -23,7 +23,8 @@ export function listStatement(
     `WHERE endpoint_id = ? AND state = ? ${condition} ${inOrder} LIMIT ?) AS part`;
   const ofAll = `${states.map(() => ofOneState).join(" UNION ALL ")} ${inOrder} LIMIT ?`;
   return {
-    text: `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM webhook_deliveries WHERE id IN (SELECT id FROM (${ofAll}) AS first_ids) ${inOrder}`,
+    text: `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM webhook_deliveries WHERE id IN (SELECT id
+      FROM (${ofAll}) AS first_ids) ${inOrder}`,
     values: [...states.flatMap((state) => [endpointId, state, ...values, limit]), limit],
   };
 }

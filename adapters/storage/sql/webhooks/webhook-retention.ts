@@ -9,8 +9,9 @@ const DELETE_ATTEMPTS = "DELETE FROM webhook_tries WHERE delivery_id = ?";
 const DELETE_EVENT = "DELETE FROM webhook_events WHERE id = ?";
 
 /**
- * Deletes the oldest events with all that belongs to them. Processes that delete at once take different events. A delivery goes before its
- * attempts: a process that adds one locks the delivery's row, so that none is added behind the deletion.
+ * Deletes the oldest events with all that belongs to them. Processes that delete at once take different events. A
+ * delivery goes before its attempts: a process that adds one locks the delivery's row, so that none is added behind the
+ * deletion.
  *
  * @returns how many events
  */
@@ -26,7 +27,8 @@ export async function deleteOldEvents(
   ]);
   const eventIds = events.map(({ id }) => [id]);
   const deliveries = await session.allEach<{ readonly id: WebhookDeliveryId }>(DELIVERIES_OF_EVENT, eventIds);
-  // By their ids, ascending, as everybody locks them: through the index they were found by, two would wait for each other.
+  // By their ids, ascending, as everybody locks them: through the index they were found by, two would wait for each
+  // other.
   const deliveryIds = deliveries
     .map(({ id }) => id)
     .sort()

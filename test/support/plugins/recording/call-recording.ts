@@ -15,7 +15,10 @@ export interface Submission {
 export class CallRecording {
   constructor(private readonly file: string) {}
 
-  /** Before anything is answered, and before the caller can be stopped. A line is one write at the end of the file: none is torn or lost. */
+  /**
+   * Before anything is answered, and before the caller can be stopped. A line is one write at the end of the file: none
+   * is torn or lost.
+   */
   note(submission: Submission): void {
     appendFileSync(this.file, `${JSON.stringify(submission)}\n`);
   }

@@ -93,7 +93,8 @@ describe("Authenticate", () => {
       ?.replaceAll(TOKEN, "<key>")
       .replaceAll(OTHER_TOKEN, "<unknown key>")
       .replaceAll(mistyped, "<mistyped key>");
-    it(`answers ${expected === "known" ? "the holder" : expected.name} to ${shown === undefined ? "no header" : JSON.stringify(shown)}`, async () => {
+    const result = expected === "known" ? "returns the holder" : `throws ${expected.name}`;
+    it(`${result} for ${shown === undefined ? "no header" : JSON.stringify(shown)}`, async () => {
       const { table, authenticate } = setUp();
       const holder = table.give(TOKEN);
       const identified = authenticate.identify(header);

@@ -16,7 +16,7 @@ describe("reserve", () => {
     { monthly: 0, pack: 5, cost: 5, takes: { monthly: 0, pack: 5 } },
   ];
   for (const { monthly, pack, cost, takes } of cases) {
-    it(`takes ${takes.monthly} monthly and ${takes.pack} pack credits for ${cost} out of ${monthly} and ${pack}`, () => {
+    it(`takes ${takes.monthly} monthly, ${takes.pack} pack credits for ${cost} out of ${monthly} and ${pack}`, () => {
       expect(reserve({ monthly, pack }, cost)).to.deep.equal(takes);
     });
   }

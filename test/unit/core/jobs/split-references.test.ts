@@ -44,7 +44,9 @@ describe("decideAcceptance of splits under a reference", () => {
     ];
     const [first, ...others] = decideAcceptance(commands, stateOf([balance])).results;
     expect(first?.kind).to.equal("accepted");
-    const message = `The reference order 17 was used for another job: ${commands[0]?.job.id}, a stem_split of the track ${trackId}.`;
+    const message =
+      `The reference order 17 was used for another job: ${commands[0]?.job.id}, a stem_split of ` +
+      `the track ${trackId}.`;
     for (const other of others) {
       expect(other).to.have.property("error").that.is.instanceOf(OperationRefusedError);
       expect(other).to.have.nested.property("error.message", message);

@@ -162,7 +162,7 @@ describe("Leases", () => {
       expect([changes, lease.signal.reason]).to.deep.equal([[1, 0], "stopping"]);
     });
 
-    it("are drained when the last section has ended or failed; one that lost its lease goes on to its end", async () => {
+    it("are drained when the last section has ended or failed; one without its lease goes on to its end", async () => {
       await leases.drained();
       const lost = anId("job");
       const section = aSection(leases.hold(anId("job"), 1));

@@ -143,7 +143,7 @@ describe("ProviderAvailability", () => {
 });
 
 describe("ListModels", () => {
-  it("shows a model as unavailable while its plugin is off or its breaker is open, and as available half-open", async () => {
+  it("shows a model as unavailable while its plugin is off or its breaker open, available half-open", async () => {
     const [table, clock] = [new HealthTable(), new ManualClock()];
     const availability = new ProviderAvailability({ store: table, unitOfWork, clock, policy: POLICY });
     const model = { name: "M", creditCost: 1, supportsLyrics: true, supportsInstrumental: true, duration: null };

@@ -40,7 +40,8 @@ export interface PartitionSearch {
 }
 
 export function conditionsOf({ words, mood, activity }: Wanted, places: readonly Place[]): Condition[] {
-  // An item with "rain" has "ra". The longest are the rarest, as a rule: where they are missing, no other is looked for.
+  // An item with "rain" has "ra". The longest are the rarest, as a rule: where they are missing, no other is looked
+  // for.
   const needed = [...new Set(words)]
     .filter((word) => !words.some((other) => other !== word && other.startsWith(word)))
     .sort((a, b) => b.length - a.length);

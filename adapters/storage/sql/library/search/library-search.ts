@@ -82,9 +82,8 @@ export class LibrarySearchQueries {
     trackIds: readonly TrackId[],
   ): Promise<Playlist[]> {
     const tests = testsOf(conditionsOf({ words, mood: null, activity: null }, PLAYLIST_PLACES));
-    const text = (
-      list: string,
-    ): string => `SELECT DISTINCT i.created_at, i.item_id FROM playlist_tracks AS h${this.dialect.useIndex("playlist_tracks_track")}
+    const text = (list: string): string => `SELECT DISTINCT i.created_at, i.item_id
+      FROM playlist_tracks AS h${this.dialect.useIndex("playlist_tracks_track")}
       JOIN playlists AS p ON p.id = h.playlist_id AND (p.visibility = 'public' OR p.account_id = ?)
       JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = p.created_at AND i.item_id = p.id
       WHERE ${tests.text} AND h.track_id IN (${list})`;

@@ -83,8 +83,8 @@ export class Positions {
 }
 
 /**
- * Positions in each of the places of an item: how many in each (16 bits, little endian), then for each the positions (16 bits) in ascending
- * order, or all of the segment as bits where that is shorter.
+ * Positions in each of the places of an item: how many in each (16 bits, little endian), then for each the positions
+ * (16 bits) in ascending order, or all of the segment as bits where that is shorter.
  *
  * @param places as {@link PLACES}; ascending
  */

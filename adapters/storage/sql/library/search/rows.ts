@@ -31,7 +31,10 @@ export const SEARCH_ITEMS: Table<ItemRow> = { name: "search_items", ...ITEM };
 /** Those that are in no segment once more, side by side: every search goes through them. */
 export const SEARCH_UNINDEXED: Table<ItemRow> = { name: "search_loose", ...ITEM };
 
-/** A note that a partition got new items. Each is a row of its own, so that concurrent writers do not wait for each other. */
+/**
+ * A note that a partition got new items. Each is a row of its own, so that concurrent writers do not wait for each
+ * other.
+ */
 export interface DueRow {
   shelf: string;
   item_id: ItemRow["item_id"];
@@ -44,7 +47,10 @@ export const SEARCH_DUE: Table<DueRow> = {
   key: ["shelf", "item_id"],
 };
 
-/** A number of items of a partition, with an index of their words. A segment is never changed, apart from items that are deleted. */
+/**
+ * A number of items of a partition, with an index of their words. A segment is never changed, apart from items that are
+ * deleted.
+ */
 export interface SegmentRow {
   shelf: string;
   segment: number;
@@ -61,7 +67,10 @@ export const SEARCH_SEGMENTS: Table<SegmentRow> = {
   key: ["shelf", "segment"],
 };
 
-/** Where a word, the beginning of words or a tag stands in a segment ({@link encodePlaces}). The rows of a segment are written one behind another. */
+/**
+ * Where a word, the beginning of words or a tag stands in a segment ({@link encodePlaces}). The rows of a segment are
+ * written one behind another.
+ */
 export interface PostingRow {
   shelf: string;
   segment: number;
@@ -84,7 +93,9 @@ export const TAG_PLACES = { mood: "m", activity: "a" } as const;
 
 export type Kind = "tracks" | "playlists";
 
-/** What some viewers see together: all that is public, or what is private to one account; null for what no viewer sees. */
+/**
+ * What some viewers see together: all that is public, or what is private to one account; null for what no viewer sees.
+ */
 export function partitionOf(
   kind: Kind,
   { visibility, accountId }: Pick<Track, "visibility" | "accountId">,

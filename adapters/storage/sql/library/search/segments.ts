@@ -113,7 +113,10 @@ function matchesIn(
   });
 }
 
-/** For each condition, its postings by their segment; of segments that have none for a condition, those for the ones after it are left out. */
+/**
+ * For each condition, its postings by their segment; of segments that have none for a condition, those for the ones
+ * after it are left out.
+ */
 async function postingsOf(
   session: Session,
   shelf: string,

@@ -1,6 +1,8 @@
 import { type ItemRow, PLACES, TAG_PLACES } from "./rows.js";
 
-/** Characters of a word or tag that stand in the index. What is longer is looked up by its beginning, and then compared. */
+/**
+ * Characters of a word or tag that stand in the index. What is longer is looked up by its beginning, and then compared.
+ */
 export const TERM_LENGTH = 40;
 
 /** Beginnings of words up to this length have postings of their own: "ra" begins a great many words. */
@@ -36,7 +38,10 @@ export function isWhole(text: string): boolean {
   return [...text].length <= TERM_LENGTH;
 }
 
-/** What an item is found by: terms, and the place of each as its number in `PLACES`. Tags are their own place, and stand in the first. */
+/**
+ * What an item is found by: terms, and the place of each as its number in `PLACES`. Tags are their own place, and stand
+ * in the first.
+ */
 export function* termsOfItem(item: ItemRow): Generator<{ readonly term: string; readonly place: number }> {
   for (const [place, name] of PLACES.entries()) {
     for (const word of item[name].split(" ")) {

@@ -15,7 +15,8 @@ const GROWTH = 2;
 export async function findUnindexed(session: Session, search: PartitionSearch): Promise<Hit[]> {
   const { shelf, classes, limit } = search;
   const [rank, tests] = [classOf(classes), testsOf(classes.at(-1) ?? [])];
-  const bottomText = `SELECT created_at FROM search_loose WHERE shelf = ? AND created_at < ? ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
+  const bottomText = `SELECT created_at FROM search_loose WHERE shelf = ? AND created_at < ? ${NEWEST_FIRST}
+    LIMIT 1 OFFSET ?`;
   // Of one class they lie in their order.
   const order = classes.length === 1 ? NEWEST_FIRST : "ORDER BY class, created_at DESC, item_id DESC";
   const text = `SELECT created_at, item_id, ${rank.text} AS class FROM search_loose AS i

@@ -17,9 +17,14 @@ import { columnsOf, type Session } from "../../session.js";
 
 type Locks = Pick<Dialect, "forUpdate" | "forClaim">;
 
-/** Ids end by chance: one item of some thirty leaves a note. Segments are so much larger that none is late for want of one. */
+/**
+ * Ids end by chance: one item of some thirty leaves a note. Segments are so much larger that none is late for want of
+ * one.
+ */
 const NOTED_END = "0";
-/** Partitions that are checked in one transaction, most of them in vain: of small ones there is one for each account. */
+/**
+ * Partitions that are checked in one transaction, most of them in vain: of small ones there is one for each account.
+ */
 const PARTITIONS_AT_ONCE = 50;
 
 const OF_ITEM = "shelf = ? AND created_at = ? AND item_id = ?";
@@ -35,7 +40,8 @@ const FIND_DUE = "SELECT shelf FROM search_due WHERE shelf > '' GROUP BY shelf O
 const UNINDEXED_AT = "SELECT item_id FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT 1 OFFSET ?";
 const FORGET_DUE = "DELETE FROM search_due WHERE shelf = ?";
 const LAST_SEGMENT = "SELECT MAX(segment) AS last FROM search_segments WHERE shelf = ?";
-const OLDEST_UNINDEXED = `SELECT ${columnsOf(SEARCH_UNINDEXED)} FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT ?`;
+const OLDEST_UNINDEXED = `SELECT ${columnsOf(SEARCH_UNINDEXED)} FROM search_loose WHERE shelf = ?
+  ORDER BY created_at, item_id LIMIT ?`;
 
 /** Items are found from now on: loose at first. */
 export async function insertSearchRows(session: Session, items: readonly ItemRow[]): Promise<void> {
