@@ -80,7 +80,7 @@ class LiveSession implements LiveCheckSession {
 
   constructor(
     readonly plan: LivePlan,
-    private readonly deps: LiveCheckDeps,
+    private readonly deps: Omit<LiveCheckDeps, "signals" | "report">,
     private readonly process: LiveProcess,
     private readonly closeAll: () => Promise<void>,
   ) {}
@@ -96,7 +96,7 @@ class LiveSession implements LiveCheckSession {
       interrupted.abort();
     });
     const signals = { interrupted: interrupted.signal, ended: stop.again };
-    return new LiveCheck(this.deps, signals, report).run(this.plan.generation);
+    return new LiveCheck({ ...this.deps, signals, report }).run(this.plan.generation);
   }
 
   /** A plugin that does not close is ended by signals, as its calls are. */

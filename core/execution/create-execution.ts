@@ -75,7 +75,7 @@ export function createExecution({ ports, options, settleJobs, audit, maxBytes, .
       const leases = new Leases({ owner, leaseMs, renewal: renewLeases(owner, leaseMs), logger });
       const hasFallbacks = (providerId: string): boolean => routes.hasFallbacks(providerId);
       const working = { leases, runJob, cancelUpstream, hasFallbacks, availability, submissions, sweepMs, maintenance };
-      return new WorkJobs(providers, { ...ports, ...working });
+      return new WorkJobs({ ...ports, ...working, providers });
     },
   };
 }

@@ -12,6 +12,7 @@ import type { SubmissionSwitch } from "./submission-switch.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface ProviderWorkerDeps {
+  readonly working: WorkingProvider;
   readonly jobs: JobStore;
   readonly leases: Leases;
   readonly recovery: OutageRecovery;
@@ -42,11 +43,8 @@ export class ProviderWorker {
   private cancelling: Promise<void> | null = null;
   private stopped: Promise<void> = Promise.resolve();
 
-  constructor(
-    private readonly working: WorkingProvider,
-    private readonly deps: ProviderWorkerDeps,
-  ) {
-    const { clock, logger, sweepMs } = deps;
+  constructor(private readonly deps: ProviderWorkerDeps) {
+    const { working, clock, logger, sweepMs } = deps;
     this.loop = new BackgroundLoop({
       step: () => this.claimDue(),
       errorPauseMs: sweepMs,
@@ -91,9 +89,9 @@ export class ProviderWorker {
       await this.claimSubmissions();
       await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
       this.cancelling ??= cancelUpstream
-        .cancelDue(this.working, this.stopping.signal)
+        .cancelDue(this.deps.working, this.stopping.signal)
         .finally(() => (this.cancelling = null));
-      const dueAt = await jobs.nextDueAt(this.working.id);
+      const dueAt = await jobs.nextDueAt(this.deps.working.id);
       const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
       // A job that is due but was not taken waits for a free slot or for the breaker.
       return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
@@ -105,12 +103,12 @@ export class ProviderWorker {
 
   /** How many more submissions this process may make now. */
   private get freeSlots(): number {
-    return this.working.concurrency - this.submitting.size;
+    return this.deps.working.concurrency - this.submitting.size;
   }
 
   private async claimSubmissions(): Promise<void> {
     const { jobs, availability, clock } = this.deps;
-    const { id, capabilities } = this.working;
+    const { id, capabilities } = this.deps.working;
     const state = await availability.state(id);
     // What became of a lost submission is found out without submitting: no matter of the breaker, and no trial of it.
     if (!capabilities.idempotentSubmit) await this.claim(["submitting"], this.submitting, this.freeSlots);
@@ -137,14 +135,14 @@ export class ProviderWorker {
     phases: ClaimRequest["phases"],
     running: Map<JobId, Promise<void>>,
     limit: number,
-    maxInFlight = this.working.maxInFlight,
+    maxInFlight = this.deps.working.maxInFlight,
   ): Promise<number> {
     const { jobs, leases, runJob, clock } = this.deps;
     if (limit <= 0 || this.loop.isStopped) return 0;
     const { leaveOwned } = await this.deps.recovery.beforeClaim();
     const now = clock.now();
     const claimed = await jobs.claimJobs({
-      providerId: this.working.id,
+      providerId: this.deps.working.id,
       phases,
       limit,
       now,
@@ -158,7 +156,7 @@ export class ProviderWorker {
     });
     for (const one of claimed) {
       const { id, fence } = one.job;
-      const work = runJob.run(one, this.working, leases.hold(id, fence)).finally(() => {
+      const work = runJob.run(one, this.deps.working, leases.hold(id, fence)).finally(() => {
         leases.release(id, fence);
         if (running.get(id) === work) running.delete(id);
         this.wake();

@@ -6,7 +6,8 @@ import type { Maintenance } from "../maintenance/maintenance.js";
 import type { Leases } from "../leases/leases.js";
 import type { WorkingProvider } from "./working-provider.js";
 
-export interface WorkJobsDeps extends Omit<ProviderWorkerDeps, "recovery"> {
+export interface WorkJobsDeps extends Omit<ProviderWorkerDeps, "working" | "recovery"> {
+  readonly providers: readonly WorkingProvider[];
   readonly queue: JobQueue;
   readonly maintenance: Maintenance;
 }
@@ -40,13 +41,10 @@ const RELEASE_MS = 2_000;
 export class WorkJobs {
   private readonly workers: ReadonlyMap<string, ProviderWorker>;
 
-  constructor(
-    providers: readonly WorkingProvider[],
-    private readonly deps: WorkJobsDeps,
-  ) {
+  constructor(private readonly deps: WorkJobsDeps) {
     const recovery = new OutageRecovery(deps);
     this.workers = new Map(
-      providers.map((working) => [working.id, new ProviderWorker(working, { ...deps, recovery })]),
+      deps.providers.map((working) => [working.id, new ProviderWorker({ ...deps, working, recovery })]),
     );
   }
 

@@ -73,6 +73,8 @@ export interface LiveCheckDeps {
   readonly policy: LiveRenderPolicy;
   /** A text without the secrets of the settings. */
   readonly masked: (text: string) => string;
+  readonly signals: LiveSignals;
+  readonly report: (progress: LiveProgress) => void;
 }
 
 const WORK_LENGTH = 1_000;
@@ -86,11 +88,7 @@ export class LiveCheck {
   private purchase: LivePurchase | null = null;
   private tracks: readonly CheckedTrack[] = [];
 
-  constructor(
-    private readonly deps: LiveCheckDeps,
-    private readonly signals: LiveSignals,
-    private readonly report: (progress: LiveProgress) => void,
-  ) {}
+  constructor(private readonly deps: LiveCheckDeps) {}
 
   /** @param generation what is bought; null: only the key is tried */
   async run(generation: LiveGeneration | null): Promise<LiveCheckResult> {
@@ -101,7 +99,7 @@ export class LiveCheck {
   }
 
   private get isInterrupted(): boolean {
-    return this.signals.interrupted.aborted || this.signals.ended.aborted;
+    return this.deps.signals.interrupted.aborted || this.deps.signals.ended.aborted;
   }
 
   /** @returns whether a generation may be bought; without a probe the submission shows whether the key is good */
@@ -109,7 +107,9 @@ export class LiveCheck {
     const { provider } = this.deps.working;
     if (provider.probe === undefined) return true;
     const found = await this.step("probe", async () => {
-      const result = await this.call("probe", this.signals.interrupted, async (context) => provider.probe?.(context));
+      const result = await this.call("probe", this.deps.signals.interrupted, async (context) =>
+        provider.probe?.(context),
+      );
       const { credit = null, warnings = [] } = result ?? {};
       const left = credit === null ? "" : `, ${credit.amount} ${credit.unit} left`;
       if (credit !== null && credit.amount <= 0) throw new LiveStopped(`No credit is left: it takes the key${left}.`);
@@ -132,12 +132,12 @@ export class LiveCheck {
     const [jobId, attemptId] = [ids.next("job"), ids.next("att")];
     const common = { operation: "music", jobId, attemptId, attempt: 1, callbackUrl: null } as const;
     const notice = new AbortController();
-    this.signals.interrupted.addEventListener("abort", () => this.report({ type: "awaiting_reply" }), {
+    this.deps.signals.interrupted.addEventListener("abort", () => this.deps.report({ type: "awaiting_reply" }), {
       signal: notice.signal,
     });
     const outcome = await this.step("submit", async () => {
       this.purchase = { modelId: model.id, attemptId, work: null, isBilled: "unknown", cost: null };
-      const value = await this.call("submit", this.signals.ended, (context) =>
+      const value = await this.call("submit", this.deps.signals.ended, (context) =>
         working.provider.submit({ ...common, ...request, model }, context),
       );
       this.bought({ isBilled: "yes" });
@@ -153,11 +153,11 @@ export class LiveCheck {
     const { working, clock, policy } = this.deps;
     const render = new LiveRender({
       poll: working.poll,
-      call: (invoke) => this.call("poll", this.signals.interrupted, invoke),
+      call: (invoke) => this.call("poll", this.deps.signals.interrupted, invoke),
       clock,
       policy,
-      interrupted: AbortSignal.any([this.signals.interrupted, this.signals.ended]),
-      report: (ms, detail) => this.report({ type: "rendering", ms, detail: this.deps.masked(detail) }),
+      interrupted: AbortSignal.any([this.deps.signals.interrupted, this.deps.signals.ended]),
+      report: (ms, detail) => this.deps.report({ type: "rendering", ms, detail: this.deps.masked(detail) }),
     });
     const result = await this.step("poll", async () => {
       const { completed, polls } = await render.wait(accepted, model);
@@ -170,10 +170,10 @@ export class LiveCheck {
   /** Work that the check waits for no more. */
   private async cancel(handle: ProviderHandle): Promise<void> {
     const { capabilities, provider } = this.deps.working;
-    if (!capabilities.cancel || provider.cancel === undefined || this.signals.ended.aborted) return;
+    if (!capabilities.cancel || provider.cancel === undefined || this.deps.signals.ended.aborted) return;
     await this.step("cancel", async () => {
       const ask = async (context: CallContext): Promise<unknown> => provider.cancel?.(handle, context);
-      const value = await this.call("cancel", this.signals.ended, ask);
+      const value = await this.call("cancel", this.deps.signals.ended, ask);
       if (value === "too_late") throw new LiveStopped("It was too late: the work is done or goes on.");
       this.bought({ isBilled: "unknown" });
       const isSure = value === "cancelled";
@@ -183,7 +183,7 @@ export class LiveCheck {
 
   private async readFiles(result: Completed, { request }: LiveGeneration): Promise<void> {
     const { files, working } = this.deps;
-    const signal = AbortSignal.any([this.signals.interrupted, this.signals.ended]);
+    const signal = AbortSignal.any([this.deps.signals.interrupted, this.deps.signals.ended]);
     await this.step("files", async () => {
       const { durationSeconds: askedSeconds } = request;
       const checked = await files.check(result, { providerId: working.id, askedSeconds, signal });
@@ -206,7 +206,7 @@ export class LiveCheck {
     const begunAt = clock.now();
     const ended = (outcome: LiveStep["outcome"], detail: string): void =>
       void this.steps.push({ step, outcome, ms: clock.now() - begunAt, detail: masked(detail) });
-    this.report({ type: "begun", step });
+    this.deps.report({ type: "begun", step });
     try {
       const { value, detail } = await work();
       ended("ok", detail);
@@ -221,7 +221,7 @@ export class LiveCheck {
 
   /** Whether an interruption ended the step: the error of an aborted call says nothing about the provider. */
   private isAborted(step: LiveStepName): boolean {
-    const { interrupted, ended } = this.signals;
+    const { interrupted, ended } = this.deps.signals;
     return step === "submit" || step === "cancel" ? ended.aborted : interrupted.aborted || ended.aborted;
   }
 
@@ -246,8 +246,8 @@ export class LiveCheck {
     const done = new AbortController();
     const ended = new Promise<never>((_resolve, reject) => {
       const end = (): void => reject(new LiveStopped("It was interrupted."));
-      if (this.signals.ended.aborted) return end();
-      this.signals.ended.addEventListener("abort", end, { once: true, signal: done.signal });
+      if (this.deps.signals.ended.aborted) return end();
+      this.deps.signals.ended.addEventListener("abort", end, { once: true, signal: done.signal });
     });
     try {
       return await Promise.race([callPlugin({ providerId, name, limitMs, signal, clock, logger }, invoke), ended]);

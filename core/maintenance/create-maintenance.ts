@@ -36,6 +36,6 @@ export function createMaintenance({
   const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, eventsKeptMs });
   return {
     audio: new OperateAudio({ collectAudio, audit }),
-    maintenance: new Maintenance([...tasks, ...others], ports),
+    maintenance: new Maintenance({ ...ports, tasks: [...tasks, ...others] }),
   };
 }

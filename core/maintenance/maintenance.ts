@@ -15,6 +15,7 @@ export interface MaintenanceTask {
 }
 
 export interface MaintenanceDeps {
+  readonly tasks: readonly MaintenanceTask[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -23,11 +24,8 @@ export interface MaintenanceDeps {
 export class Maintenance {
   private readonly loops: readonly BackgroundLoop[];
 
-  constructor(
-    readonly tasks: readonly MaintenanceTask[],
-    private readonly deps: MaintenanceDeps,
-  ) {
-    this.loops = tasks.map((task) => {
+  constructor(private readonly deps: MaintenanceDeps) {
+    this.loops = deps.tasks.map((task) => {
       const step = async (signal: AbortSignal): Promise<number> => {
         await task.run(signal);
         return task.everyMs;
@@ -40,6 +38,10 @@ export class Maintenance {
         errorMessage: ERROR_MESSAGE,
       });
     });
+  }
+
+  get tasks(): readonly MaintenanceTask[] {
+    return this.deps.tasks;
   }
 
   start(): void {

@@ -59,6 +59,6 @@ export function createWebhooks({ ports, options, audit, sealKeys, audioUrls, swe
     endpoints: new ManageEndpoints({ ...ports, guard, sealKeys, allowHttp }),
     operate: new OperateWebhooks({ ...ports, audit, guard, sealKeys, sendDelivery }),
     writeEvents: new WriteEvents({ webhooks, ids, presentJob: (ended) => eventBody(ended, links) }),
-    createDeliveries: () => new DeliverWebhooks(ids.next("prc"), delivering),
+    createDeliveries: () => new DeliverWebhooks({ ...delivering, owner: ids.next("prc") }),
   };
 }

@@ -19,6 +19,8 @@ const TRIES_MAX = 100;
 const LEASE_ATTEMPTS = 4;
 
 export interface DeliverWebhooksDeps {
+  /** Holds the leases of the deliveries that it sends. */
+  readonly owner: ProcessId;
   readonly webhooks: WebhookStore;
   readonly unitOfWork: UnitOfWork;
   readonly sendDelivery: SendDelivery;
@@ -47,10 +49,7 @@ export class DeliverWebhooks {
   /** Where the last step began to share out, so that the next begins elsewhere. */
   private turn = 0;
 
-  constructor(
-    private readonly owner: ProcessId,
-    private readonly deps: DeliverWebhooksDeps,
-  ) {
+  constructor(private readonly deps: DeliverWebhooksDeps) {
     const { clock, logger, sweepMs: errorPauseMs } = deps;
     this.hosts = new Hosts(deps.breaker);
     const errorMessage = "Due webhook deliveries could not be claimed";
@@ -88,12 +87,12 @@ export class DeliverWebhooks {
 
   /** Claims what is due and begins its tries. @returns how long to wait for the next look, in milliseconds */
   private async claimDue(): Promise<number> {
-    const { webhooks, clock, sweepMs, timeoutMs } = this.deps;
+    const { owner, webhooks, clock, sweepMs, timeoutMs } = this.deps;
     const now = clock.now();
     const endpoints = await this.endpointsWithDue(now);
     const claims = this.fairShares([...endpoints.values()], now);
     if (claims.length > 0) {
-      const claimed = await webhooks.claimDeliveries(claims, now, this.owner, now + timeoutMs * LEASE_ATTEMPTS);
+      const claimed = await webhooks.claimDeliveries(claims, now, owner, now + timeoutMs * LEASE_ATTEMPTS);
       for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
     }
     const dueAt = await webhooks.nextDeliveryAt();

@@ -82,11 +82,12 @@ async function rateOfHealthy(hangingOnes: number): Promise<number> {
     breaker,
   });
   const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null });
-  const work = new DeliverWebhooks(anId("prc"), {
+  const work = new DeliverWebhooks({
+    owner: anId("prc"),
     webhooks,
     unitOfWork,
     sendDelivery,
-    recordAttempt: recordAttempt,
+    recordAttempt,
     clock,
     logger: SILENT,
     timeoutMs: TIMEOUT_MS,

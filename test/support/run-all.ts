@@ -1,8 +1,7 @@
 /**
- * Runs every test in three lanes on two cores: many tests wait for a process or a server more than they compute. Tests
- * that start and kill processes and servers have the first lane; the tests of the API run once more on MySQL and
- * RabbitMQ, unchanged. Arguments go to every run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED
- * FAILED`.
+ * Runs every test in four lanes on two cores: many tests wait for a process or a server more than they compute. The
+ * lanes take about equally long. The tests of the API run once more on MySQL and RabbitMQ, unchanged. Arguments go to
+ * every run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
  */
 import { spawn } from "node:child_process";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -24,10 +23,11 @@ interface Sums {
   readonly failed: number;
 }
 
-const API = ["dist/test/{api,architecture,unit}/**/*.test.js"];
+const SYSTEM = ["dist/test/system/{broker,cli,fleet,secrets,webhooks}/**/*.test.js"];
+const UNITS = ["dist/test/{api,architecture,unit}/**/*.test.js"];
 const PLUGINS = [
   "dist/test/plugins/**/*.test.js",
-  "dist/test/system/{browser,cli,jobs,secrets,webhooks}/**/*.test.js",
+  "dist/test/system/{browser,jobs}/**/*.test.js",
   "dist/test/adapters/{attempts,audio,audit,downloads,lease,library,provider-api,sandbox,storage,webhook}*.test.js",
 ];
 const ADAPTERS = ["dist/test/adapters/**/*.test.js", ...without(PLUGINS)];
@@ -39,21 +39,27 @@ const ADAPTERS = ["dist/test/adapters/**/*.test.js", ...without(PLUGINS)];
 const LANES: readonly (readonly Run[])[] = [
   [
     {
-      title: "processes and servers that are killed",
+      title: "processes that are killed, and whatever no other run names",
       env: {},
-      specs: ["dist/test/**/*.test.js", ...without([...API, ...PLUGINS, "dist/test/adapters/**/*.test.js"])],
+      specs: [
+        "dist/test/**/*.test.js",
+        ...without([...SYSTEM, ...UNITS, ...PLUGINS, "dist/test/adapters/**/*.test.js"]),
+      ],
     },
   ],
   [
-    { title: "units and the API", env: {}, specs: API },
+    { title: "brokers, fleets and the command line", env: {}, specs: SYSTEM },
     { title: "adapters with servers of their own", env: {}, specs: ADAPTERS },
+  ],
+  [
+    { title: "units and the API", env: {}, specs: UNITS },
     {
       title: "the API on MySQL and RabbitMQ",
       env: { FERMATA_TEST_STACK: "mysql-rabbitmq" },
       specs: ["dist/test/api/**/*.test.js"],
     },
   ],
-  [{ title: "plugins and the command line", env: {}, specs: PLUGINS }],
+  [{ title: "plugins, jobs and storage", env: {}, specs: PLUGINS }],
 ];
 
 const MOCHA = [

@@ -10,7 +10,7 @@ describe("Servers, workers and broker that are killed under load", function () {
   it("end each job once, replay the same bytes per key, keep the ledger exact, submit nothing twice", async () => {
     const result = await surviveFleetChaos(sandbox, {
       seed: aSeed(),
-      faults: 14,
+      faults: 10,
       demandsPerFault: 12,
       accounts: 3,
       withDatabase: false,

@@ -7,7 +7,7 @@ import type { KnexDatabase } from "../database.js";
 import { sessionOf } from "../session.js";
 import { PlaylistQueries } from "./playlist-queries.js";
 import { LibrarySearchQueries, SEARCH_LIMITS, type SearchLimits } from "./search/library-search.js";
-import { fileSegment } from "./search/writes.js";
+import { indexSegment } from "./search/writes.js";
 
 /** Tracks and playlists, and the searches of both. */
 export class KnexLibraryStore extends PlaylistQueries implements LibraryStore {
@@ -30,6 +30,6 @@ export class KnexLibraryStore extends PlaylistQueries implements LibraryStore {
   }
 
   fileForSearch(tx: Transaction): Promise<boolean> {
-    return fileSegment(sessionOf(tx), this.searchLimits.segment, this.database.dialect);
+    return indexSegment(sessionOf(tx), this.searchLimits.segment, this.database.dialect);
   }
 }

@@ -60,19 +60,17 @@ export class LiveCheckBench {
       provider,
       poll: provider.poll.bind(provider),
     };
-    const check = new LiveCheck(
-      {
-        working,
-        files: { check: () => Promise.resolve(this.files) },
-        clock,
-        ids: { next: anId },
-        logger: new RecordingLogger(),
-        policy: { renderDeadlineMs: 10 * MINUTE_MS, confirmMs: MINUTE_MS },
-        masked: (text) => text.replaceAll("sesame", "…"),
-      },
-      { interrupted: interrupted.signal, ended: ended.signal },
-      (one) => this.progress.push(one),
-    );
+    const check = new LiveCheck({
+      working,
+      files: { check: () => Promise.resolve(this.files) },
+      clock,
+      ids: { next: anId },
+      logger: new RecordingLogger(),
+      policy: { renderDeadlineMs: 10 * MINUTE_MS, confirmMs: MINUTE_MS },
+      masked: (text) => text.replaceAll("sesame", "…"),
+      signals: { interrupted: interrupted.signal, ended: ended.signal },
+      report: (one) => this.progress.push(one),
+    });
     return check.run(isBuying ? liveGenerationOf(provider.definition.models, "owl/song") : null);
   }
 

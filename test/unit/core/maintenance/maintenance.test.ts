@@ -21,7 +21,7 @@ function setUp() {
       return run(signal);
     },
   });
-  const maintain = (...tasks: readonly MaintenanceTask[]): Maintenance => new Maintenance(tasks, { clock, logger });
+  const maintain = (...tasks: readonly MaintenanceTask[]): Maintenance => new Maintenance({ tasks, clock, logger });
   const failures = (): unknown[] => logger.lines.map(({ level, fields }) => [level, fields["task"]]);
   return { clock, runs, task, maintain, failures };
 }

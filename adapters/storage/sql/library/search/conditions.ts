@@ -31,11 +31,11 @@ export interface Condition {
 
 /** A search of one partition. */
 export interface PartitionSearch {
-  readonly shelf: string;
+  readonly partition: string;
   /** The conditions of each class, in the same order; each class has what those before it have. */
   readonly classes: readonly (readonly Condition[])[];
   readonly limit: number;
-  /** Loose items that are looked at in the first go. */
+  /** Unindexed items that are looked at in the first go. */
   readonly stride: number;
 }
 

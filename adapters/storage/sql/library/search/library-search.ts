@@ -16,7 +16,7 @@ import type { Session } from "../../session.js";
 export interface SearchLimits {
   /** Items of a segment. */
   readonly segment: number;
-  /** Loose items that are looked at in the first go. */
+  /** Unindexed items that are looked at in the first go. */
   readonly stride: number;
   /** With fewer matching tracks than these, playlists are looked up by the tracks that they hold. */
   readonly fewTracks: number;

@@ -13,7 +13,7 @@ export interface Search {
   readonly classes: readonly (readonly Place[])[];
   readonly wanted: Wanted;
   readonly limit: number;
-  /** Loose items that are looked at in the first go. */
+  /** Unindexed items that are looked at in the first go. */
   readonly stride: number;
 }
 
@@ -26,17 +26,17 @@ export async function findBest(
     conditionsOf(wanted, places),
   );
   const hits = await Promise.all(
-    partitions.map((shelf) => findInPartition(session, { shelf, classes: conditions, limit, stride })),
+    partitions.map((partition) => findInPartition(session, { partition, classes: conditions, limit, stride })),
   );
   const found = new Map(hits.flat().map((hit) => [hit.item_id, hit]));
   return [...found.values()].sort(bestFirst).slice(0, limit);
 }
 
 async function findInPartition(session: Session, search: PartitionSearch): Promise<Hit[]> {
-  if (search.classes[0]?.length === 0) return session.all<Hit>(NEWEST, [search.shelf, search.limit]);
-  // These first: what is filed meanwhile is found twice rather than not at all. It was counted twice then: once more,
-  // with all of it filed.
-  const loose = await findUnindexed(session, search);
-  const hits = [...loose, ...(await findIndexed(session, search, loose))];
+  if (search.classes[0]?.length === 0) return session.all<Hit>(NEWEST, [search.partition, search.limit]);
+  // These first: an item that is indexed meanwhile is found twice rather than not at all. Then the search runs once
+  // more, with all of them indexed.
+  const unindexed = await findUnindexed(session, search);
+  const hits = [...unindexed, ...(await findIndexed(session, search, unindexed))];
   return new Set(hits.map(({ item_id }) => item_id)).size === hits.length ? hits : findInPartition(session, search);
 }

@@ -7,82 +7,74 @@ import {
 } from "../../../../../core/library/search-texts.js";
 import type { Playlist } from "../../../../../core/library/playlist.js";
 import type { Track } from "../../../../../core/library/track.js";
-import type { Table } from "../../session.js";
+import { named, plain, type RowOf, table } from "../../table.js";
 
-/** What can be found. The words stand with a blank before each, the tags each as a line of its own. */
-export interface ItemRow {
-  shelf: string;
-  created_at: number;
-  item_id: TrackId | PlaylistId;
-  title: string;
-  label: string;
-  prompt: string;
-  tags: string;
-}
-
-const ITEM: Omit<Table<ItemRow>, "name"> = {
-  columns: ["shelf", "created_at", "item_id", "title", "label", "prompt", "tags"],
-  key: ["shelf", "created_at", "item_id"],
+const ITEM = {
+  partition: named("shelf", plain<string>()),
+  createdAt: plain<number>(),
+  itemId: plain<TrackId | PlaylistId>(),
+  title: plain<string>(),
+  label: plain<string>(),
+  prompt: plain<string>(),
+  tags: plain<string>(),
 };
 
 /** All of them, each with its `slot` in a segment ({@link slotOf}), or null while it is in none. */
-export const SEARCH_ITEMS: Table<ItemRow> = { name: "search_items", ...ITEM };
+export const SEARCH_ITEMS = table("search_items", ITEM, ["partition", "createdAt", "itemId"]);
 
-/** Those that are in no segment once more, side by side: every search goes through them. */
-export const SEARCH_UNINDEXED: Table<ItemRow> = { name: "search_loose", ...ITEM };
+/** Those that are in no segment once more: every search goes through them. */
+export const SEARCH_UNINDEXED = table("search_loose", ITEM, ["partition", "createdAt", "itemId"]);
+
+/** What can be found. The words stand with a blank before each, the tags each as a line of its own. */
+export type ItemRow = RowOf<typeof SEARCH_ITEMS>;
 
 /**
  * A note that a partition got new items. Each is a row of its own, so that concurrent writers do not wait for each
  * other.
  */
-export interface DueRow {
-  shelf: string;
-  item_id: ItemRow["item_id"];
-  created_at: number;
-}
+export const SEARCH_DUE = table(
+  "search_due",
+  { partition: named("shelf", plain<string>()), itemId: plain<ItemRow["item_id"]>(), createdAt: plain<number>() },
+  ["partition", "itemId"],
+);
 
-export const SEARCH_DUE: Table<DueRow> = {
-  name: "search_due",
-  columns: ["shelf", "item_id", "created_at"],
-  key: ["shelf", "item_id"],
-};
+export type DueRow = RowOf<typeof SEARCH_DUE>;
 
 /**
  * A number of items of a partition, with an index of their words. A segment is never changed, apart from items that are
- * deleted.
+ * deleted. `newest` and `oldest` are of its items; those of other segments may lie between. `dead` has the positions
+ * that were deleted, as bits; null: none.
  */
-export interface SegmentRow {
-  shelf: string;
-  segment: number;
-  /** Of its items; those of other segments may lie between. */
-  newest: number;
-  oldest: number;
-  /** Positions that were deleted, as bits; null: none */
-  dead: Buffer | null;
-}
+export const SEARCH_SEGMENTS = table(
+  "search_segments",
+  {
+    partition: named("shelf", plain<string>()),
+    segment: plain<number>(),
+    newest: plain<number>(),
+    oldest: plain<number>(),
+    dead: plain<Buffer | null>(),
+  },
+  ["partition", "segment"],
+);
 
-export const SEARCH_SEGMENTS: Table<SegmentRow> = {
-  name: "search_segments",
-  columns: ["shelf", "segment", "newest", "oldest", "dead"],
-  key: ["shelf", "segment"],
-};
+export type SegmentRow = RowOf<typeof SEARCH_SEGMENTS>;
 
 /**
  * Where a word, the beginning of words or a tag stands in a segment ({@link encodePlaces}). The rows of a segment are
  * written one behind another.
  */
-export interface PostingRow {
-  shelf: string;
-  segment: number;
-  term: string;
-  places: Buffer;
-}
+export const SEARCH_POSTINGS = table(
+  "search_postings",
+  {
+    partition: named("shelf", plain<string>()),
+    segment: plain<number>(),
+    term: plain<string>(),
+    places: plain<Buffer>(),
+  },
+  ["partition", "segment", "term"],
+);
 
-export const SEARCH_POSTINGS: Table<PostingRow> = {
-  name: "search_postings",
-  columns: ["shelf", "segment", "term", "places"],
-  key: ["shelf", "segment", "term"],
-};
+export type PostingRow = RowOf<typeof SEARCH_POSTINGS>;
 
 /** What the words of an item are listed in, in the order of relevance. */
 export const PLACES = ["title", "label", "prompt"] as const;
@@ -134,16 +126,13 @@ export function tagMark(place: keyof typeof TAG_PLACES, tag: string): string {
 }
 
 function rowOf(
-  shelf: string | null,
-  item: { readonly id: ItemRow["item_id"]; readonly createdAt: number },
+  partition: string | null,
+  { id: itemId, createdAt }: { readonly id: ItemRow["item_id"]; readonly createdAt: number },
   texts: SearchTexts | null,
 ): ItemRow[] {
-  if (shelf === null || texts === null) return [];
-  const { title, label, prompt, moods, activities } = texts;
-  const inLine = (words: readonly string[]): string => words.map(wordMark).join("");
-  const tags = [...moods.map((tag) => tagMark("mood", tag)), ...activities.map((tag) => tagMark("activity", tag))].join(
-    "",
-  );
-  const key = { shelf, created_at: item.createdAt, item_id: item.id };
-  return [{ ...key, title: inLine(title), label: inLine(label), prompt: inLine(prompt), tags }];
+  if (partition === null || texts === null) return [];
+  const [title, label, prompt] = PLACES.map((place) => texts[place].map(wordMark).join("")) as [string, string, string];
+  const moods = texts.moods.map((tag) => tagMark("mood", tag));
+  const tags = [...moods, ...texts.activities.map((tag) => tagMark("activity", tag))].join("");
+  return [SEARCH_ITEMS.toRow({ partition, createdAt, itemId, title, label, prompt, tags })];
 }

@@ -15,15 +15,19 @@ type Segment = Omit<SegmentRow, "shelf">;
 type Posting = Pick<PostingRow, "segment" | "places">;
 
 /**
- * The best of what is filed. What is worse than `limit` loose ones may be left out.
+ * The best of the indexed items. Those that are worse than `limit` unindexed ones may be left out.
  *
- * @param loose the best of what is in no segment
+ * @param unindexed the best of what is in no segment
  */
-export async function findIndexed(session: Session, search: PartitionSearch, loose: readonly Hit[]): Promise<Hit[]> {
-  const segments = await session.all<Segment>(SEGMENTS, [search.shelf]);
+export async function findIndexed(
+  session: Session,
+  search: PartitionSearch,
+  unindexed: readonly Hit[],
+): Promise<Hit[]> {
+  const segments = await session.all<Segment>(SEGMENTS, [search.partition]);
   const widest = search.classes.at(-1) ?? [];
   return widest.every(({ isWhole }) => isWhole)
-    ? byPostings(session, search, segments, loose)
+    ? byPostings(session, search, segments, unindexed)
     : byTexts(session, search, segments);
 }
 
@@ -31,14 +35,14 @@ async function byPostings(
   session: Session,
   search: PartitionSearch,
   segments: readonly Segment[],
-  loose: readonly Hit[],
+  unindexed: readonly Hit[],
 ): Promise<Hit[]> {
-  const { shelf, classes, limit } = search;
+  const { partition, classes, limit } = search;
   const pages = classes.map(
     (_, number) =>
       new Page(
         limit,
-        loose.filter((hit) => hit.class === number),
+        unindexed.filter((hit) => hit.class === number),
       ),
   );
   await forEachMatch(session, search, segments, (segment, matches) => {
@@ -48,13 +52,18 @@ async function byPostings(
   const slots = new Map(pages.flatMap((page, number) => page.slots.map((slot) => [slot, number])));
   const text = (marks: string): string =>
     `SELECT slot, created_at, item_id FROM search_items WHERE shelf = ? AND slot IN (${marks})`;
-  const rows = await allIn<Omit<Hit, "class"> & { readonly slot: number }>(session, text, [...slots.keys()], [shelf]);
+  const rows = await allIn<Omit<Hit, "class"> & { readonly slot: number }>(
+    session,
+    text,
+    [...slots.keys()],
+    [partition],
+  );
   return rows.map(({ slot, created_at, item_id }) => ({ created_at, item_id, class: slots.get(slot) ?? 0 }));
 }
 
 /** Of words that are longer than the index has them, postings say only what to look at. */
 async function byTexts(session: Session, search: PartitionSearch, segments: readonly Segment[]): Promise<Hit[]> {
-  const { shelf, classes } = search;
+  const { partition, classes } = search;
   const slots: number[] = [];
   await forEachMatch(session, search, segments, ({ segment }, matches) => {
     for (const positions of matches)
@@ -64,7 +73,7 @@ async function byTexts(session: Session, search: PartitionSearch, segments: read
   const [rank, tests] = [classOf(classes), testsOf(classes.at(-1) ?? [])];
   const text = (marks: string): string => `SELECT created_at, item_id, ${rank.text} AS class FROM search_items AS i
     WHERE ${tests.text} AND shelf = ? AND slot IN (${marks})`;
-  return allIn<Hit>(session, text, slots, [...rank.values, ...tests.values, shelf]);
+  return allIn<Hit>(session, text, slots, [...rank.values, ...tests.values, partition]);
 }
 
 /**
@@ -74,14 +83,14 @@ async function byTexts(session: Session, search: PartitionSearch, segments: read
  */
 async function forEachMatch(
   session: Session,
-  { shelf, classes }: PartitionSearch,
+  { partition, classes }: PartitionSearch,
   segments: readonly Segment[],
   visit: (segment: Segment, matches: readonly Positions[]) => boolean,
 ): Promise<void> {
   for (let start = 0, round = 0; start < segments.length; round++) {
     const length = ROUNDS[round] ?? ROUNDS[2];
     const part = segments.slice(start, start + length);
-    const postings = await postingsOf(session, shelf, classes[0] ?? [], part);
+    const postings = await postingsOf(session, partition, classes[0] ?? [], part);
     for (const segment of part) {
       const ofSegment = postings.map((ofCondition) => ofCondition.get(segment.segment) ?? []);
       if (visit(segment, matchesIn(segment, classes, ofSegment))) return;
@@ -119,7 +128,7 @@ function matchesIn(
  */
 async function postingsOf(
   session: Session,
-  shelf: string,
+  partition: string,
   conditions: readonly Condition[],
   segments: readonly Segment[],
 ): Promise<Map<number, Posting[]>[]> {
@@ -131,7 +140,7 @@ async function postingsOf(
     const text = (marks: string): string =>
       `SELECT segment, places FROM search_postings WHERE shelf = ? AND ${condition} AND segment IN (${marks})`;
     const ofCondition = groupBy(
-      await allIn<Posting>(session, text, numbers, [shelf, ...values]),
+      await allIn<Posting>(session, text, numbers, [partition, ...values]),
       ({ segment }) => segment,
     );
     found.push(ofCondition);
@@ -148,10 +157,10 @@ class Page {
 
   constructor(
     private readonly limit: number,
-    loose: readonly Hit[],
+    unindexed: readonly Hit[],
   ) {
-    this.count = loose.length;
-    this.oldest = Math.min(...loose.map(({ created_at }) => created_at));
+    this.count = unindexed.length;
+    this.oldest = Math.min(...unindexed.map(({ created_at }) => created_at));
   }
 
   /** Whether there are enough that are newer than all of this segment, and so of those after it. */

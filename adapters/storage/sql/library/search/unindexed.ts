@@ -8,12 +8,12 @@ const STRIDE_MAX = 20_000;
 const GROWTH = 2;
 
 /**
- * The best of the loose items, by their texts, from the newest on.
+ * The best of the unindexed items, by their texts, from the newest on.
  *
  * There are few of them but for a while after many came at once.
  */
 export async function findUnindexed(session: Session, search: PartitionSearch): Promise<Hit[]> {
-  const { shelf, classes, limit } = search;
+  const { partition, classes, limit } = search;
   const [rank, tests] = [classOf(classes), testsOf(classes.at(-1) ?? [])];
   const bottomText = `SELECT created_at FROM search_loose WHERE shelf = ? AND created_at < ? ${NEWEST_FIRST}
     LIMIT 1 OFFSET ?`;
@@ -25,8 +25,8 @@ export async function findUnindexed(session: Session, search: PartitionSearch): 
   let top = Number.MAX_SAFE_INTEGER;
   for (let { stride } = search; ; stride = Math.min(GROWTH * stride, STRIDE_MAX)) {
     // Those of the same moment belong to the stride as well.
-    const [bottom] = await session.all<Pick<Hit, "created_at">>(bottomText, [shelf, top, stride]);
-    const range = [shelf, top, bottom?.created_at ?? Number.MIN_SAFE_INTEGER];
+    const [bottom] = await session.all<Pick<Hit, "created_at">>(bottomText, [partition, top, stride]);
+    const range = [partition, top, bottom?.created_at ?? Number.MIN_SAFE_INTEGER];
     const hits = await session.all<Hit>(text, [...rank.values, ...range, ...tests.values, limit]);
     found = [...found, ...hits].sort(bestFirst).slice(0, limit);
     const isFull = found.length === limit && found.every((hit) => hit.class === 0);

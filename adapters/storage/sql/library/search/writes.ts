@@ -31,7 +31,7 @@ const OF_ITEM = "shelf = ? AND created_at = ? AND item_id = ?";
 const DELETE_ITEM = `DELETE FROM search_items WHERE ${OF_ITEM}`;
 const DELETE_UNINDEXED = `DELETE FROM search_loose WHERE ${OF_ITEM}`;
 const FIND_SLOT = `SELECT slot FROM search_items WHERE ${OF_ITEM}`;
-const FILE_ITEM = `UPDATE search_items SET slot = ? WHERE ${OF_ITEM}`;
+const INDEX_ITEM = `UPDATE search_items SET slot = ? WHERE ${OF_ITEM}`;
 const FIND_DEAD = "SELECT dead FROM search_segments WHERE shelf = ? AND segment = ?";
 const MARK_DEAD = "UPDATE search_segments SET dead = ? WHERE shelf = ? AND segment = ?";
 const CLAIM = "SELECT id FROM search_upkeep WHERE id = 1";
@@ -43,7 +43,7 @@ const LAST_SEGMENT = "SELECT MAX(segment) AS last FROM search_segments WHERE she
 const OLDEST_UNINDEXED = `SELECT ${columnsOf(SEARCH_UNINDEXED)} FROM search_loose WHERE shelf = ?
   ORDER BY created_at, item_id LIMIT ?`;
 
-/** Items are found from now on: loose at first. */
+/** Items are found from now on: unindexed at first. */
 export async function insertSearchRows(session: Session, items: readonly ItemRow[]): Promise<void> {
   await session.insert(SEARCH_ITEMS, items);
   await session.insert(SEARCH_UNINDEXED, items);
@@ -62,14 +62,14 @@ export async function deleteSearchRows(
   items: readonly ItemRow[],
   { forUpdate }: Pick<Dialect, "forUpdate">,
 ): Promise<void> {
-  for (const { shelf, created_at, item_id } of items) {
-    const key = [shelf, created_at, item_id];
-    // In the order in which they are locked where they are filed.
+  for (const { shelf: partition, created_at, item_id } of items) {
+    const key = [partition, created_at, item_id];
+    // In the order in which indexing locks them.
     await session.run(DELETE_UNINDEXED, key);
     const [row] = await session.all<{ readonly slot: number | null }>(FIND_SLOT + forUpdate, key);
     await session.run(DELETE_ITEM, key);
     if (row === undefined || row.slot === null) continue;
-    const segment = [shelf, segmentOf(row.slot)];
+    const segment = [partition, segmentOf(row.slot)];
     const [found] = await session.all<Pick<SegmentRow, "dead">>(FIND_DEAD + forUpdate, segment);
     const dead = Positions.fromBitmap(found?.dead ?? null);
     dead.add(positionOf(row.slot));
@@ -84,40 +84,42 @@ export async function deleteSearchRows(
  * @param size items of a segment
  * @returns whether there may be more to do
  */
-export async function fileSegment(session: Session, size: number, { forUpdate, forClaim }: Locks): Promise<boolean> {
+export async function indexSegment(session: Session, size: number, { forUpdate, forClaim }: Locks): Promise<boolean> {
   // One process at a time: two would index the same items.
   const claimed = await session.all(CLAIM + forClaim);
   const due = claimed.length === 0 ? [] : await session.all<Pick<DueRow, "shelf">>(FIND_DUE, [PARTITIONS_AT_ONCE]);
-  for (const { shelf } of due) {
-    const [last] = await session.all(UNINDEXED_AT, [shelf, size - 1]);
+  for (const { shelf: partition } of due) {
+    const [last] = await session.all(UNINDEXED_AT, [partition, size - 1]);
     if (last === undefined) {
-      await session.run(FORGET_DUE, [shelf]);
+      await session.run(FORGET_DUE, [partition]);
       continue;
     }
-    await fileItems(session, shelf, await session.all<ItemRow>(OLDEST_UNINDEXED + forUpdate, [shelf, size]));
+    await indexItems(session, partition, await session.all<ItemRow>(OLDEST_UNINDEXED + forUpdate, [partition, size]));
     return true;
   }
   return due.length === PARTITIONS_AT_ONCE;
 }
 
-async function fileItems(session: Session, shelf: string, items: readonly ItemRow[]): Promise<void> {
-  const [found] = await session.all<{ readonly last: number | null }>(LAST_SEGMENT, [shelf]);
+async function indexItems(session: Session, partition: string, items: readonly ItemRow[]): Promise<void> {
+  const [found] = await session.all<{ readonly last: number | null }>(LAST_SEGMENT, [partition]);
   const segment = (found?.last ?? 0) + 1;
   const postings = await placesByTerm(items);
   // In the order of their key, which is that of writing.
   for await (const terms of inChunks([...postings.keys()].sort())) {
     await session.insert(
       SEARCH_POSTINGS,
-      terms.map((term) => ({ shelf, segment, term, places: encodePlaces(postings.get(term) ?? []) })),
+      terms.map((term) =>
+        SEARCH_POSTINGS.toRow({ partition, segment, term, places: encodePlaces(postings.get(term) ?? []) }),
+      ),
     );
   }
   const keys = items.map(({ created_at, item_id }, position) => ({
     slot: slotOf(segment, position),
-    key: [shelf, created_at, item_id],
+    key: [partition, created_at, item_id],
   }));
   for await (const part of inChunks(keys)) {
     await session.runEach(
-      FILE_ITEM,
+      INDEX_ITEM,
       part.map(({ slot, key }) => [slot, ...key]),
     );
     await session.runEach(
@@ -126,7 +128,7 @@ async function fileItems(session: Session, shelf: string, items: readonly ItemRo
     );
   }
   const [oldest, newest] = [items[0]?.created_at ?? 0, items.at(-1)?.created_at ?? 0];
-  await session.insert(SEARCH_SEGMENTS, [{ shelf, segment, newest, oldest, dead: null }]);
+  await session.insert(SEARCH_SEGMENTS, [SEARCH_SEGMENTS.toRow({ partition, segment, newest, oldest, dead: null })]);
 }
 
 /** For each term, and each of its places, the positions of the items that have it there. */
