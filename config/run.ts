@@ -104,6 +104,7 @@ async function runUntilSignal(
   const signal = nextStopSignal(process, settings.jobs.drainSeconds * 1000, () =>
     logger.warn("The stop took too long and is ended by force; jobs that were at work are left to their leases"),
   );
+  signal.again.addEventListener("abort", () => logger.info("Stopping at once: a second signal came"));
   const report = new StopReport(process.stderr, logger);
   let isFinished = false;
   try {

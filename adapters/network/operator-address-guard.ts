@@ -13,9 +13,8 @@ const systemLookup: LookUpName = async (name) => {
 
 /**
  * For addresses that the operator wrote, such as a provider's base URL and the endpoint of a bucket: they may be
- * anywhere,
- * and a name means what it means to other programs on the machine, search domains included. Only the metadata addresses
- * of clouds have to be written as such: no name leads there.
+ * anywhere, and a name means what it means to other programs on the machine, search domains included. Only the metadata
+ * addresses of clouds have to be written as such: no name leads there.
  */
 export class OperatorAddressGuard implements AddressGuard {
   constructor(private readonly lookUp: LookUpName = systemLookup) {}

@@ -85,7 +85,7 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
       id: "index-pending",
       description: "Indexes pending items of the library for searches.",
       everyMs: EVERY_MS,
-      run: (signal) => repeat(INDEX_STEPS, signal, () => unitOfWork.inTransaction((tx) => library.fileForSearch(tx))),
+      run: (signal) => repeat(INDEX_STEPS, signal, () => unitOfWork.inTransaction((tx) => library.indexPending(tx))),
     },
     collectAudio(deps),
   ];

@@ -26,9 +26,8 @@ export function isAllowedHost(text: string): boolean {
 
 /**
  * The rule of where a plugin's calls and uploads may go. An origin that the operator wrote may be plain http and
- * private, as may every URL
- * of the same origin that a response names; anything else is https, at a host that is listed. Whether its address is
- * public is checked when the connection is opened.
+ * private, as may every URL of the same origin that a response names; anything else is https, at a host that is listed.
+ * Whether its address is public is checked when the connection is opened.
  */
 export class OutgoingRule {
   readonly providerId: string;

@@ -14,10 +14,8 @@ const HOSTS_MAX = 10_000;
 
 /**
  * The hosts that one process delivers to: how many attempts each may have under way, of all accounts together, and
- * which
- * of them fail. A failing host backs off as one, however many endpoints lead there. Kept in memory: after a restart a
- * host
- * is failing again after a few attempts.
+ * which of them fail. A failing host backs off as one, however many endpoints lead there. Kept in memory: after a
+ * restart a host is failing again after a few attempts.
  */
 export class Hosts {
   private readonly health = new Map<string, HostHealth>();

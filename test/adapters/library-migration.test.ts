@@ -71,7 +71,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(await searches()).to.deep.equal(before);
       expect(await database.write.schema.hasTable("search_terms")).to.equal(false);
       expect(await database.write("search_due").select("shelf")).to.deep.equal([{ shelf: "pls/many" }]);
-      while (await storage.inTransaction((tx) => library.fileForSearch(tx))) continue;
+      while (await storage.inTransaction((tx) => library.indexPending(tx))) continue;
       expect(await database.write("search_segments").select("shelf", "segment")).to.deep.equal([
         { shelf: "pls/many", segment: 1 },
       ]);

@@ -74,7 +74,7 @@ const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Stora
     library.searchTracks(search({ mood: "calm", activity: "focus", words: ["ra"] })),
   "a search of a word that is longer than the index has it": (library) =>
     library.searchTracks(search({ words: ["ra".repeat(30)] })),
-  "filing what was added": (library, { inTransaction }) => inTransaction((tx) => library.fileForSearch(tx)),
+  "filing what was added": (library, { inTransaction }) => inTransaction((tx) => library.indexPending(tx)),
   "a search of playlists by title": (library) => library.searchPlaylists(search({ words: ["quiet"] })),
   "a search of playlists by a rare tag": (library) => library.searchPlaylists(search({ activity: "diving" })),
   "a search of playlists by a common tag": (library) => library.searchPlaylists(search({ mood: "calm" })),
@@ -176,7 +176,7 @@ async function fill({ database, library, inTransaction }: Storage): Promise<void
     );
     await library.insertPlaylists(tx, playlists);
   });
-  while (await inTransaction((tx) => library.fileForSearch(tx))) continue;
+  while (await inTransaction((tx) => library.indexPending(tx))) continue;
   // Some are not indexed yet.
   await inTransaction((tx) =>
     library.insertTracks(

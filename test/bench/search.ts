@@ -80,7 +80,7 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
 /** As the maintenance does. */
 async function file({ library, inTransaction }: Open): Promise<void> {
   let isMore = true;
-  while (isMore) isMore = await inTransaction((tx) => library.fileForSearch(tx));
+  while (isMore) isMore = await inTransaction((tx) => library.indexPending(tx));
 }
 
 async function timed<T>(values: readonly T[], work: (value: T) => Promise<unknown>): Promise<number[]> {

@@ -92,6 +92,16 @@ export class FermataProcess {
     this.child.kill(name);
   }
 
+  /**
+   * Repeats a signal until the process counts it as a second one: those of the first second are an echo of the first.
+   */
+  async signalAgain(name: NodeJS.Signals): Promise<void> {
+    const repeat = setInterval(() => this.signal(name), 100);
+    await eventually("a second signal", () => this.stderr.includes("a second signal came") || this.hasExited).finally(
+      () => clearInterval(repeat),
+    );
+  }
+
   /** Kills it, as a power failure would. */
   async kill(): Promise<void> {
     this.signal("SIGKILL");

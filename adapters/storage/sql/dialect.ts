@@ -12,7 +12,10 @@ export interface Dialect {
   /** How long one statement waits for a lock, unless said otherwise. */
   readonly lockWaitMs: number;
 
-  /** How many transactions can make progress at once; 1: every writer waits for the one before, and locks no rows. */
+  /**
+   * How many transactions can make progress at once. 1: every writer waits for the one before, so that `forUpdate` and
+   * `forClaim` are empty. More: rows are locked, in ascending order, and as many lanes commit groups side by side.
+   */
   readonly concurrentWriters: number;
   /**
    * Ends a SELECT whose rows stay as they are until the transaction ends. Empty where a transaction is the only writer
@@ -25,7 +28,10 @@ export interface Dialect {
   readonly forClaim: string;
 
   readonly columns: ColumnTypes;
-  /** Follows a table's name in a query that must use this index; empty where the engine chooses it by itself. */
+  /**
+   * Follows a table's name in a query that must use this index. Empty where the engine chooses it by itself: a test of
+   * its query plans shows that it does.
+   */
   useIndex(name: string): string;
   /** Reads something of the database itself, without side effects. */
   readonly probe: string;
@@ -34,9 +40,12 @@ export interface Dialect {
   /** Finds a row when there is a table with the name given. */
   readonly findTable: string;
 
-  /** True: the transaction may succeed when it runs again from its start. False: it would fail again. */
+  /** True: the unit of work runs the transaction again from its start. False: it passes the error on. */
   isLostRace(error: unknown): boolean;
-  /** True: the engine cannot be reached, stays busy, or cannot write now. False: the statement itself is at fault. */
+  /**
+   * True: the engine cannot be reached, stays busy, or cannot write now; callers get 503 and workers try again. False:
+   * the statement itself is at fault; callers get 500, and the log has the cause.
+   */
   isUnavailable(error: unknown): boolean;
 
   /** Opens both handles, making what is missing. @throws {Error} naming what cannot be opened */

@@ -11,6 +11,19 @@ export function allOf<Row>(session: Reads, query: string, values: Iterable<SqlVa
   return session.allEach<Row>(query, lists);
 }
 
+/**
+ * {@link allOf} of rows that each value names at most one of. @returns the items by what `entryOf` names them by;
+ * values without a row are missing
+ */
+export async function mapOf<Row, Key, Item>(
+  session: Reads,
+  query: string,
+  values: Iterable<SqlValue>,
+  entryOf: (row: Row) => readonly [Key, Item],
+): Promise<Map<Key, Item>> {
+  return new Map((await allOf<Row>(session, query, values)).map(entryOf));
+}
+
 /** The one row that a query finds, or null. */
 export async function oneOf<Row, Item>(
   session: Reads,

@@ -11,8 +11,7 @@ export class UnstorableValueError extends Error {
 
 /**
  * Every value goes by here before it is bound. A number that is not finite would become the name of a column in the
- * text
- * of MySQL, and an object a list of assignments; SQLite would store infinity.
+ * text of MySQL, and an object a list of assignments; SQLite would store infinity.
  *
  * @throws {UnstorableValueError} naming what it is, not what it holds
  */

@@ -81,15 +81,21 @@ export interface ProviderCapabilities {
    * `lookup` or the grace time and is refunded.
    */
   readonly idempotentSubmit: boolean;
-  /** `lookup` finds what an attempt left there. */
+  /**
+   * `lookup` finds what an attempt left there. False: an attempt whose reply was lost is repeated where
+   * `idempotentSubmit` allows it; elsewhere a late callback or the grace time decides, and the job is refunded.
+   */
   readonly lookup: boolean;
   /** How long after a submission `lookup` may still not see it: `absent` is believed from then on. 0 by default. */
   readonly lookupSettlesMs?: number;
-  /** `cancel` stops accepted work, at least sometimes. */
+  /** `cancel` stops accepted work, at least sometimes. False: work that no job needs any more runs to its end there. */
   readonly cancel: boolean;
-  /** It reports to `callbackUrl`. `signed`: `parseCallback` can verify the signature. */
+  /**
+   * It reports to `callbackUrl`. `signed`: `parseCallback` can verify the signature, and its result is used. `hints`: a
+   * callback only makes the job due for a poll. `none`, the default: the job gets no callback URL.
+   */
   readonly callbacks?: "none" | "hints" | "signed";
-  /** Operations other than generations. */
+  /** Operations other than generations. Missing: the provider is never asked for them, and no route leads to it. */
   readonly stemSplit?: SplitCapability;
   readonly vocalRemoval?: SplitCapability;
 }
@@ -101,10 +107,10 @@ export interface ProviderHost {
   readonly models: readonly ProviderModel[];
   /**
    * For calls of the provider's API: the one way out that a plugin has. It reaches what the operator wrote in settings,
-   * and by https the
-   * public addresses of the definition's `hosts`; any other call throws a {@link ProviderFailure} `misconfigured` with
-   * nothing sent. Redirects that it follows are checked alike. An error whose `notSent` is true, itself or among its
-   * causes, says that no connection came about. Files are not fetched with it: give them as a {@link UrlSource}.
+   * and by https the public addresses of the definition's `hosts`; any other call throws a {@link ProviderFailure}
+   * `misconfigured` with nothing sent. Redirects that it follows are checked alike. An error whose `notSent` is true,
+   * itself or among its causes, says that no connection came about. Files are not fetched with it: give them as a
+   * {@link UrlSource}.
    */
   readonly fetch: typeof fetch;
   /**

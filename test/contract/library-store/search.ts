@@ -27,7 +27,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
       ...wanted,
     });
   const file = async (): Promise<void> => {
-    while (await opened().inTransaction((tx) => opened().library.fileForSearch(tx))) continue;
+    while (await opened().inTransaction((tx) => opened().library.indexPending(tx))) continue;
   };
   const find = async (text: string, viewer?: AccountId): Promise<Track["id"][]> => {
     const found = await search({ words: foldWords(text), ...(viewer === undefined ? {} : { viewer }) });
@@ -286,7 +286,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     };
     await add(...tracks);
     const broken = opened().inTransaction(async (tx) => {
-      await opened().library.fileForSearch(tx);
+      await opened().library.indexPending(tx);
       throw new Error("no");
     });
     expect(await broken.catch((error: Error) => error.message)).to.equal("no");

@@ -37,8 +37,7 @@ describe("The receiving hosts of webhooks", () => {
 
   for (const [what, reception, most] of [
     // Five failures in a row of the ten concurrent attempts; then one attempt at the end of each pause, which doubles
-    // up to 10
-    // min.
+    // up to 10 min.
     ["cannot be reached", fails("connect"), 25],
     // The first attempt of each endpoint is made: it may succeed where others fail.
     ["responds with errors alone", responses(500), 45],

@@ -6,6 +6,7 @@ import type { KnexDatabase } from "../database.js";
 import { ACCOUNTS, type AccountRow, API_KEYS, type ApiKeyRow } from "./account-tables.js";
 import { emptyBalance } from "../../../../core/credits/balance.js";
 import { BALANCES } from "../ledger/ledger-tables.js";
+import { mapOf } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
 const FIND_ACCOUNT = `SELECT ${columnsOf(ACCOUNTS)} FROM accounts WHERE id = ?`;
@@ -44,10 +45,9 @@ export class KnexAccountStore implements AccountStore {
     );
   }
 
-  async findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>> {
-    const lists = ids.map((id) => [id]);
-    const rows = await this.database.reading((session) => session.allEach<AccountRow>(FIND_ACCOUNT, lists));
-    return new Map(rows.map((row) => [row.id, ACCOUNTS.fromRow(row)]));
+  findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>> {
+    const entryOf = (row: AccountRow): [AccountId, Account] => [row.id, ACCOUNTS.fromRow(row)];
+    return this.database.reading((session) => mapOf(session, FIND_ACCOUNT, ids, entryOf));
   }
 
   async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {
@@ -77,10 +77,9 @@ export class KnexAccountStore implements AccountStore {
     await sessionOf(tx).insert(API_KEYS, keys.map(API_KEYS.toRow));
   }
 
-  async findKeyHolders(tokenHashes: readonly string[]): Promise<Map<string, KeyHolder>> {
-    const lists = tokenHashes.map((hash) => [hash]);
-    const rows = await this.database.reading((session) => session.allEach<KeyHolderRow>(FIND_KEY_HOLDER, lists));
-    return new Map(rows.map((row) => [row.token_hash, toKeyHolder(row)]));
+  findKeyHolders(tokenHashes: readonly string[]): Promise<Map<string, KeyHolder>> {
+    const entryOf = (row: KeyHolderRow): [string, KeyHolder] => [row.token_hash, toKeyHolder(row)];
+    return this.database.reading((session) => mapOf(session, FIND_KEY_HOLDER, tokenHashes, entryOf));
   }
 
   async listKeys(accountId: AccountId): Promise<ApiKey[]> {

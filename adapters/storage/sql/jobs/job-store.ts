@@ -9,7 +9,6 @@ import type {
   JobStatus,
 } from "../../../../core/jobs/job.js";
 import type {
-  AttemptUpdate,
   ClaimedJob,
   ClaimRequest,
   EndedJobsCursor,
@@ -19,9 +18,10 @@ import type {
   JobUpdate,
   ProviderWork,
 } from "../../../../core/ports/job-store.js";
-import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
-import * as attempts from "./attempt-queries.js";
-import type { KnexDatabase } from "../database.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import { groupBy } from "../lists.js";
+import { allOf, mapOf } from "../rows.js";
+import { AttemptQueries, attemptsOf } from "./attempt-queries.js";
 import { writeGuarded } from "./guarded-updates.js";
 import {
   JOB_OUTPUTS,
@@ -69,12 +69,7 @@ const NEXT_DUE =
   "SELECT due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
 const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM job_outputs WHERE job_id = ? ORDER BY position`;
 
-export class KnexJobStore implements JobStore {
-  constructor(
-    private readonly database: KnexDatabase,
-    private readonly unitOfWork: UnitOfWork,
-  ) {}
-
+export class KnexJobStore extends AttemptQueries implements JobStore {
   async insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void> {
     await sessionOf(tx).insert(JOBS, jobs.map(toJobRow));
   }
@@ -84,10 +79,9 @@ export class KnexJobStore implements JobStore {
     return (await sessionOf(tx).allEach<JobRow>(FIND_REFERENCE, lists)).map(toJob);
   }
 
-  async findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>> {
-    const lists = ids.map((id) => [id]);
-    const rows = await this.database.reading((session) => session.allEach<JobRow>(FIND, lists));
-    return new Map(rows.map((row) => [row.id, toJob(row)]));
+  findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>> {
+    const entryOf = (row: JobRow): [JobId, Job] => [row.id, toJob(row)];
+    return this.database.reading((session) => mapOf(session, FIND, ids, entryOf));
   }
 
   async listJobs(filter: JobFilter): Promise<Job[]> {
@@ -100,16 +94,14 @@ export class KnexJobStore implements JobStore {
     return this.listByStatus(["queued", "processing"], `AND created_at < ? ${WAITING}`, [createdBefore], "ASC", limit);
   }
 
-  async lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>> {
-    const ascending = [...new Set(ids)].sort().map((id) => [id]);
-    const rows = await sessionOf(tx).allEach<JobStateRow>(LOCK + this.database.dialect.forUpdate, ascending);
-    return new Map(rows.map((row) => [row.id, toJobState(row)]));
+  lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>> {
+    const entryOf = (row: JobStateRow): [JobId, JobState] => [row.id, toJobState(row)];
+    return mapOf(sessionOf(tx), LOCK + this.database.dialect.forUpdate, [...ids].sort(), entryOf);
   }
 
-  async requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>> {
-    const lists = [...new Set(ids)].map((id) => [id]);
-    const rows = await sessionOf(tx).allEach<Pick<JobRow, "id" | "request">>(REQUESTS, lists);
-    return new Map(rows.map((row) => [row.id, toRequest(row)]));
+  requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>> {
+    const entryOf = (row: Pick<JobRow, "id" | "request">): [JobId, JobRequest] => [row.id, toRequest(row)];
+    return mapOf(sessionOf(tx), REQUESTS, ids, entryOf);
   }
 
   async claimJobs(request: ClaimRequest): Promise<ClaimedJob[]> {
@@ -133,10 +125,8 @@ export class KnexJobStore implements JobStore {
       );
       // Each phase comes in its own order, straight from the index.
       const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
-      const tried = await attempts.attemptsOf(
-        session,
-        longestDue.map(({ id }) => id),
-      );
+      const ids = longestDue.map(({ id }) => id);
+      const tried = await attemptsOf(session, ids);
       const claims = longestDue.map((row) => toClaim(row, tried.get(row.id) ?? [], request));
       await session.runEach(
         CLAIM,
@@ -184,34 +174,6 @@ export class KnexJobStore implements JobStore {
     return new Map(rows.map((row) => [row.provider_id, row.total]));
   }
 
-  async findOverdueAttempts(now: number, limit: number): Promise<JobId[]> {
-    return this.database.reading((session) => attempts.overdueJobs(session, now, limit));
-  }
-
-  async insertAttempts(tx: Transaction, added: readonly JobAttempt[]): Promise<void> {
-    await attempts.insertAttempts(sessionOf(tx), added);
-  }
-
-  async updateAttempts(tx: Transaction, updates: readonly AttemptUpdate[]): Promise<void> {
-    await attempts.updateAttempts(sessionOf(tx), updates);
-  }
-
-  async attemptsIn(tx: Transaction, jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
-    return attempts.attemptsOf(sessionOf(tx), jobIds);
-  }
-
-  async listAttempts(jobId: JobId): Promise<JobAttempt[]> {
-    return (await this.attemptsOf([jobId])).get(jobId) ?? [];
-  }
-
-  async attemptsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
-    return this.database.reading((session) => attempts.attemptsOf(session, jobIds));
-  }
-
-  async renderTimes(providerId: string, modelId: string, limit: number): Promise<number[]> {
-    return this.database.reading((session) => attempts.renderTimes(session, providerId, modelId, limit));
-  }
-
   async countWork(providerId: string, countMax: number): Promise<ProviderWork> {
     const lists = LIVE_PHASES.map((phase) => [providerId, phase, countMax]);
     const rows = await this.database.reading((session) => session.allEach<{ total: number }>(COUNT_PHASE, lists));
@@ -242,20 +204,9 @@ export class KnexJobStore implements JobStore {
   }
 
   async outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>> {
-    const lists = jobIds.map((id) => [id]);
-    const rows = await this.database.reading((session) => session.allEach<OutputRow>(LIST_OUTPUTS, lists));
-    const outputs = new Map<JobId, JobOutput[]>();
-    for (const row of rows) outputs.set(row.job_id, [...(outputs.get(row.job_id) ?? []), toOutput(row)]);
-    return outputs;
-  }
-
-  async claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<JobAttempt[]> {
-    const isDue = await this.database.reading((session) => attempts.anyCancelDue(session, providerId, now));
-    if (!isDue) return [];
-    const lock = this.database.dialect.forClaim;
-    return this.unitOfWork.inTransaction((tx) =>
-      attempts.claimCancels(sessionOf(tx), { providerId, now, dueAgainAt, limit, lock }),
-    );
+    const rows = await this.database.reading((session) => allOf<OutputRow>(session, LIST_OUTPUTS, jobIds));
+    const outputs = [...groupBy(rows, (row) => row.job_id)];
+    return new Map(outputs.map(([jobId, ofJob]) => [jobId, ofJob.map(toOutput)]));
   }
 
   /** How many waiting jobs may be claimed. Under a limit, the claims for one provider are made one after another. */

@@ -1,17 +1,17 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
 import { HELD, RENEW } from "../jobs/lease-rows.js";
 import { readTime } from "../storage-time.js";
-import type { Line, LineOptions } from "./line.js";
+import type { DedicatedConnection, ConnectionOptions } from "./dedicated-connection.js";
 
 /** By scheme of `storage.url`. Only what is used is loaded: the thread is to be small, and quick to start. */
-const LINES: Readonly<Record<string, (options: LineOptions) => Promise<Line>>> = {
-  sqlite: async (options) => (await import("./sqlite-line.js")).openSqliteLine(options),
-  mysql: async (options) => (await import("./mysql-line.js")).openMysqlLine(options),
+const CONNECTIONS: Readonly<Record<string, (options: ConnectionOptions) => Promise<DedicatedConnection>>> = {
+  sqlite: async (options) => (await import("./sqlite-connection.js")).openSqliteConnection(options),
+  mysql: async (options) => (await import("./mysql-connection.js")).openMysqlConnection(options),
 };
 
 /** The dedicated connection of the lease renewal, opened when it is needed, and again after an error. */
 export class HeartbeatConnection {
-  private line: Line | null = null;
+  private connection: DedicatedConnection | null = null;
 
   constructor(
     private readonly url: string,
@@ -24,45 +24,45 @@ export class HeartbeatConnection {
    * outlives a statement, even if this process is stopped right then.
    */
   async renewLeases(owner: ProcessId, jobIds: readonly JobId[]): Promise<Map<JobId, number>> {
-    const line = await this.opened();
+    const connection = await this.opened();
     try {
-      const leaseUntil = (await readTime(line.session, line.timeQuery)) + this.leaseMs;
+      const leaseUntil = (await readTime(connection.session, connection.timeQuery)) + this.leaseMs;
       let locked: Error | null = null;
       for (const id of jobIds) {
         try {
-          await line.session.run(RENEW, [leaseUntil, id, owner]);
+          await connection.session.run(RENEW, [leaseUntil, id, owner]);
         } catch (error) {
-          if (!line.isRowLocked(error)) throw error;
+          if (!connection.isRowLocked(error)) throw error;
           locked = error as Error;
         }
       }
       if (locked !== null) throw locked;
-      const rows = await line.session.allEach<{ readonly id: JobId; readonly fence: number }>(
+      const rows = await connection.session.allEach<{ readonly id: JobId; readonly fence: number }>(
         HELD,
         jobIds.map((id) => [id, owner]),
       );
       return new Map(rows.map(({ id, fence }) => [id, fence]));
     } catch (error) {
-      if (!line.isRowLocked(error)) await this.close();
+      if (!connection.isRowLocked(error)) await this.close();
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    const { line } = this;
-    this.line = null;
-    await line?.close();
+    const { connection } = this;
+    this.connection = null;
+    await connection?.close();
   }
 
-  private async opened(): Promise<Line> {
-    if (this.line?.isOpen === false) await this.close();
-    if (this.line === null) {
+  private async opened(): Promise<DedicatedConnection> {
+    if (this.connection?.isOpen === false) await this.close();
+    if (this.connection === null) {
       const at = this.url.indexOf(":");
-      const open = LINES[this.url.slice(0, at)];
+      const open = CONNECTIONS[this.url.slice(0, at)];
       if (open === undefined)
         throw new Error(`Leases cannot be renewed in a storage of this kind: ${this.url.slice(0, at)}.`);
-      this.line = await open({ target: this.url.slice(at + 1), leaseMs: this.leaseMs });
+      this.connection = await open({ target: this.url.slice(at + 1), leaseMs: this.leaseMs });
     }
-    return this.line;
+    return this.connection;
   }
 }

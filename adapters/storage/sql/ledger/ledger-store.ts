@@ -12,6 +12,7 @@ import {
   toLedgerEntry,
   toLedgerEntryRow,
 } from "./ledger-tables.js";
+import { mapOf, oneOf } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
 const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM balances WHERE account_id = ?`;
@@ -23,16 +24,13 @@ const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM ledger_entries WH
 export class KnexLedgerStore implements LedgerStore {
   constructor(private readonly database: KnexDatabase) {}
 
-  async lockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
-    const ascending = [...new Set(accountIds)].sort().map((id) => [id]);
-    const rows = await sessionOf(tx).allEach<BalanceRow>(FIND_BALANCE + this.database.dialect.forUpdate, ascending);
-    return new Map(rows.map((row) => [row.account_id, BALANCES.fromRow(row)]));
+  lockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
+    const query = FIND_BALANCE + this.database.dialect.forUpdate;
+    return mapOf(sessionOf(tx), query, [...accountIds].sort(), balanceEntry);
   }
 
-  async findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
-    const lists = accountIds.map((id) => [id]);
-    const rows = await this.database.reading((session) => session.allEach<BalanceRow>(FIND_BALANCE, lists));
-    return new Map(rows.map((row) => [row.account_id, BALANCES.fromRow(row)]));
+  findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
+    return this.database.reading((session) => mapOf(session, FIND_BALANCE, accountIds, balanceEntry));
   }
 
   async apply(tx: Transaction, movements: readonly Movement[]): Promise<void> {
@@ -48,9 +46,8 @@ export class KnexLedgerStore implements LedgerStore {
     );
   }
 
-  async findByReference(tx: Transaction, reference: string): Promise<LedgerEntry | null> {
-    const [row] = await sessionOf(tx).all<LedgerEntryRow>(FIND_REFERENCE, [reference]);
-    return row === undefined ? null : toLedgerEntry(row);
+  findByReference(tx: Transaction, reference: string): Promise<LedgerEntry | null> {
+    return oneOf(sessionOf(tx), FIND_REFERENCE, [reference], toLedgerEntry);
   }
 
   async entriesOfJob(jobId: JobId): Promise<LedgerEntry[]> {
@@ -68,4 +65,8 @@ export class KnexLedgerStore implements LedgerStore {
   audit(): Promise<LedgerAudit> {
     return auditLedger((work) => this.database.snapshot(work), this.database.dialect.concurrentWriters);
   }
+}
+
+function balanceEntry(row: BalanceRow): readonly [AccountId, Balance] {
+  return [row.account_id, BALANCES.fromRow(row)];
 }

@@ -29,7 +29,7 @@ export class KnexLibraryStore extends PlaylistQueries implements LibraryStore {
     return this.database.reading((session) => this.searches.playlists(session, search));
   }
 
-  fileForSearch(tx: Transaction): Promise<boolean> {
+  indexPending(tx: Transaction): Promise<boolean> {
     return indexSegment(sessionOf(tx), this.searchLimits.segment, this.database.dialect);
   }
 }

@@ -57,7 +57,7 @@ export class NoConnectionError extends Error {
 
 /** The server took a statement and says nothing more: it hangs, or the network does. */
 export class NoResponseError extends Error {
-  override readonly name = "NoAnswerError";
+  override readonly name = "NoResponseError";
 }
 
 interface DriverError {

@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ProcessId, WebhookDeliveryId, WebhookEndpointId } from "../../../../core/ids.js";
-import type { DeliveryClaim } from "../../../../core/ports/webhook-store.js";
+import type { ProcessId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../../../../core/ids.js";
+import type { ClaimedDelivery, DeliveryClaim, WebhookStore } from "../../../../core/ports/webhook-store.js";
 import type { WebhookDelivery } from "../../../../core/ports/webhook-records.js";
-import type { Dialect } from "../dialect.js";
-import { columnsOf, type Session, type SqlValue } from "../session.js";
-import { type DeliveryRow, WEBHOOK_DELIVERIES } from "./webhook-tables.js";
+import { assert } from "../../../../core/assert.js";
+import type { WebhookEvent } from "../../../../core/ports/webhook-records.js";
+import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
+import type { KnexDatabase } from "../database.js";
+import { mapOf } from "../rows.js";
+import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
+import { EndpointQueries } from "./webhook-endpoint-queries.js";
+import { type DeliveryRow, type EventRow, WEBHOOK_DELIVERIES, WEBHOOK_EVENTS } from "./webhook-tables.js";
 
 /** As many due deliveries are looked through one by one. */
 const DUE_MAX = 200;
@@ -16,6 +21,7 @@ const PAGE_SIZE = { first: 50, perEndpoint: 4, max: 500 } as const;
  */
 const DROP_STEP = 500;
 
+const FIND_EVENT = `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM webhook_events WHERE id = ?`;
 const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM webhook_deliveries WHERE state = 'pending' AND due_at >= 0";
 const DROP =
   "UPDATE webhook_deliveries SET state = 'dropped', fence = fence + 1, lease_owner = NULL, due_at = NULL, " +
@@ -28,19 +34,25 @@ interface DueRow {
   readonly due_at: number;
 }
 
+type DueMethods = "endpointsWithDue" | "claimDeliveries" | "dropPending" | "nextDeliveryAt" | "countPending";
+
 /**
- * What a store asks of the pending deliveries, on a session that it is given. Nothing here takes longer because one
- * endpoint has a backlog; the indexes are named, since what an engine guesses of them when one has piled up reads or
- * locks all of it.
+ * The pending deliveries of a webhook store. Nothing here takes longer because one endpoint has a backlog; the indexes
+ * are named, since what an engine guesses of them when one has piled up reads or locks all of it.
  */
-export class DueQueries {
+export class DueQueries extends EndpointQueries implements Pick<WebhookStore, DueMethods> {
   private readonly due: string;
   private readonly pendingPage: string;
   private readonly dueOfEndpoint: string;
   private readonly count: string;
   private readonly page: string;
 
-  constructor({ useIndex, forClaim }: Pick<Dialect, "useIndex" | "forClaim">) {
+  constructor(
+    database: KnexDatabase,
+    private readonly unitOfWork: UnitOfWork,
+  ) {
+    super(database);
+    const { useIndex, forClaim } = database.dialect;
     const next = `webhook_deliveries${useIndex("webhook_deliveries_next")}`;
     const byEndpoint = `webhook_deliveries${useIndex("webhook_deliveries_due")}`;
     const byAge = `webhook_deliveries${useIndex("webhook_deliveries_endpoint")}`;
@@ -59,14 +71,39 @@ export class DueQueries {
   }
 
   /** Found among the few that are due, most of the time; where more have piled up, by an index skip scan. */
-  async endpoints(session: Session, now: number): Promise<WebhookEndpointId[]> {
-    const due = await session.all<DueRow>(this.due, [now, DUE_MAX]);
-    const found = due.length < DUE_MAX ? due : (await this.firstOfEach(session)).filter((first) => first.due_at <= now);
-    return [...new Set(found.map((row) => row.endpoint_id))];
+  endpointsWithDue(now: number): Promise<WebhookEndpointId[]> {
+    return this.database.reading(async (session) => {
+      const due = await session.all<DueRow>(this.due, [now, DUE_MAX]);
+      const found =
+        due.length < DUE_MAX ? due : (await this.firstOfEach(session)).filter(({ due_at }) => due_at <= now);
+      return [...new Set(found.map((row) => row.endpoint_id))];
+    });
+  }
+
+  async claimDeliveries(
+    claims: readonly DeliveryClaim[],
+    now: number,
+    owner: ProcessId,
+    leaseUntil: number,
+  ): Promise<ClaimedDelivery[]> {
+    if (claims.length === 0) return [];
+    return this.unitOfWork.inTransaction(async (tx) => {
+      const session = sessionOf(tx);
+      const deliveries = await this.claim(session, claims, { now, owner, leaseUntil });
+      const events = await this.eventsIn(
+        session,
+        deliveries.map(({ eventId }) => eventId),
+      );
+      return deliveries.map((delivery) => {
+        const event = events.get(delivery.eventId);
+        assert(event !== undefined, "a delivery goes with its event, and is deleted with it");
+        return { delivery, event };
+      });
+    });
   }
 
   /** Never waits: what another claim holds is left to it. */
-  async claim(
+  private async claim(
     session: Session,
     claims: readonly DeliveryClaim[],
     { now, owner, leaseUntil }: { readonly now: number; readonly owner: ProcessId; readonly leaseUntil: number },
@@ -88,8 +125,8 @@ export class DueQueries {
     return [...claimed.values()];
   }
 
-  /** @returns how many */
-  async drop(session: Session, endpointId: WebhookEndpointId, now: number): Promise<number> {
+  async dropPending(tx: Transaction, endpointId: WebhookEndpointId, now: number): Promise<number> {
+    const session = sessionOf(tx);
     let dropped = 0;
     let last: Pick<DeliveryRow, "id" | "created_at"> | undefined;
     for (;;) {
@@ -108,14 +145,18 @@ export class DueQueries {
     }
   }
 
-  async nextAt(session: Session): Promise<number | null> {
-    const [row] = await session.all<{ readonly due_at: number | null }>(NEXT_DUE);
+  async nextDeliveryAt(): Promise<number | null> {
+    const [row] = await this.database.reading((session) => session.all<{ readonly due_at: number | null }>(NEXT_DUE));
     return row?.due_at ?? null;
   }
 
-  async countPending(session: Session): Promise<number> {
-    const [row] = await session.all<{ readonly total: number }>(this.count);
+  async countPending(): Promise<number> {
+    const [row] = await this.database.reading((session) => session.all<{ readonly total: number }>(this.count));
     return row?.total ?? 0;
+  }
+
+  protected eventsIn(session: Session, ids: readonly WebhookEventId[]): Promise<Map<WebhookEventId, WebhookEvent>> {
+    return mapOf(session, FIND_EVENT, ids, (row: EventRow) => [row.id, WEBHOOK_EVENTS.fromRow(row)]);
   }
 
   /**

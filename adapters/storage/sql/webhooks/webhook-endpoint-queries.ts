@@ -2,7 +2,10 @@ import { assert } from "../../../../core/assert.js";
 import type { AccountId, WebhookEndpointId } from "../../../../core/ids.js";
 import type { WebhookEndpoint } from "../../../../core/ports/webhook-records.js";
 import type { KnexDatabase } from "../database.js";
-import { columnsOf, type Session } from "../session.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import type { WebhookStore } from "../../../../core/ports/webhook-store.js";
+import { allOf, mapOf, oneOf } from "../rows.js";
+import { columnsOf, sessionOf } from "../session.js";
 import { type EndpointRow, WEBHOOK_ENDPOINTS } from "./webhook-tables.js";
 
 const COLUMNS = columnsOf(WEBHOOK_ENDPOINTS);
@@ -18,58 +21,78 @@ const CHANGING = WEBHOOK_ENDPOINTS.columns.filter(
 );
 const SAVE = `UPDATE webhook_endpoints SET ${CHANGING.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`;
 
-/** What a store asks of the table of endpoints, on a session that it is given. */
-export class EndpointQueries {
-  constructor(private readonly database: KnexDatabase) {}
+type EndpointMethods =
+  | "lockEndpoints"
+  | "lockEndpoint"
+  | "insertEndpoint"
+  | "saveEndpoint"
+  | "deleteEndpoint"
+  | "listEndpoints"
+  | "findEndpoints"
+  | "listAllEndpoints"
+  | "activeEndpoints";
+
+/** The endpoints of a webhook store. */
+export class EndpointQueries implements Pick<WebhookStore, EndpointMethods> {
+  constructor(protected readonly database: KnexDatabase) {}
 
   /** The account's row is what additions wait for: an endpoint that is not there yet cannot be locked. */
-  async lockOfAccount(session: Session, accountId: AccountId): Promise<WebhookEndpoint[]> {
+  async lockEndpoints(tx: Transaction, accountId: AccountId): Promise<WebhookEndpoint[]> {
+    const session = sessionOf(tx);
     const { forUpdate } = this.database.dialect;
     const accounts = await session.all(FIND_ACCOUNT + forUpdate, [accountId]);
     assert(accounts.length === 1, "a webhook endpoint belongs to an account"); // FOR UPDATE locks no absent row
     const ids = await session.all<Pick<EndpointRow, "id">>(IDS_OF_ACCOUNT, [accountId]);
     // One by one by their ids, as everybody locks them: through the account's index, two would wait for each other.
-    const rows = await session.allEach<EndpointRow>(
+    const rows = await allOf<EndpointRow>(
+      session,
       FIND + forUpdate,
-      ids.map(({ id }) => [id]),
+      ids.map(({ id }) => id),
     );
     return rows.map(WEBHOOK_ENDPOINTS.fromRow).sort(newestFirst);
   }
 
-  async lock(session: Session, id: WebhookEndpointId): Promise<WebhookEndpoint | null> {
-    const [row] = await session.all<EndpointRow>(FIND + this.database.dialect.forUpdate, [id]);
-    return row === undefined ? null : WEBHOOK_ENDPOINTS.fromRow(row);
+  lockEndpoint(tx: Transaction, id: WebhookEndpointId): Promise<WebhookEndpoint | null> {
+    return oneOf(sessionOf(tx), FIND + this.database.dialect.forUpdate, [id], WEBHOOK_ENDPOINTS.fromRow);
   }
 
-  async save(session: Session, endpoint: WebhookEndpoint): Promise<void> {
+  async insertEndpoint(tx: Transaction, endpoint: WebhookEndpoint): Promise<void> {
+    await sessionOf(tx).insert(WEBHOOK_ENDPOINTS, [WEBHOOK_ENDPOINTS.toRow(endpoint)]);
+  }
+
+  async saveEndpoint(tx: Transaction, endpoint: WebhookEndpoint): Promise<void> {
     const row = WEBHOOK_ENDPOINTS.toRow(endpoint);
-    await session.run(SAVE, [...CHANGING.map((column) => row[column]), endpoint.id]);
+    await sessionOf(tx).run(SAVE, [...CHANGING.map((column) => row[column]), endpoint.id]);
   }
 
-  async ofAccount(accountId: AccountId): Promise<WebhookEndpoint[]> {
-    return (await this.database.reading((session) => session.all<EndpointRow>(OF_ACCOUNT, [accountId]))).map(
-      WEBHOOK_ENDPOINTS.fromRow,
-    );
+  async deleteEndpoint(tx: Transaction, id: WebhookEndpointId): Promise<void> {
+    await sessionOf(tx).run("DELETE FROM webhook_endpoints WHERE id = ?", [id]);
   }
 
-  async find(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
-    const lists = [...new Set(ids)].map((id) => [id]);
-    const rows = await this.database.reading((session) => session.allEach<EndpointRow>(FIND, lists));
-    return new Map(rows.map((row) => [row.id, WEBHOOK_ENDPOINTS.fromRow(row)]));
+  async listEndpoints(accountId: AccountId): Promise<WebhookEndpoint[]> {
+    const rows = await this.database.reading((session) => session.all<EndpointRow>(OF_ACCOUNT, [accountId]));
+    return rows.map(WEBHOOK_ENDPOINTS.fromRow);
   }
 
-  async page(after: WebhookEndpointId | null, limit: number): Promise<WebhookEndpoint[]> {
-    return (await this.database.reading((session) => session.all<EndpointRow>(PAGE, [after ?? "", limit]))).map(
-      WEBHOOK_ENDPOINTS.fromRow,
-    );
+  findEndpoints(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
+    const entryOf = (row: EndpointRow): [WebhookEndpointId, WebhookEndpoint] => [
+      row.id,
+      WEBHOOK_ENDPOINTS.fromRow(row),
+    ];
+    return this.database.reading((session) => mapOf(session, FIND, ids, entryOf));
   }
 
-  async active(
-    session: Session,
+  async listAllEndpoints(after: WebhookEndpointId | null, limit: number): Promise<WebhookEndpoint[]> {
+    const rows = await this.database.reading((session) => session.all<EndpointRow>(PAGE, [after ?? "", limit]));
+    return rows.map(WEBHOOK_ENDPOINTS.fromRow);
+  }
+
+  async activeEndpoints(
+    tx: Transaction,
     accountIds: readonly AccountId[],
   ): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]> {
-    const lists = [...new Set(accountIds)].sort().map((id) => [id]);
-    const rows = await session.allEach<Pick<EndpointRow, "id" | "account_id">>(ACTIVE, lists);
+    const ascending = [...accountIds].sort();
+    const rows = await allOf<Pick<EndpointRow, "id" | "account_id">>(sessionOf(tx), ACTIVE, ascending);
     return rows.map((row) => ({ id: row.id, accountId: row.account_id }));
   }
 }

@@ -1,7 +1,7 @@
 import type { Session } from "../session.js";
 
 /** One connection of an engine, with as little around it as there can be. */
-export interface Line {
+export interface DedicatedConnection {
   readonly session: Session;
   /** Reads the engine's clock; see `readTime`. */
   readonly timeQuery: string;
@@ -13,7 +13,7 @@ export interface Line {
   close(): Promise<void>;
 }
 
-export interface LineOptions {
+export interface ConnectionOptions {
   /** What follows the scheme in `storage.url`. */
   readonly target: string;
   readonly leaseMs: number;

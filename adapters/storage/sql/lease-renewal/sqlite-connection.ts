@@ -1,12 +1,12 @@
 import BetterSqlite3 from "better-sqlite3";
 import { SqliteSession } from "../sqlite/session.js";
 import { SQLITE_TIME } from "../storage-time.js";
-import type { Line, LineOptions } from "./line.js";
+import type { DedicatedConnection, ConnectionOptions } from "./dedicated-connection.js";
 
 const LOCK_WAIT_MS = 1_000;
 
 /** @throws {Error} there is no such file, or it cannot be opened */
-export async function openSqliteLine({ target }: LineOptions): Promise<Line> {
+export async function openSqliteConnection({ target }: ConnectionOptions): Promise<DedicatedConnection> {
   const connection = new BetterSqlite3(target, { fileMustExist: true, timeout: LOCK_WAIT_MS });
   // A renewal that a power cut undoes is one of a process that the same power cut has ended: nothing waits for the
   // disk.

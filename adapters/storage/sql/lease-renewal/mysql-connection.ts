@@ -4,7 +4,7 @@ import { cannotConnect } from "../mysql/errors.js";
 import { connectionOf, sessionSetup } from "../mysql/options.js";
 import { MysqlSession } from "../mysql/session.js";
 import { MYSQL_TIME } from "../storage-time.js";
-import type { Line, LineOptions } from "./line.js";
+import type { DedicatedConnection, ConnectionOptions } from "./dedicated-connection.js";
 
 const LOCK_WAIT_SECONDS = 1;
 /** More than the wait for a lock. */
@@ -15,7 +15,7 @@ const GOODBYE_MS = 500;
 const ROW_LOCKED = [1205, 1213];
 
 /** @throws {Error} no server answers */
-export async function openMysqlLine({ target, leaseMs }: LineOptions): Promise<Line> {
+export async function openMysqlConnection({ target, leaseMs }: ConnectionOptions): Promise<DedicatedConnection> {
   const connection = createConnection(connectionOf(target)) as Connection & {
     readonly stream: Socket;
   };
