@@ -1,4 +1,4 @@
-import { type Http, MetricsServer } from "../adapters/http/index.js";
+import type { Http, MetricsServer } from "../adapters/http/index.js";
 import type { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { openProviderSandbox } from "../adapters/sandbox/index.js";
 import type { KnexDatabase } from "../adapters/storage/sql/index.js";
@@ -89,7 +89,8 @@ export class AppProcess {
     return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
   }
 
-  stop(http: Http, options: AppStopOptions = {}): Promise<void> {
+  /** @param http null: it has no server */
+  stop(http: Http | null, options: AppStopOptions = {}): Promise<void> {
     this.stopping ??= this.close(http, options);
     return this.stopping;
   }
@@ -116,13 +117,14 @@ export class AppProcess {
     const { host, port } = settings.metrics;
     if (metricsPage === null) return null;
     if (port === null) return `${apiUrl}/metrics`;
+    const { MetricsServer } = await import("../adapters/http/index.js");
     this.metricsServer = await MetricsServer.open(metricsPage, host, port);
     const url = `${this.metricsServer.url}/metrics`;
     ports.logger.info("Metrics are served at a port of their own", { url });
     return url;
   }
 
-  private async close(http: Http, options: AppStopOptions): Promise<void> {
+  private async close(http: Http | null, options: AppStopOptions): Promise<void> {
     const { core, ports, settings, openedLast, database } = this.deps;
     const { shutdownGraceSeconds, drainSeconds } = settings.jobs;
     const graceMs = Math.min(shutdownGraceSeconds * 1000, GRACE_MAX_MS);
@@ -133,7 +135,7 @@ export class AppProcess {
       options.onStopped?.(stopped);
     };
     const closers: readonly (() => Promise<unknown>)[] = [
-      () => Promise.all([http.close(graceMs, options.now), this.metricsServer?.close(), stopWorking()]),
+      () => Promise.all([http?.close(graceMs, options.now), this.metricsServer?.close(), stopWorking()]),
       () => ports.rateLimiter.close(),
       () => core.api.requests.close(LOG_GRACE_MS),
       () => ports.webhookSender.close(),

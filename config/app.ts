@@ -1,4 +1,4 @@
-import { type Http } from "../adapters/http/index.js";
+import type { Http } from "../adapters/http/index.js";
 import type { Core } from "../core/create-core.js";
 import { type StopOptions, type StoppedWork } from "../core/execution/work-jobs.js";
 import type { ImportedLibrary } from "../core/library/import-library.js";
@@ -32,23 +32,14 @@ export interface AppLibrary extends Pick<Core["library"], "read" | "manage"> {
   upload(upload: TrackUpload): Promise<Track>;
 }
 
-/** An open Fermata: the use cases of its core, and its process. Several can live in one process. */
-export interface App extends Omit<Core, "library" | "api" | "createWorkers"> {
+/** {@link App} without the HTTP server: for commands and processes that only work on jobs. */
+export interface HeadlessApp extends Omit<Core, "library" | "api" | "createWorkers"> {
   readonly library: AppLibrary;
   readonly settings: Settings;
   readonly logger: Logger;
   /** The time by which all moments are stored: the storage's, unless another clock was given. */
   readonly clock: Clock;
   readonly plugins: readonly LoadedPlugin[];
-  /** The public API, to be mounted in an Express app; {@link listen} serves the same. */
-  readonly router: Http["router"];
-  /**
-   * Serves the API at `http.host` and `http.port`, and its figures where `metrics.host` and `metrics.port` say.
-   *
-   * @returns the address it listens on, and that of the figures; null: there are none
-   * @throws {Error} naming the address and why it cannot be had
-   */
-  listen(): Promise<{ readonly url: string; readonly metricsUrl: string | null }>;
   /** Begins to work on jobs in this process. */
   work(): Promise<void>;
   /** True until the first account is created. */
@@ -60,6 +51,19 @@ export interface App extends Omit<Core, "library" | "api" | "createWorkers"> {
    * repeated, and closes everything. A second call does nothing but wait for the first.
    */
   stop(options?: AppStopOptions): Promise<void>;
+}
+
+/** An open Fermata: the use cases of its core, and its process. Several can live in one process. */
+export interface App extends HeadlessApp {
+  /** The public API, to be mounted in an Express app; {@link listen} serves the same. */
+  readonly router: Http["router"];
+  /**
+   * Serves the API at `http.host` and `http.port`, and its figures where `metrics.host` and `metrics.port` say.
+   *
+   * @returns the address it listens on, and that of the figures; null: there are none
+   * @throws {Error} naming the address and why it cannot be had
+   */
+  listen(): Promise<{ readonly url: string; readonly metricsUrl: string | null }>;
 }
 
 export interface AppStopOptions extends Omit<StopOptions, "drainMs"> {

@@ -1,6 +1,6 @@
 import "reflect-metadata";
 import { Container } from "inversify";
-import { createHttp } from "../adapters/http/index.js";
+import type { Http } from "../adapters/http/index.js";
 import { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
@@ -16,8 +16,7 @@ import type { Logger } from "../core/ports/logger.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
 import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
 import { AppProcess } from "./app-process.js";
-import { type App, type AppLibrary, SchemaError } from "./app.js";
-import { bindControllers, controllersOf, httpParts } from "./bindings/http.js";
+import { type App, type AppLibrary, type HeadlessApp, SchemaError } from "./app.js";
 import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
@@ -42,6 +41,16 @@ interface Opened {
   readonly metrics: PrometheusMetrics | null;
 }
 
+interface OpenApp {
+  readonly app: HeadlessApp;
+  /** Called once. */
+  openHttp(): Promise<App>;
+}
+
+export interface ComposeOptions {
+  readonly migrate?: boolean;
+}
+
 /**
  * Opens storage and files and wires the app; nothing listens or works yet.
  *
@@ -52,8 +61,27 @@ interface Opened {
 export async function compose(
   settings: Settings,
   overrides: Overrides = {},
-  options: { readonly migrate?: boolean } = {},
+  options: ComposeOptions = {},
 ): Promise<App> {
+  const { app, openHttp } = await openApp(settings, overrides, options);
+  try {
+    return await openHttp();
+  } catch (error) {
+    await app.stop();
+    throw error;
+  }
+}
+
+/** {@link compose} without the HTTP server, whose code is then not loaded. */
+export async function composeHeadless(
+  settings: Settings,
+  overrides: Overrides = {},
+  options: ComposeOptions = {},
+): Promise<HeadlessApp> {
+  return (await openApp(settings, overrides, options)).app;
+}
+
+async function openApp(settings: Settings, overrides: Overrides, options: ComposeOptions): Promise<OpenApp> {
   const logger = overrides.logger ?? WinstonLogger.open(settings.logs);
   const plugins = await loadPlugins(settings, overrides.plugins);
   if (overrides.audio === undefined) await prepareDataDir(settings.dataDir, logger);
@@ -89,7 +117,7 @@ export async function compose(
 }
 
 /** @param container has the settings and every port */
-function createApp(container: Container, settings: Settings, opened: Opened, actor: string | undefined): App {
+function createApp(container: Container, settings: Settings, opened: Opened, actor: string | undefined): OpenApp {
   const { plugins, database, storageClock, secrets, metrics } = opened;
   const { host, port, publicUrl: givenUrl } = settings.http;
   const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
@@ -104,31 +132,33 @@ function createApp(container: Container, settings: Settings, opened: Opened, act
   const metricsPage = metrics === null ? null : new SharedMetricsPage(metrics);
   const openedLast = [secrets.keyring, ...(storageClock === null ? [] : [storageClock])];
   const appProcess = new AppProcess({ core, ports, settings, plugins, database, metricsPage, publicUrl, openedLast });
-  const parts = httpParts(core, ports, settings, {
-    publicUrl,
-    controllers: controllersOf(container),
-    readiness: () => appProcess.readiness(),
-    ...(metrics === null ? {} : { metrics }),
-    // At the port of the API only where the figures have none of their own.
-    ...(metricsPage === null || settings.metrics.port !== null ? {} : { metricsPage }),
-  });
-  bindControllers(container, parts);
-  const http = createHttp(parts);
   const { api: _api, createWorkers: _createWorkers, library, ...useCases } = core;
-  return {
+  let http: Http | null = null;
+  const app: HeadlessApp = {
     ...useCases,
     library: appLibrary(library),
     settings,
     logger: ports.logger,
     clock: ports.clock,
     plugins,
-    router: http.router,
-    listen: () => appProcess.listen(http),
     work: () => appProcess.work(),
     isEmpty: () => ports.accounts.isEmpty(),
     readiness: () => appProcess.readiness(),
     stop: (options) => appProcess.stop(http, options),
   };
+  const openHttp = async (): Promise<App> => {
+    const { bindHttp } = await import("./bindings/http.js");
+    const opened = bindHttp(container, core, ports, settings, {
+      publicUrl,
+      readiness: () => appProcess.readiness(),
+      ...(metrics === null ? {} : { metrics }),
+      // At the port of the API only where the figures have none of their own.
+      ...(metricsPage === null || settings.metrics.port !== null ? {} : { metricsPage }),
+    });
+    http = opened;
+    return { ...app, router: opened.router, listen: () => appProcess.listen(opened) };
+  };
+  return { app, openHttp };
 }
 
 function appLibrary({ read, manage, importer, operateUploads }: Core["library"]): AppLibrary {

@@ -1,22 +1,10 @@
-import type { CliHost, OperatorApp, RunMode, RunOptions } from "../adapters/cli/host.js";
+import type { CliHost, RunMode, RunOptions } from "../adapters/cli/host.js";
 import { runCli } from "../adapters/cli/program.js";
-import { presentCredits } from "../adapters/http/presenters/credits.js";
-import { presentJob } from "../adapters/http/presenters/job.js";
-import { presentModel } from "../adapters/http/presenters/model.js";
-import { presentPlaylist } from "../adapters/http/presenters/playlist.js";
-import { presentSingleTrack, presentTrack } from "../adapters/http/presenters/track.js";
-import { presentWebhookEndpoint } from "../adapters/http/presenters/webhook-endpoint.js";
-import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import type { Logger } from "../core/ports/logger.js";
 import { operatorName } from "./actor.js";
-import type { App } from "./app.js";
-import { compose } from "./compose.js";
+import type { App, HeadlessApp } from "./app.js";
 import { type DemoAccount, makeDemoAccount } from "./first-run.js";
-import { openLiveCheck } from "./live-check.js";
-import { migrateStorage } from "./migrate.js";
-import type { LoadedPlugin } from "./plugins.js";
-import { importPlugin, writePackage } from "./provider-package.js";
-import { loadSettings, SettingsError } from "./load.js";
+import { SettingsError } from "./settings/issues.js";
 import type { Settings } from "./settings.js";
 import type { RenamedSetting } from "./settings/given-settings.js";
 import { StopReport } from "./stop-report.js";
@@ -30,14 +18,18 @@ export type RunProcess = Pick<NodeJS.Process, "env" | "stdin" | "stdout" | "stde
 /** Runs one command line. @returns the exit code */
 export async function run(argv: readonly string[], process: RunProcess): Promise<number> {
   const renamed: RenamedSetting[] = [];
-  const settings = (): Settings =>
-    loadSettings({
+  const settings = async (): Promise<Settings> => {
+    const { loadSettings } = await import("./load.js");
+    return loadSettings({
       env: process.env,
       cwd: process.cwd(),
       isTerminal: process.stderr.isTTY === true,
       onRenamed: (setting) => renamed.push(setting),
     });
-  const logger = ({ logs }: Settings): Logger => {
+  };
+  // Each command loads what it needs: `--help` no storage, and no command the HTTP server.
+  const openLogger = async ({ logs }: Settings): Promise<Logger> => {
+    const { WinstonLogger } = await import("../adapters/observability/winston-logger.js");
     const opened = WinstonLogger.open({ ...logs, stream: process.stderr });
     for (const { from, to, origin } of renamed.splice(0))
       opened.warn("A setting is given by its older name, which the next minor version refuses", { from, to, origin });
@@ -50,46 +42,32 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     stderr: process.stderr,
     confirm: confirmOn(process),
     open: async () => {
-      const given = settings();
-      const actor = operatorName(process.env);
-      const app = await compose(given, { logger: logger(given), actor }, { migrate: false });
-      const operator: OperatorApp = {
-        ...app,
-        generations: app.operateGenerations,
-        now: () => app.clock.now(),
-        plugins: app.plugins.map(report),
-        close: () => app.stop(),
-      };
-      const present = {
-        credits: presentCredits,
-        model: presentModel,
-        job: (found: Parameters<typeof presentJob>[0]) => presentJob(found, app.audioUrls),
-        webhookEndpoint: presentWebhookEndpoint,
-        playlist: (found: Parameters<typeof presentPlaylist>[0]) => presentPlaylist(found, app),
-        track: (track: Parameters<typeof presentTrack>[0]) => presentTrack(track, app),
-        singleTrack: (found: Parameters<typeof presentSingleTrack>[0]) => presentSingleTrack(found, app),
-        shareUrl: (track: Parameters<typeof app.shareUrls.urlOf>[0]) => app.shareUrls.urlOf(track),
-      };
-      return { app: operator, present };
+      const given = await settings();
+      const { openOperatorApp } = await import("./operator-app.js");
+      return openOperatorApp(given, await openLogger(given), operatorName(process.env));
     },
     run: async (mode, options) => {
-      const given = settings();
-      return runUntilSignal(mode, options, given, logger(given), process);
+      const given = await settings();
+      return runUntilSignal(mode, options, given, await openLogger(given), process);
     },
     migrate: async () => {
-      const given = settings();
-      return migrateStorage(given, logger(given));
+      const given = await settings();
+      const { migrateStorage } = await import("./migrate.js");
+      return migrateStorage(given, await openLogger(given));
     },
     doctor: async () => {
-      const given = settings();
-      // Loaded when asked for: a server that starts has no use for it.
+      const given = await settings();
       const { check } = await import("./doctor.js");
       // Errors meanwhile are among the results.
-      return check(given, logger({ ...given, logs: { ...given.logs, level: "error" } }));
+      return check(given, await openLogger({ ...given, logs: { ...given.logs, level: "error" } }));
     },
-    importPlugin: (use) => importPlugin(use, process.cwd()),
-    openLiveCheck: async (use, modelId) => openLiveCheck(settings(), use, modelId, process),
-    writePackage: (directory, files) => writePackage(directory, files, process.cwd()),
+    importPlugin: async (use) => (await import("./provider-package.js")).importPlugin(use, process.cwd()),
+    openLiveCheck: async (use, modelId) => {
+      const given = await settings();
+      return (await import("./live-check.js")).openLiveCheck(given, use, modelId, process);
+    },
+    writePackage: async (directory, files) =>
+      (await import("./provider-package.js")).writePackage(directory, files, process.cwd()),
   };
   return runCli(argv, host, (error) => error instanceof SettingsError);
 }
@@ -108,9 +86,16 @@ async function runUntilSignal(
   const report = new StopReport(process.stderr, logger);
   let isFinished = false;
   try {
-    const app = await compose(settings, { logger, actor: operatorName(process.env) }, { migrate: mode === "start" });
+    const { compose, composeHeadless } = await import("./compose.js");
+    const open = { logger, actor: operatorName(process.env) };
+    const migrate = { migrate: mode === "start" };
+    const server = mode === "work" ? null : await compose(settings, open, migrate);
+    const app = server ?? (await composeHeadless(settings, open, migrate));
     try {
-      process.stdout.write(await begin(mode, options, app, process.stdout.isTTY === true));
+      const isTerminal = process.stdout.isTTY === true;
+      process.stdout.write(
+        server === null ? await beginWork(app, options) : await begin(mode, options, server, isTerminal),
+      );
       app.logger.info("Stopping", { signal: await signal.received });
     } finally {
       await app.stop({
@@ -130,10 +115,15 @@ async function runUntilSignal(
 }
 
 /** @returns what to print once the process is ready */
+async function beginWork(app: HeadlessApp, { json }: RunOptions): Promise<string> {
+  await app.work();
+  return json === true ? toDocument({ working: true }) : "working\n";
+}
+
+/** @returns what to print once the process is ready */
 async function begin(mode: RunMode, { json }: RunOptions, app: App, isTerminal: boolean): Promise<string> {
   const isFirstRun = mode === "start" && app.settings.demo.enabled && (await app.isEmpty());
   if (mode !== "serve") await app.work();
-  if (mode === "work") return json === true ? toDocument({ working: true }) : "working\n";
   const { url } = await app.listen();
   const demo = isFirstRun ? await makeDemoAccount(app, url, isTerminal) : null;
   if (json === true) return toDocument({ url, demo: demo === null ? null : presentDemo(demo) });
@@ -146,16 +136,4 @@ function presentDemo({ accountId, key, keyFile }: DemoAccount): object {
 
 function toDocument(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-function report({ definition, enabled, source }: LoadedPlugin): {
-  readonly id: string;
-  readonly label: string;
-  readonly enabled: boolean;
-  readonly source: string;
-  readonly port_version: number;
-  readonly models: readonly string[];
-} {
-  const { id, label, portVersion, models } = definition;
-  return { id, label, enabled, source, port_version: portVersion, models: models.map((model) => model.id) };
 }

@@ -1,5 +1,5 @@
 import { SECRET_KEY_LENGTH_MIN } from "../adapters/crypto/secret-key.js";
-import { LOG_FORMATS, LOG_LEVELS } from "../adapters/observability/winston-logger.js";
+import { LOG_FORMATS, LOG_LEVELS } from "../adapters/observability/log-options.js";
 import { environmentName, Leaf, Named } from "./settings/definition.js";
 import type { Group, ValuesOf } from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";

@@ -3,13 +3,7 @@ import type { Logger as Winston } from "winston";
 import type { LogFields, Logger } from "../../core/ports/logger.js";
 import { printable, printableLines } from "../../core/printable.js";
 import { redact, redactText } from "./redact.js";
-
-export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** `json`: an object a line, for collectors. `pretty`: for a terminal. */
-export const LOG_FORMATS = ["json", "pretty"] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+import { LOG_LEVELS, type LogFormat, type LogLevel } from "./log-options.js";
 
 export interface WinstonLoggerOptions {
   readonly level: LogLevel;

@@ -1,5 +1,5 @@
 import type { Container } from "inversify";
-import { CONTROLLERS, type ControllerSource, type HttpParts, type HttpSettings } from "../../adapters/http/index.js";
+import { CONTROLLERS, createHttp, type Http, type HttpParts, type HttpSettings } from "../../adapters/http/index.js";
 import type { Core } from "../../core/create-core.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
@@ -7,8 +7,16 @@ import type { Settings } from "../settings.js";
 import { TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
 
-/** Controllers by class, from the parts of this app; each request gets its own. */
-export function bindControllers(container: Container, parts: HttpParts): void {
+/** The HTTP server of an app. Its controllers are bound by class; each request gets its own. */
+export function bindHttp(
+  container: Container,
+  core: Core,
+  ports: CorePorts,
+  settings: Settings,
+  server: ServerParts,
+): Http {
+  const controllers = { get: (Controller: (typeof CONTROLLERS)[number]) => container.get<object>(Controller) };
+  const parts = httpParts(core, ports, settings, { ...server, controllers });
   container.bind(T.httpParts).toConstantValue(parts);
   for (const Controller of CONTROLLERS) {
     container
@@ -16,17 +24,18 @@ export function bindControllers(container: Container, parts: HttpParts): void {
       .toResolvedValue((given: HttpParts) => new Controller(given), [T.httpParts])
       .inTransientScope();
   }
-}
-
-export function controllersOf(container: Container): ControllerSource {
-  return { get: (Controller) => container.get<object>(Controller) };
+  return createHttp(parts);
 }
 
 /** What only the process around the core knows. */
-export type ServerParts = Pick<HttpParts, "metrics" | "metricsPage" | "publicUrl" | "controllers" | "readiness">;
+export type ServerParts = Pick<HttpParts, "metrics" | "metricsPage" | "publicUrl" | "readiness">;
 
-/** What the HTTP adapter gets. */
-export function httpParts(core: Core, ports: CorePorts, settings: Settings, server: ServerParts): HttpParts {
+function httpParts(
+  core: Core,
+  ports: CorePorts,
+  settings: Settings,
+  server: ServerParts & Pick<HttpParts, "controllers">,
+): HttpParts {
   const { api } = core;
   return {
     ...server,

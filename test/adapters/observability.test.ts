@@ -4,7 +4,7 @@ import { PrometheusMetrics } from "../../adapters/observability/metrics.js";
 import { SharedMetricsPage } from "../../adapters/observability/shared-metrics-page.js";
 import { isSecretName, redact, redactText } from "../../adapters/observability/redact.js";
 import { WinstonLogger } from "../../adapters/observability/winston-logger.js";
-import type { LogFormat, LogLevel } from "../../adapters/observability/winston-logger.js";
+import type { LogFormat, LogLevel } from "../../adapters/observability/log-options.js";
 import { loggerContract } from "../contract/logger.contract.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import type { LogLine } from "../support/doubles/recording-logger.js";

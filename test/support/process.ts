@@ -14,7 +14,7 @@ import { repositoryPath } from "./repository.js";
 const IS_SOURCE = import.meta.url.endsWith(".ts");
 const COMMAND = IS_SOURCE
   ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href, repositoryPath("config/main.ts")]
-  : ["--enable-source-maps", repositoryPath("dist/config/main.js")];
+  : [repositoryPath("dist/config/main.js")];
 
 export type Environment = Readonly<Record<string, string>>;
 

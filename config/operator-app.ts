@@ -1,0 +1,46 @@
+import type { CliHost, OperatorApp } from "../adapters/cli/host.js";
+import { presentCredits } from "../adapters/http/presenters/credits.js";
+import { presentJob } from "../adapters/http/presenters/job.js";
+import { presentModel } from "../adapters/http/presenters/model.js";
+import { presentPlaylist } from "../adapters/http/presenters/playlist.js";
+import { presentSingleTrack, presentTrack } from "../adapters/http/presenters/track.js";
+import { presentWebhookEndpoint } from "../adapters/http/presenters/webhook-endpoint.js";
+import type { Logger } from "../core/ports/logger.js";
+import { composeHeadless } from "./compose.js";
+import type { LoadedPlugin } from "./plugins.js";
+import type { Settings } from "./settings.js";
+
+/** Opens an app for one command, and what it prints results with. */
+export async function openOperatorApp(settings: Settings, logger: Logger, actor: string): ReturnType<CliHost["open"]> {
+  const app = await composeHeadless(settings, { logger, actor }, { migrate: false });
+  const operator: OperatorApp = {
+    ...app,
+    generations: app.operateGenerations,
+    now: () => app.clock.now(),
+    plugins: app.plugins.map(report),
+    close: () => app.stop(),
+  };
+  const present = {
+    credits: presentCredits,
+    model: presentModel,
+    job: (found: Parameters<typeof presentJob>[0]) => presentJob(found, app.audioUrls),
+    webhookEndpoint: presentWebhookEndpoint,
+    playlist: (found: Parameters<typeof presentPlaylist>[0]) => presentPlaylist(found, app),
+    track: (track: Parameters<typeof presentTrack>[0]) => presentTrack(track, app),
+    singleTrack: (found: Parameters<typeof presentSingleTrack>[0]) => presentSingleTrack(found, app),
+    shareUrl: (track: Parameters<typeof app.shareUrls.urlOf>[0]) => app.shareUrls.urlOf(track),
+  };
+  return { app: operator, present };
+}
+
+function report({ definition, enabled, source }: LoadedPlugin): {
+  readonly id: string;
+  readonly label: string;
+  readonly enabled: boolean;
+  readonly source: string;
+  readonly port_version: number;
+  readonly models: readonly string[];
+} {
+  const { id, label, portVersion, models } = definition;
+  return { id, label, enabled, source, port_version: portVersion, models: models.map((model) => model.id) };
+}
