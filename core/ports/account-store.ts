@@ -18,7 +18,7 @@ export interface KeyHolder {
   readonly account: Account;
 }
 
-/** Accounts and their API keys. */
+/** Accounts and their API keys. Selected by `storage.url`. */
 export interface AccountStore {
   /** Adds accounts, each with an empty balance. */
   insertAccounts(tx: Transaction, accounts: readonly Account[]): Promise<void>;

@@ -10,7 +10,10 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** The records of operators' actions. It only grows: nothing here changes or deletes a record. */
+/**
+ * The records of operators' actions. It only grows: nothing here changes or deletes a record. Selected by
+ * `storage.url`.
+ */
 export interface AuditLog {
   /**
    * Reads the end of the chain and keeps it until `tx` ends: other writers wait. It is the last lock that a transaction

@@ -18,7 +18,7 @@ export interface StoredCallback {
 
 /**
  * The inbox of provider callbacks: they are stored before a worker reads them, so that none is lost between two
- * processes.
+ * processes. Selected by `storage.url`.
  */
 export interface CallbackStore {
   /** @returns false when the job has one of the same digest already: nothing was written */

@@ -31,7 +31,7 @@ export type IdempotencyKey = Pick<IdempotencyRecord, "accountId" | "keyHash">;
 /** A key, and the job that it stands for. */
 export type KeyOfJob = Pick<IdempotencyRecord, "accountId" | "keyHash" | "jobId">;
 
-/** The response to each idempotency key. A key belongs to its account. */
+/** The response to each idempotency key. A key belongs to its account. Selected by `storage.url`. */
 export interface IdempotencyStore {
   /** The records of these keys that have not expired at `now`, in no order. */
   findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]>;

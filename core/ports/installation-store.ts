@@ -1,6 +1,6 @@
 import type { Transaction } from "./unit-of-work.js";
 
-/** Facts about this installation that all its processes must agree on. */
+/** Facts about this installation that all its processes must agree on. Selected by `storage.url`. */
 export interface InstallationStore {
   /** What is kept under `name`; null when nothing is. */
   find(name: string): Promise<string | null>;

@@ -93,7 +93,7 @@ export interface JobReference {
   readonly reference: string;
 }
 
-/** Jobs, their leases and their attempts. */
+/** Jobs, their leases and their attempts. Selected by `storage.url`. */
 export interface JobStore {
   /** A second job of an account with the same reference is refused, and runs `tx` again as any lost race does. */
   insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void>;

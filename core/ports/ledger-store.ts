@@ -20,7 +20,7 @@ export interface LedgerAudit {
 
 /**
  * Append-only record of every credit movement, and the balances it adds up to. Amounts are whole credits.
- * At every instant another transaction can observe, a balance equals the sum of its entries.
+ * At every instant another transaction can observe, a balance equals the sum of its entries. Selected by `storage.url`.
  */
 export interface LedgerStore {
   /**

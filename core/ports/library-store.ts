@@ -14,7 +14,7 @@ export interface PlaylistLimits {
 
 /**
  * Tracks with their files and tags, playlists, and the index that both are searched by. What a viewer may see is part
- * of every search and list here; `find…` return every row, and the caller checks access.
+ * of every search and list here; `find…` return every row, and the caller checks access. Selected by `storage.url`.
  */
 export interface LibraryStore {
   /**

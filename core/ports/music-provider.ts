@@ -38,7 +38,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** A started provider. Every failure is thrown as a {@link ProviderFailure}. */
+/** A started provider. Every failure is thrown as a {@link ProviderFailure}. Selected by `plugins.<id>.use`. */
 export interface MusicProvider {
   /**
    * Starts the work.

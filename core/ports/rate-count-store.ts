@@ -13,7 +13,7 @@ export interface RateCount extends WindowCount {
 
 /**
  * The counts of rate limits that processes share: one per subject and length of window, whether that window still runs
- * or not. It stores counts and decides nothing.
+ * or not. It stores counts and decides nothing. Selected by `storage.url`.
  */
 export interface RateCountStore {
   /**

@@ -31,7 +31,7 @@ export interface RequestCredits {
 
 /**
  * One row for each authenticated request, and what requests cost. Rows are written late and may be lost; credits are
- * those of the jobs that requests created. Jobs without a request are not counted here.
+ * those of the jobs that requests created. Jobs without a request are not counted here. Selected by `storage.url`.
  */
 export interface RequestLogStore {
   /** Adds rows. Repeating a row changes nothing; one whose `count` has grown takes the place of what is there. */

@@ -1,6 +1,6 @@
 import type { KeyId } from "./keyring.js";
 
-/** Keeps secrets unreadable at rest, under the installation's secret keys. */
+/** Keeps secrets unreadable at rest, under the installation's secret keys. Replaced through `createCore` only. */
 export interface SecretBox {
   /**
    * Seals a text; the same text is sealed differently each time.

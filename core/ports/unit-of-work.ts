@@ -18,7 +18,7 @@ export interface TransactionRun {
 /** What one transaction does. */
 export type TransactionWork<T> = (tx: Transaction, run: TransactionRun) => Promise<T>;
 
-/** Atomic, durable changes. */
+/** Atomic, durable changes. Selected by `storage.url`. */
 export interface UnitOfWork {
   /** How many transactions can make progress at once; 1 where every writer waits for the one before. */
   readonly concurrentWriters: number;

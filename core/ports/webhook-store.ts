@@ -45,7 +45,7 @@ export interface DeliveryFilter {
 
 /**
  * Webhook endpoints, events, their deliveries and every try. Locks are taken in one order, behind those of jobs and
- * balances: the account, endpoints, events, deliveries (each ascending), inserts.
+ * balances: the account, endpoints, events, deliveries (each ascending), inserts. Selected by `storage.url`.
  */
 export interface WebhookStore {
   /**
