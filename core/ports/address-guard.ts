@@ -10,7 +10,7 @@ export type Resolution =
 /**
  * Decides which hosts this installation may connect to for callers and providers: webhooks and downloads from
  * providers. Only global unicast addresses and the names and networks that config admits. One policy for registration,
- * delivery and download. Configured by `webhooks.allowNetworks` and `webhooks.allowHosts`.
+ * delivery and download. Replaced through the override `addressGuard` of `compose`.
  *
  * @see decisions, "Webhooks"; webhooks, section 5
  */

@@ -17,7 +17,7 @@ export interface OpenOptions {
 
 /**
  * Opens a provider's file, wherever it is stored: in memory, in a stream, in text, behind a URL, in a ZIP. URLs fall
- * under the address policy of webhooks.
+ * under the address policy of webhooks. Replaced through `createCore` only.
  */
 export interface AssetOpener {
   /**

@@ -27,7 +27,7 @@ export const PREVIEW_SECONDS = 30;
 /**
  * Analyses files, away from the event loop. It goes by the bytes, never by a file's name or type, and holds no more of
  * a file than a preview needs, however long it is. A file that it cannot decode does not affect the next call. Selected
- * by `audio.analyser`.
+ * by `audio.analyser`; the override `audioAnalyser` of `compose` replaces it.
  */
 export interface AudioAnalyser {
   /**

@@ -22,7 +22,8 @@ export interface AudioLink {
 
 /**
  * Files of tracks. A key is lower-case segments of letters, digits, `_`, `-` and `.`, joined by `/`; its ending names
- * the type. What is stored under a key is whole or absent: a reader never sees a part of it. Selected by `audio.url`.
+ * the type. What is stored under a key is whole or absent: a reader never sees a part of it. Selected by `audio.url`;
+ * the override `audio` of `compose` replaces it.
  */
 export interface AudioStore {
   /**

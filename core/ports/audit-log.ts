@@ -11,8 +11,8 @@ export interface AuditFilter {
 }
 
 /**
- * The records of operators' actions. It only grows: nothing here changes or deletes a record.
- * Selected by `storage.url`.
+ * The records of operators' actions. It only grows: nothing here changes or deletes a record. Selected by
+ * `storage.url`.
  */
 export interface AuditLog {
   /**

@@ -7,7 +7,10 @@ export interface CoverSubject {
   readonly tags: TrackTags;
 }
 
-/** Paints covers for tracks that have none. Equal subjects give equal bytes. */
+/**
+ * Paints covers for tracks that have none. Equal subjects give equal bytes. Replaced through the override
+ * `coverPainter` of `compose`.
+ */
 export interface CoverPainter {
   /** A square PNG of less than 100 kB. */
   paint(subject: CoverSubject): Promise<Uint8Array>;

@@ -1,4 +1,4 @@
-/** Hashes of bytes, and of text as UTF-8. */
+/** Hashes of bytes, and of text as UTF-8. Replaced through `createCore` only. */
 export interface Digest {
   /** SHA-256, 64 lower-case hexadecimal digits. */
   sha256(data: string | Uint8Array): string;

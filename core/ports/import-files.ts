@@ -8,7 +8,7 @@ export interface ImportFile {
 
 export const HEAD_BYTES = 64;
 
-/** The files that come with an import. */
+/** The files that come with an import. No setting selects it: each import is given one; `compose` opens a folder. */
 export interface ImportFiles {
   /**
    * @param path relative, its parts joined by `/`; one that leads out of the place of the import is refused, also by a

@@ -15,7 +15,7 @@ export type NotificationListener =
 
 /**
  * Wakes workers. A lost notification costs latency (the sweep finds the row), a repeated one costs a query: nothing may
- * depend on delivery, order or number. Selected by `queue.url`.
+ * depend on delivery, order or number. Selected by `queue.url`; the override `queue` of `compose` replaces it.
  */
 export interface JobQueue {
   /** Never throws: an unavailable queue does not affect the caller. */

@@ -30,7 +30,7 @@ export interface Keyring {
   find(purpose: KeyPurpose, id: string): Promise<Subkey | null>;
 }
 
-/** A keyring that follows the storage. */
+/** A keyring that follows the storage. Replaced through `createCore` only. */
 export interface RefreshableKeyring extends Keyring {
   /** Makes this process notice a change of the keys in force at once; others notice within 2 seconds. */
   refresh(): Promise<void>;

@@ -2,7 +2,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 /**
  * Log lines for operators. Fields named like secrets are masked; an `error` field is written with its chain of causes.
- * Configured by `logs.level` and `logs.format`.
+ * Replaced through the override `logger` of `compose`.
  */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;

@@ -18,7 +18,7 @@ export type CountedAttempt =
   | { readonly became: "bought" | "delivered"; readonly provider: string }
   | { readonly became: "wasted"; readonly provider: string; readonly reason: string };
 
-/** Figures for operators. Configured by `metrics.enabled`. */
+/** Figures for operators. Selected by `metrics.enabled`. */
 export interface Metrics {
   /**
    * @param request `route` is the path's template, so that ids do not multiply the series; `status` is the HTTP status

@@ -12,10 +12,7 @@ export interface ProviderHealth {
   readonly trialUntil: number | null;
 }
 
-/**
- * Breaker state of the providers and of what they offer, by id, shared by all processes.
- * Selected by `storage.url`.
- */
+/** Breaker state of the providers and of what they offer, by id, shared by all processes. Selected by `storage.url`. */
 export interface ProviderHealthStore {
   /** All providers that have a state; one that never failed may be among them. */
   listHealth(): Promise<ProviderHealth[]>;

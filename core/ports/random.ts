@@ -1,4 +1,4 @@
-/** Randomness. */
+/** Randomness. Replaced through the override `random` of `compose`. */
 export interface Random {
   /** Unpredictable bytes, fit for secrets. */
   bytes(count: number): Uint8Array;

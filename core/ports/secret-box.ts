@@ -1,9 +1,6 @@
 import type { KeyId } from "./keyring.js";
 
-/**
- * Keeps secrets unreadable at rest, under the installation's secret keys.
- * Configured by `secrets.key` and `secrets.previousKey`.
- */
+/** Keeps secrets unreadable at rest, under the installation's secret keys. Replaced through `createCore` only. */
 export interface SecretBox {
   /**
    * Seals a text; the same text is sealed differently each time.

@@ -1,6 +1,6 @@
 import type { KeyId } from "./keyring.js";
 
-/** Where the secret keys of this process come from. Configured by `secrets.key` and `secrets.previousKey`. */
+/** Where the secret keys of this process come from. Selected by `secrets.key`. */
 export interface SecretKeys {
   /** `file`: they can be rotated from here. `settings`: an operator changes the settings of every process. */
   readonly origin: "file" | "settings";

@@ -16,7 +16,8 @@ export interface CheckResult {
 
 /**
  * Looks at one technology as this process meets it: whether it is there, fit and allowed. Nothing is left changed but
- * what a start would make as well. Does not throw: an error that prevents a check is itself a check result.
+ * what a start would make as well. Does not throw: an error that prevents a check is itself a check result. No setting
+ * selects it: `fermata doctor` runs those of the adapters that the settings select.
  */
 export type SelfCheck = () => Promise<readonly CheckResult[]>;
 

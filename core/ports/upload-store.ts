@@ -26,8 +26,8 @@ export interface UploadUsage {
 }
 
 /**
- * What accounts uploaded: inserted before the first byte is stored, so that whatever is left behind is known.
- * Selected by `storage.url`.
+ * What accounts uploaded: inserted before the first byte is stored, so that whatever is left behind is known. Selected
+ * by `storage.url`.
  */
 export interface UploadStore {
   /**

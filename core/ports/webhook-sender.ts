@@ -66,7 +66,7 @@ export interface WebhookResult {
 /**
  * Posts signed messages to receivers (Standard Webhooks 1.0.0). Connects only to addresses that the {@link
  * AddressGuard} admits, by whatever name they come; follows no redirect, reads at most 16 KiB, unpacks nothing, and
- * takes no proxy from the environment. Configured by `webhooks.timeoutSeconds` and `webhooks.allowHttp`.
+ * takes no proxy from the environment. Replaced through the override `webhookSender` of `compose`.
  */
 export interface WebhookSender {
   /** One try. Never rejects: whatever happens is the result. @param signal breaks it off as `timeout` */

@@ -1,60 +1,106 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
+import ts from "typescript";
 import { describeSettings } from "../../config/settings.js";
-import { repositoryPath } from "../support/repository.js";
+import {
+  memberTypes,
+  parseSource,
+  pickedMembers,
+  type PortDocs,
+  portDocs,
+  portSources,
+  selectionTables,
+} from "../support/port-docs.js";
 
-/** A sentence of a port's docstring that names the settings which select or configure its adapter. */
-const NAMES_SETTINGS =
-  /(?:Selected|Configured)\s+(?:\*\s+)?by\s+(?:\*\s+)?((?:`[\w.<>]+`(?:\s+(?:\*\s+)?and\s+(?:\*\s+)?)?)+)/;
+const ADAPTERS = parseSource("config/adapters.ts");
+const BINDINGS = parseSource("config/bindings/ports.ts");
+const SETTINGS = describeSettings().map(({ path }) => path);
+const STORES = memberTypes(parseSource("core/ports/stores.ts"), "Stores");
+const PORTS = new Map([...STORES, ...memberTypes(parseSource("core/ports/core-ports.ts"), "CorePorts")]);
+const OVERRIDES = pickedMembers(BINDINGS, "PortOverrides");
+const DOCS = new Map(portSources().flatMap((source) => [...portDocs(source)]));
 
-describe("The ports of the core", () => {
-  const files = readdirSync(repositoryPath("core/ports")).filter((file) => file.endsWith(".ts"));
-  const sources = files.map((file) => readFileSync(repositoryPath(`core/ports/${file}`), "utf8"));
-  const table = readFileSync(repositoryPath("adapters/README.md"), "utf8");
+/** Ports that a setting selects by other means than a table: a database, a condition, a plugin's module. */
+const SELECTED_OTHERWISE: Readonly<Record<string, string>> = {
+  ...Object.fromEntries([...STORES.values()].map((port) => [port, "storage.url"])),
+  LeaseRenewal: "storage.url",
+  RateLimiter: "rateLimits.store",
+  SecretKeys: "secrets.key",
+  Metrics: "metrics.enabled",
+  MusicProvider: "plugins.ID.use",
+};
 
-  it("name in their docstrings the settings that adapters/README.md says they are chosen by", () => {
-    const rows = [...chosenBy(table)];
-    expect(rows.length).to.be.above(20);
-    for (const [port, settings] of rows)
-      expect(settingsNamedBy(docstringOf(port, sources)), port).to.have.members(settings);
+/** The setting whose values are the keys of a table: of `keyof typeof QUEUE_SCHEMES` it is `queue.url`. */
+function settingOf(keys: string): string {
+  const schemes = /^keyof typeof ([A-Z]+)_SCHEMES$/.exec(keys)?.[1];
+  const members = [...keys.matchAll(/\["(\w+)"\]/g)].map(([, name]) => name as string);
+  return schemes === undefined ? members.join(".") : `${schemes.toLowerCase()}.url`;
+}
+
+const SELECTED: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(SELECTED_OTHERWISE),
+  ...[ADAPTERS, BINDINGS].flatMap(selectionTables).map(({ port, keys }) => [port, settingOf(keys)] as const),
+]);
+
+/** What a port's docs lack, or say wrongly, a line each. @param member its name in `CorePorts`; null: none */
+function docsIssues(port: string, member: string | null, docs: PortDocs | undefined): string[] {
+  const selectedBy = SELECTED.get(port) ?? null;
+  const override = member !== null && OVERRIDES.includes(member) ? member : null;
+  const { needsCreateCore, ...said } = docs ?? { selectedBy: null, override: null, needsCreateCore: false };
+  const issues: string[] = [];
+  if (said.selectedBy !== null && !SETTINGS.includes(said.selectedBy))
+    issues.push(`${port}: there is no setting ${said.selectedBy}`);
+  if (said.selectedBy !== selectedBy)
+    issues.push(`${port}: selected by ${said.selectedBy}; it is ${selectedBy}: "Selected by \`${selectedBy}\`"`);
+  if (said.override !== override)
+    issues.push(`${port}: override ${said.override}; it is ${override}: "the override \`${override}\` of \`compose\`"`);
+  const isOnlyByCore = selectedBy === null && override === null;
+  if (needsCreateCore !== isOnlyByCore)
+    issues.push(`${port}: "Replaced through \`createCore\` only." where there is neither setting nor override`);
+  return issues;
+}
+
+describe("The docs of the ports", () => {
+  it("name the setting that selects the adapter, or how else it is replaced", () => {
+    const ports: [string, string | null][] = [...PORTS].map(([member, port]) => [port, member]);
+    const issues = [...ports, ["MusicProvider", null] as const].flatMap(([port, member]) =>
+      docsIssues(port, member, DOCS.get(port)),
+    );
+    expect(issues.join("\n")).to.equal("");
   });
 
-  it("name only settings that exist", () => {
-    const known = new Set([...describeSettings().map(({ path }) => path), "plugins.<id>.use"]);
-    const named = sources.flatMap((source) => settingsNamedBy(source));
-    expect(named).to.include.members(["storage.url", "queue.url", "plugins.<id>.use"]);
-    expect(named.filter((setting) => !known.has(setting))).to.deep.equal([]);
+  it("name a setting and an override nowhere else", () => {
+    const ports = new Set([...PORTS.values(), "MusicProvider"]);
+    const others = [...DOCS].filter(([name, { selectedBy, override }]) => !ports.has(name) && (selectedBy ?? override));
+    expect(others).to.deep.equal([]);
+  });
+
+  it("are compared with every table of config that a setting selects from", () => {
+    const fromTables = [ADAPTERS, BINDINGS].flatMap(selectionTables).map(({ port }) => port);
+    expect(fromTables).to.have.members(["JobQueue", "AudioStore", "AudioAnalyser"]);
+    expect([...SELECTED.values()].filter((path) => !SETTINGS.includes(path))).to.deep.equal([]);
+    expect([...SELECTED.keys()].filter((port) => !DOCS.has(port))).to.deep.equal([]);
   });
 });
 
-/** Each port of the table with the settings beside it; rows without a port belong to the one above. */
-function chosenBy(markdown: string): Map<string, readonly string[]> {
-  const settings = new Map<string, readonly string[]>();
-  let ports: readonly string[] = [];
-  for (const line of markdown.split("\n").filter((row) => row.startsWith("| "))) {
-    const [first = "", , chosen = ""] = line.slice(1).split("|");
-    const named = namesIn(first);
-    if (named.length > 0) ports = named;
-    const paths = namesIn(chosen)
-      .map((path) => path.replace(/:.*/, ""))
-      .filter((path) => path.includes("."));
-    if (paths.length === 0) continue;
-    for (const port of ports) settings.set(port, [...new Set([...(settings.get(port) ?? []), ...paths])]);
-  }
-  return settings;
-}
+describe("The check of the ports' docs", () => {
+  const issuesOf = (comment: string, port: string, member: string): string[] => {
+    const text = `/** ${comment} */\nexport interface ${port} {}`;
+    const source = ts.createSourceFile("port.ts", text, ts.ScriptTarget.Latest, true);
+    return docsIssues(port, member, portDocs(source).get(port));
+  };
 
-function namesIn(cell: string): readonly string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? "");
-}
+  it("takes a sentence that is right, on one line or on two", () => {
+    expect(
+      issuesOf("Wakes workers. Selected by `queue.url`;\n * the override `queue` of `compose`.", "JobQueue", "queue"),
+    ).to.deep.equal([]);
+    expect(issuesOf("Hashes. Replaced through `createCore` only.", "Digest", "digest")).to.deep.equal([]);
+  });
 
-function docstringOf(port: string, sources: readonly string[]): string {
-  const declaration = new RegExp(`(/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/)\\nexport interface ${port}\\b`);
-  const found = sources.map((source) => declaration.exec(source)?.[1]).find((text) => text !== undefined);
-  expect(found, `an interface ${port} with a docstring in core/ports`).to.be.a("string");
-  return found ?? "";
-}
-
-function settingsNamedBy(text: string): string[] {
-  return [...namesIn(NAMES_SETTINGS.exec(text)?.[1] ?? "")];
-}
+  it("finds a sentence that is missing, and a setting that does not exist or is another's", () => {
+    expect(issuesOf("Counts requests.", "RateLimiter", "rateLimiter")).to.have.lengthOf(1);
+    expect(issuesOf("Selected by `rateLimits.where`.", "RateLimiter", "rateLimiter")).to.have.lengthOf(2);
+    expect(issuesOf("Selected by `queue.url`.", "RateLimiter", "rateLimiter")).to.have.lengthOf(1);
+    expect(issuesOf("Selected by `queue.url`.", "JobQueue", "queue")).to.have.lengthOf(1);
+    expect(issuesOf("Hashes.", "Digest", "digest")).to.have.lengthOf(1);
+  });
+});

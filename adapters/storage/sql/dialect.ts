@@ -2,35 +2,54 @@ import type { Knex } from "knex";
 import type { Session, TransactionSession } from "./session.js";
 
 /**
- * All that the engines differ in. A store never asks which engine it has: it asks for one of these.
+ * All that the engines differ in. A store never asks which engine it has: it asks for one of these, each of which says
+ * what its values mean for the stores.
  */
 export interface Dialect {
   /** As in `storage.url`. */
   readonly name: string;
   /** What a `storage.url` looks like. */
   readonly urlForm: string;
-  /** How long one statement waits for a lock, unless said otherwise. */
+  /**
+   * How long one statement waits for a lock, unless said otherwise. A wait beyond it is a lost race
+   * ({@link isLostRace}): no store handles it.
+   */
   readonly lockWaitMs: number;
 
   /**
-   * How many transactions can make progress at once. 1: every writer waits for the one before, so that `forUpdate` and
-   * `forClaim` are empty. More: rows are locked, in ascending order, and as many lanes commit groups side by side.
+   * How many transactions can make progress at once.
+   *
+   * Above 1: so many group commits and queries of the ledger's audit run side by side, and two transactions may meet at
+   * a row: what a transaction decides on is read with {@link forUpdate}.
+   *
+   * 1: every writer waits for the one before, the core has one lane, and no row is locked.
    */
   readonly concurrentWriters: number;
   /**
-   * Ends a SELECT whose rows stay as they are until the transaction ends. Empty where a transaction is the only writer
-   * anyway.
+   * Ends a SELECT whose rows stay as they are until the transaction ends.
+   *
+   * Not empty: the engine locks these rows, others wait for them, and a store reads several in ascending order of their
+   * ids, so that no two transactions wait for each other.
+   *
+   * Empty: the transaction is the only writer from its BEGIN on, so nothing that it has read can change.
    */
   readonly forUpdate: string;
   /**
-   * The same, without the rows that another transaction has locked; empty where no row can be locked by another one.
+   * The same, without the rows that another transaction has locked.
+   *
+   * Not empty: two workers that claim at once get different rows; one may find fewer than there are, and the next sweep
+   * finds the rest.
+   *
+   * Empty: claims are made one after another, and each sees every row that is due.
    */
   readonly forClaim: string;
 
   readonly columns: ColumnTypes;
   /**
-   * Follows a table's name in a query that must use this index. Empty where the engine chooses it by itself: a test of
-   * its query plans shows that it does.
+   * Follows a table's name in a query that must use this index. A store names an index that a migration creates: an
+   * engine may refuse the query where it is missing or of no use to it.
+   *
+   * Empty, which neither engine is today: the engine chooses by itself, and the query is slower at the worst.
    */
   useIndex(name: string): string;
   /** Reads something of the database itself, without side effects. */
@@ -40,11 +59,18 @@ export interface Dialect {
   /** Finds a row when there is a table with the name given. */
   readonly findTable: string;
 
-  /** True: the unit of work runs the transaction again from its start. False: it passes the error on. */
+  /**
+   * True: the transaction may succeed when it runs again from its start. The unit of work does so, a few times and with
+   * `isRetry`; a store passes the error on.
+   *
+   * False: it would fail again, so it is not repeated, and {@link isUnavailable} decides what the caller gets.
+   */
   isLostRace(error: unknown): boolean;
   /**
-   * True: the engine cannot be reached, stays busy, or cannot write now; callers get 503 and workers try again. False:
-   * the statement itself is at fault; callers get 500, and the log has the cause.
+   * True: the engine cannot be reached, stays busy, or cannot write now. Callers get a `ServiceUnavailableError`. An
+   * error that is a lost race too becomes one once the repeats are used up.
+   *
+   * False: the statement itself is at fault. The error passes as it is, as a bug.
    */
   isUnavailable(error: unknown): boolean;
 
@@ -72,7 +98,10 @@ export interface ColumnTypes {
   bytes(table: Knex.TableBuilder, name: string, length: number): Knex.ColumnBuilder;
   /** Milliseconds since 1970; also amounts and counts, all below 2^53. */
   integer(table: Knex.TableBuilder, name: string): Knex.ColumnBuilder;
-  /** An index that needs to hold only rows where `column` is set; an engine without such indexes takes all. */
+  /**
+   * An index that needs to hold only rows where `column` is set. An engine without such indexes takes all rows, and a
+   * unique one still admits any number of rows whose column is null: stores see no difference.
+   */
   indexWhereSet(
     knex: Knex,
     table: Knex.TableBuilder,
@@ -80,7 +109,10 @@ export interface ColumnTypes {
     column: string,
     options: { readonly name: string; readonly unique?: boolean },
   ): void;
-  /** Ends a CREATE TABLE whose rows are to lie in the order of their primary key. */
+  /**
+   * Ends a CREATE TABLE whose rows are to lie in the order of their primary key. Empty where they always do. Stores
+   * read such a table by ranges of its key on either engine.
+   */
   readonly clustered: string;
   hasIndex(knex: Knex, table: string, name: string): Promise<boolean>;
 }

@@ -72,31 +72,53 @@ export interface ProviderModel {
 export type SplitCapability = SourceLimits;
 
 /**
- * Capabilities that not every provider has. Each that is true or named has its method; the conformance suite checks
- * both sides.
+ * Capabilities that not every provider has, and what jobs do without them. Each that is true or named has its method;
+ * the conformance suite checks both sides.
  */
 export interface ProviderCapabilities {
   /**
-   * `submit` with the same `jobId` never creates a second work there. False: after a lost reply the job waits for
-   * `lookup` or the grace time and is refunded.
+   * True: `submit` with the same `jobId` never creates a second work there. After a lost reply any worker submits
+   * again, a process that stops may abort the call, and all attempts of a job have one `callbackUrl`.
+   *
+   * False: a submission whose outcome is unknown is never repeated. The job waits for a signed callback, for `lookup`,
+   * or for the end of `jobs.unknownGraceSeconds`, and is then refunded. A process that stops waits for the call, for
+   * `jobs.drainSeconds` at most. Each attempt has a `callbackUrl` of its own.
    */
   readonly idempotentSubmit: boolean;
   /**
-   * `lookup` finds what an attempt left there. False: an attempt whose reply was lost is repeated where
-   * `idempotentSubmit` allows it; elsewhere a late callback or the grace time decides, and the job is refunded.
+   * True: `lookup` finds what an attempt left there, so that a job whose reply was lost goes on as soon as the provider
+   * can be asked. Not used where `idempotentSubmit` is true.
+   *
+   * False: such a job has only a signed callback and the grace time. With `idempotentSubmit` false too, a result that
+   * is not behind a link is lost with the worker that holds it: the job fails and is refunded.
    */
   readonly lookup: boolean;
-  /** How long after a submission `lookup` may still not see it: `absent` is believed from then on. 0 by default. */
+  /**
+   * How long after a submission `lookup` may still not see it: `absent` is believed from then on, and until then the
+   * job waits. Left out: 0, the first `absent` after the end of the call counts.
+   */
   readonly lookupSettlesMs?: number;
-  /** `cancel` stops accepted work, at least sometimes. False: work that no job needs any more runs to its end there. */
+  /**
+   * True: `cancel` stops accepted work, at least sometimes. An attempt that is given up (by an operator, or at its
+   * deadline) is cancelled there; the job is refunded whether or not that succeeds.
+   *
+   * False: the provider is not asked, and the work renders to its end there. The job is refunded all the same.
+   */
   readonly cancel: boolean;
   /**
-   * It reports to `callbackUrl`. `signed`: `parseCallback` can verify the signature, and its result is used. `hints`: a
-   * callback only makes the job due for a poll. `none`, the default: the job gets no callback URL.
+   * Whether it reports to `callbackUrl`.
+   *
+   * `signed`: `parseCallback` verifies the signature. A verified end counts without a poll, also for an attempt whose
+   * reply was lost.
+   *
+   * `hints`: a callback is no proof. It makes the job due, and the worker polls.
+   *
+   * `none`, or left out: requests have no `callbackUrl`, and jobs learn of their end by polls alone.
    */
   readonly callbacks?: "none" | "hints" | "signed";
-  /** Operations other than generations. Missing: the provider is never asked for them, and no route leads to it. */
+  /** Takes jobs that split a track into stems. Left out: such jobs go to the next of `stemSplit.providers`. */
   readonly stemSplit?: SplitCapability;
+  /** Takes jobs that remove the vocals of a track. Left out: such jobs go to the next of `vocalRemoval.providers`. */
   readonly vocalRemoval?: SplitCapability;
 }
 

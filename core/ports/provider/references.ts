@@ -19,7 +19,10 @@ export interface SourceLimits {
   readonly contentTypes?: readonly AssetContentType[];
   readonly maxBytes?: number;
   readonly maxSeconds?: number;
-  /** True when it fetches the file by `SourceAudio.url`: without a public address it cannot be asked. */
+  /**
+   * True: it fetches the file by `SourceAudio.url`, so an installation without a public address gives it no such job,
+   * and does not list the mode. False, or left out: the bytes are enough, and no address is needed.
+   */
   readonly needsUrl?: boolean;
   /** What it is expected to cost there; for a mode of a model the model's own by default. */
   readonly upstreamCost?: ProviderCost;
@@ -29,7 +32,7 @@ export interface SourceLimits {
 export interface ReferenceCapability extends SourceLimits {
   /** Whole credits for one generation in this mode; the model's own `creditCost` by default. */
   readonly creditCost?: number;
-  /** Whether `strength` may be given. */
+  /** True: `strength` may be given. False, or left out: a request with it is refused before a job exists. */
   readonly takesStrength?: boolean;
 }
 

@@ -16,7 +16,10 @@ export interface ProviderSandboxLimits {
  */
 export type AskSandbox = (request: object) => Promise<object>;
 
-/** Child processes with hard limits, without environment and network, for work on bytes that are not trusted. */
+/**
+ * Child processes with hard limits, without environment and network, for work on bytes that are not trusted. No setting
+ * selects it: it is part of the host that starts a plugin, and `compose` brings its own.
+ */
 export interface ProviderSandbox {
   /**
    * Waits for a free process and runs a task in it: as many requests as `task` sends, one after another. The next task
