@@ -15,8 +15,7 @@ export interface Subkey {
 
 /**
  * The installation's secret keys, of which one or two are in force. Signatures and seals use subkeys, one for each
- * purpose (RFC 5869, HKDF-SHA256, the info is `fermata/v1/PURPOSE`). Configured by `secrets.key` and
- * `secrets.previousKey`.
+ * purpose (RFC 5869, HKDF-SHA256, the info is `fermata/v1/PURPOSE`).
  */
 export interface Keyring {
   /** Signs and seals. Another process may have changed to a new key up to 2 seconds ago. */

@@ -26,9 +26,15 @@ export function isCost(value: unknown): boolean {
   return isAmount && isUnit && Object.keys(others).length === 0;
 }
 
-/** A value as an issue names it. */
+/** A value as an issue names it: as JSON where there is JSON for it, else its type. */
 export function shown(value: unknown): string {
-  return value === undefined ? "missing" : (JSON.stringify(value) ?? typeof value);
+  if (value === undefined) return "missing";
+  try {
+    return JSON.stringify(value) ?? typeof value;
+  } catch {
+    // A BigInt, or an object that contains itself.
+    return typeof value;
+  }
 }
 
 /** True for a value that JSON gives back as it is. */

@@ -36,6 +36,8 @@ const ISSUES: readonly (readonly [definition: object, says: string])[] = [
   [{ ...OWL, id: "owl_1", models: [] }, 'id: "owl_1"; allowed'],
   [{ ...OWL, id: "o".repeat(31), models: [] }, "id: "],
   [{ ...OWL, label: " " }, 'label: " "; allowed'],
+  [{ ...OWL, label: { a: 1n } }, "label: object; allowed"],
+  [{ ...OWL, concurrency: 2n }, "concurrency: bigint; allowed"],
   [{ ...OWL, concurrency: 1.5 }, "concurrency: 1.5; allowed"],
   [{ ...OWL, maxInFlight: 0 }, "maxInFlight: 0; allowed"],
   [{ ...OWL, hosts: "api.example.com" }, 'hosts: "api.example.com"; allowed: a list of host names'],
