@@ -1,7 +1,8 @@
 /**
- * Runs every test in four lanes on two cores: many tests wait for a process or a server more than they compute. The
- * lanes take about equally long. The tests of the API run once more on MySQL and RabbitMQ, unchanged. Arguments go to
- * every run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
+ * Runs every test in three lanes on two cores: many tests wait for a process or a server more than they compute. Tests
+ * that start and kill processes and servers have the first lane; the tests of the API run once more on MySQL and
+ * RabbitMQ, unchanged. Arguments go to every run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED
+ * FAILED`.
  */
 import { spawn } from "node:child_process";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -23,11 +24,10 @@ interface Sums {
   readonly failed: number;
 }
 
-const SYSTEM = ["dist/test/system/{broker,cli,fleet,secrets,webhooks}/**/*.test.js"];
-const UNITS = ["dist/test/{api,architecture,unit}/**/*.test.js"];
+const API = ["dist/test/{api,architecture,unit}/**/*.test.js"];
 const PLUGINS = [
   "dist/test/plugins/**/*.test.js",
-  "dist/test/system/{browser,jobs}/**/*.test.js",
+  "dist/test/system/{browser,cli,jobs,secrets,webhooks}/**/*.test.js",
   "dist/test/adapters/{attempts,audio,audit,downloads,lease,library,provider-api,sandbox,storage,webhook}*.test.js",
 ];
 const ADAPTERS = ["dist/test/adapters/**/*.test.js", ...without(PLUGINS)];
@@ -39,27 +39,21 @@ const ADAPTERS = ["dist/test/adapters/**/*.test.js", ...without(PLUGINS)];
 const LANES: readonly (readonly Run[])[] = [
   [
     {
-      title: "processes that are killed, and whatever no other run names",
+      title: "processes and servers that are killed",
       env: {},
-      specs: [
-        "dist/test/**/*.test.js",
-        ...without([...SYSTEM, ...UNITS, ...PLUGINS, "dist/test/adapters/**/*.test.js"]),
-      ],
+      specs: ["dist/test/**/*.test.js", ...without([...API, ...PLUGINS, "dist/test/adapters/**/*.test.js"])],
     },
   ],
   [
-    { title: "brokers, fleets and the command line", env: {}, specs: SYSTEM },
+    { title: "units and the API", env: {}, specs: API },
     { title: "adapters with servers of their own", env: {}, specs: ADAPTERS },
-  ],
-  [
-    { title: "units and the API", env: {}, specs: UNITS },
     {
       title: "the API on MySQL and RabbitMQ",
       env: { FERMATA_TEST_STACK: "mysql-rabbitmq" },
       specs: ["dist/test/api/**/*.test.js"],
     },
   ],
-  [{ title: "plugins, jobs and storage", env: {}, specs: PLUGINS }],
+  [{ title: "plugins and the command line", env: {}, specs: PLUGINS }],
 ];
 
 const MOCHA = [
