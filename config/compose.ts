@@ -17,7 +17,7 @@ import type { ProviderDefinition } from "../core/ports/music-provider.js";
 import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
 import { AppProcess } from "./app-process.js";
 import { type App, type AppLibrary, SchemaError } from "./app.js";
-import { bindControllers, controllersOf, httpParts } from "./bindings/http.js";
+import { bindControllers, controllersOf, httpDeps } from "./bindings/http.js";
 import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
@@ -104,7 +104,7 @@ function createApp(container: Container, settings: Settings, opened: Opened, act
   const metricsPage = metrics === null ? null : new SharedMetricsPage(metrics);
   const openedLast = [secrets.keyring, ...(storageClock === null ? [] : [storageClock])];
   const appProcess = new AppProcess({ core, ports, settings, plugins, database, metricsPage, publicUrl, openedLast });
-  const parts = httpParts(core, ports, settings, {
+  const deps = httpDeps(core, ports, settings, {
     publicUrl,
     controllers: controllersOf(container),
     readiness: () => appProcess.readiness(),
@@ -112,8 +112,8 @@ function createApp(container: Container, settings: Settings, opened: Opened, act
     // At the port of the API only where the figures have none of their own.
     ...(metricsPage === null || settings.metrics.port !== null ? {} : { metricsPage }),
   });
-  bindControllers(container, parts);
-  const http = createHttp(parts);
+  bindControllers(container, deps);
+  const http = createHttp(deps);
   const { api: _api, createWorkers: _createWorkers, library, ...useCases } = core;
   return {
     ...useCases,

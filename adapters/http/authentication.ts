@@ -58,12 +58,12 @@ function routePathOf(request: Request): string {
   return (request.route as { readonly path: string }).path;
 }
 
-async function identify({ deps: parts }: RequestContext, request: Request, response: Response): Promise<KeyHolder> {
+async function identify({ deps }: RequestContext, request: Request, response: Response): Promise<KeyHolder> {
   try {
-    return await parts.authenticate.identify(request.headers.authorization);
+    return await deps.authenticate.identify(request.headers.authorization);
   } catch (error) {
     if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) {
-      await parts.limits.countAuthFailure(request.ip);
+      await deps.limits.countAuthFailure(request.ip);
       drawOnNetworkBudget(request, response);
     }
     throw error;

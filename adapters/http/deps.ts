@@ -80,8 +80,8 @@ export interface CompletedRequest {
   readonly startedAt: number;
 }
 
-/** A controller of `./controllers`: made of the parts, and asked for by its class. */
-export type ControllerClass = new (parts: HttpDeps) => object;
+/** A controller of `./controllers`, which the container constructs from the dependencies of the adapter. */
+export type ControllerClass = new (deps: HttpDeps) => object;
 
 export interface ControllerSource {
   get(Controller: ControllerClass): object;

@@ -13,6 +13,8 @@ export type {
   CompletedRequest as AnsweredRequest,
   ControllerClass,
   ControllerSource,
+  HttpDeps,
+  // The older name, which embedding apps may import.
   HttpDeps as HttpParts,
   HttpSettings,
   MetricsPage,
@@ -43,11 +45,11 @@ export interface Http {
   close(graceMs: number, now?: AbortSignal): Promise<void>;
 }
 
-export function createHttp(parts: HttpDeps): Http {
-  const { host, port, connections, bodyLimitBytes } = parts.settings;
+export function createHttp(deps: HttpDeps): Http {
+  const { host, port, connections, bodyLimitBytes } = deps.settings;
   const lifecycle = new Lifecycle({ stalledResponseMs: connections.stalledResponseMs, bodyLimitBytes });
-  const router = createRouter(parts, lifecycle);
-  const server = createServer(router, parts, lifecycle);
+  const router = createRouter(deps, lifecycle);
+  const server = createServer(router, deps, lifecycle);
   return {
     router,
     server,

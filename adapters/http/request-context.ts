@@ -74,12 +74,12 @@ export class RequestContext {
   }
 
   private report(): void {
-    const { deps: parts, request, response } = this;
+    const { deps, request, response } = this;
     const status = response.headersSent ? response.statusCode : CLIENT_WENT_AWAY;
     const route = routeOf(request);
-    parts.metrics?.countRequest({ method: request.method, route, status }, (parts.clock.now() - this.startedAt) / 1000);
-    if (this.holder === null || parts.onCompleted === undefined) return;
-    parts.onCompleted({
+    deps.metrics?.countRequest({ method: request.method, route, status }, (deps.clock.now() - this.startedAt) / 1000);
+    if (this.holder === null || deps.onCompleted === undefined) return;
+    deps.onCompleted({
       requestId: this.requestId,
       accountId: this.holder.account.id,
       method: request.method,

@@ -17,16 +17,16 @@ import type { HttpDeps } from "./deps.js";
 const OPEN_PATHS = ["/metrics", "/openapi.json", "/docs", "/audio", "/share", "/callbacks"];
 
 /** The whole HTTP surface, to be mounted in any Express app under any path. It answers everything that comes to it. */
-export function createRouter(parts: HttpDeps, lifecycle: Lifecycle): Router {
+export function createRouter(deps: HttpDeps, lifecycle: Lifecycle): Router {
   const router = Router({ caseSensitive: true });
-  router.use(begin(parts, lifecycle));
+  router.use(begin(deps, lifecycle));
   RegisterRoutes(router);
   router.use(OPEN_PATHS, networkBudget);
-  statusPages(router, parts);
-  docsPages(router, parts);
-  audioFiles(router, parts);
-  sharePages(router, parts);
-  callbackPages(router, parts);
+  statusPages(router, deps);
+  docsPages(router, deps);
+  audioFiles(router, deps);
+  sharePages(router, deps);
+  callbackPages(router, deps);
   methodNotAllowed(router);
   router.use((_request, _response, next) => next(new NotFoundError()));
   router.use(handleError);

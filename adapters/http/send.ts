@@ -51,12 +51,12 @@ async function sendInChunks(response: Response, bytes: Buffer): Promise<void> {
     response.end();
     return;
   }
-  const { deps: parts, requestId } = contextOf(response.req);
+  const { deps, requestId } = contextOf(response.req);
   try {
     await pipeline(Readable.from(chunksOf(bytes), { objectMode: false }), response);
   } catch (error) {
     if (response.destroyed) return;
-    parts.logger.error("A response was interrupted", { request_id: requestId, error });
+    deps.logger.error("A response was interrupted", { request_id: requestId, error });
     response.destroy();
   }
 }

@@ -1,5 +1,5 @@
 import type { Container } from "inversify";
-import { CONTROLLERS, type ControllerSource, type HttpParts, type HttpSettings } from "../../adapters/http/index.js";
+import { CONTROLLERS, type ControllerSource, type HttpDeps, type HttpSettings } from "../../adapters/http/index.js";
 import type { Core } from "../../core/create-core.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
@@ -7,13 +7,13 @@ import type { Settings } from "../settings.js";
 import { TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
 
-/** Controllers by class, from the parts of this app; each request gets its own. */
-export function bindControllers(container: Container, parts: HttpParts): void {
-  container.bind(T.httpParts).toConstantValue(parts);
+/** Binds controllers by class to the dependencies of this app; each request gets its own controller. */
+export function bindControllers(container: Container, deps: HttpDeps): void {
+  container.bind(T.httpDeps).toConstantValue(deps);
   for (const Controller of CONTROLLERS) {
     container
       .bind(Controller)
-      .toResolvedValue((given: HttpParts) => new Controller(given), [T.httpParts])
+      .toResolvedValue((given: HttpDeps) => new Controller(given), [T.httpDeps])
       .inTransientScope();
   }
 }
@@ -23,10 +23,10 @@ export function controllersOf(container: Container): ControllerSource {
 }
 
 /** What only the process around the core knows. */
-export type ServerParts = Pick<HttpParts, "metrics" | "metricsPage" | "publicUrl" | "controllers" | "readiness">;
+export type ServerDeps = Pick<HttpDeps, "metrics" | "metricsPage" | "publicUrl" | "controllers" | "readiness">;
 
 /** What the HTTP adapter gets. */
-export function httpParts(core: Core, ports: CorePorts, settings: Settings, server: ServerParts): HttpParts {
+export function httpDeps(core: Core, ports: CorePorts, settings: Settings, server: ServerDeps): HttpDeps {
   const { api } = core;
   return {
     ...server,
