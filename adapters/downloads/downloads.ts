@@ -75,7 +75,7 @@ export class Downloads {
   constructor(private readonly deps: DownloadDeps) {
     this.limits = { ...LIMITS, ...deps.limits };
     this.agent = this.agentWith(deps.connect);
-    // Apart, so that no connection to a private address is ever lent to a provider whose settings do not name it.
+    // A separate agent: a provider whose settings do not name a private address never reuses a connection to it.
     this.configuredAgent = deps.configured === undefined ? null : this.agentWith(deps.configured.connect);
   }
 

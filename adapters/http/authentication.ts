@@ -39,7 +39,7 @@ export async function expressAuthentication(
   }
   const allowance = await limits.consume(holder.account, kind);
   showAllowance(context, response, allowance);
-  // A generation may be the retry of one that was accepted: its record is looked up before 429 is answered.
+  // A generation may be the retry of one that was accepted: its record is looked up before the response can be 429.
   if (allowance.exceeded !== null && kind !== "generation") throw allowance.exceeded;
   return holder;
 }

@@ -112,11 +112,11 @@ function acceptance(context: RequestContext, job: Job): StoredResponse {
 }
 
 /**
- * The answer as of the job's end or of N seconds from now. When it cannot be put on record, the one on record stays the
- * answer.
+ * The response as of the job's end or of N seconds from now. When it cannot be recorded, the response on record is
+ * sent.
  *
- * @throws {ServiceUnavailableError} the storage went away while it was put on record: asking again tells which of the
- *   two was kept
+ * @throws {ServiceUnavailableError} the storage became unavailable while the response was recorded: a repeated request
+ *   gets the one that was stored
  */
 async function respondAfter(
   context: RequestContext,

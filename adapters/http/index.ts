@@ -37,10 +37,10 @@ export interface Http {
   /** @throws {Error} naming the address and why it cannot be had */
   listen(): Promise<{ readonly url: string }>;
   /**
-   * Stops accepting, ends waits, and lets running answers end for at most `graceMs`. From its call on the router,
-   * wherever it is mounted, answers 503.
+   * Stops accepting connections, ends waits, and lets open responses finish for at most `graceMs`. From this call on
+   * the router responds with 503, wherever it is mounted.
    *
-   * @param now ends the wait for running answers when it aborts
+   * @param now ends the wait for open responses when it aborts
    */
   close(graceMs: number, now?: AbortSignal): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function createHttp(deps: HttpDeps): Http {
     listen: () => listen(server, { host, port, settings: "http.host, http.port" }),
     async close(graceMs, now) {
       lifecycle.beginStop();
-      // Idle connections close at once, the others after their answer; the error of a server that never listened does
+      // Idle connections close at once, the others after their response; the error of a server that never listened does
       // not matter.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const grace = new AbortController();

@@ -30,7 +30,7 @@ function nameOf({ windowSeconds }: WindowStatus): string {
 }
 
 /**
- * Lets a POST that made nothing new draw on the read allowance instead of the generation limit.
+ * Lets a POST that created nothing draw on the read allowance instead of the generation limit.
  *
  * @throws {RateLimitedError} the reads are used up as well
  */

@@ -13,10 +13,10 @@ import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
 import type { HttpDeps } from "./deps.js";
 
-/** What needs no key, but for the two that answer whether the process is up and ready. */
+/** Pages without authentication, except the two that report whether the process is up and ready. */
 const OPEN_PATHS = ["/metrics", "/openapi.json", "/docs", "/audio", "/share", "/callbacks"];
 
-/** The whole HTTP surface, to be mounted in any Express app under any path. It answers everything that comes to it. */
+/** The whole HTTP surface, to be mounted in any Express app under any path. It responds to every request. */
 export function createRouter(deps: HttpDeps, lifecycle: Lifecycle): Router {
   const router = Router({ caseSensitive: true });
   router.use(begin(deps, lifecycle));

@@ -52,8 +52,8 @@ export function httpDeps(core: Core, ports: CorePorts, settings: Settings, serve
     clock: ports.clock,
     ids: ports.ids,
     logger: ports.logger,
-    onCompleted: ({ requestId, startedAt, ...answered }) =>
-      api.requests.add({ ...answered, id: requestId, createdAt: startedAt, count: 1 }),
+    onCompleted: ({ requestId, startedAt, ...completed }) =>
+      api.requests.add({ ...completed, id: requestId, createdAt: startedAt, count: 1 }),
   };
 }
 

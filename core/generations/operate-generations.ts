@@ -31,7 +31,7 @@ export class OperateGenerations {
       limitExceeded: null,
       alongside: audit.alongside(recordOf),
     });
-    assert(result.kind === "accepted", "without an idempotency key there is no recorded answer");
+    assert(result.kind === "accepted", "without an idempotency key there is no recorded response");
     return result.job;
   }
 }

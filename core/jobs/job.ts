@@ -25,7 +25,7 @@ export type JobStatus = "queued" | "processing" | "completed" | "failed";
  */
 export type JobPhase = "waiting" | "submitting" | "rendering" | "ended";
 
-/** A job's kind; `music` is a generation, the others take a track apart. */
+/** A job's kind; `music` is a generation, the others split a track. */
 export type JobKind = "music" | "stem_split" | "vocal_removal";
 
 export type SplitKind = Exclude<JobKind, "music">;

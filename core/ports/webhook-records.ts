@@ -12,7 +12,10 @@ export interface FailureStreak {
   readonly warnedHours: number;
 }
 
-/** Keeps tries away from a receiver that cannot be reached: apart from the schedule, whose tries it does not use up. */
+/**
+ * Pauses delivery attempts to a receiver that cannot be reached. It is independent of the schedule, whose attempts it
+ * does not use up.
+ */
 export interface EndpointBreaker {
   /** Transport failures in a row. */
   readonly failures: number;

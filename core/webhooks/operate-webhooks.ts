@@ -230,7 +230,7 @@ export class OperateWebhooks {
   }
 }
 
-/** What is sent by hand, and where to. */
+/** A delivery that an operator sends, and its endpoint. */
 interface ManualDeliveryAttempt {
   readonly delivery: WebhookDelivery;
   readonly event: WebhookEvent;

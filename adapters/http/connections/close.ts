@@ -10,7 +10,7 @@ export function closeSoon(socket: Duplex): void {
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Sends an error on a connection that has no request to answer, ends it, and destroys it a second later. */
+/** Sends an error on a connection without a pending request, ends it, and destroys it a second later. */
 export function refuseConnection(socket: Duplex, status: string, error: ShownError, requestId: string): void {
   const body = JSON.stringify(toErrorEnvelope(error, requestId));
   const head = [

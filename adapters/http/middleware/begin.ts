@@ -5,7 +5,7 @@ import type { Lifecycle } from "../lifecycle.js";
 import type { HttpDeps } from "../deps.js";
 import { json } from "../send.js";
 
-/** The first thing that happens to a request: it gets its id, and its answer the headers that all answers have. */
+/** Runs first: gives the request its id, and its response the headers that all responses have. */
 export function begin(deps: HttpDeps, lifecycle: Lifecycle): RequestHandler {
   return (request, response, next) => {
     const context = new RequestContext(deps, lifecycle, request, response);

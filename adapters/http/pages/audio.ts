@@ -51,7 +51,7 @@ export function audioFiles(router: Router, deps: HttpDeps): void {
     const leftSeconds = Math.max(0, Math.floor((expiresAt - deps.clock.now()) / 1000));
     const contentType = CONTENT_TYPES[key.slice(key.lastIndexOf(".") + 1)] ?? "application/octet-stream";
     const { linkTo } = deps.audioStore;
-    // A link of the store is for GET alone; who only asks about the file is answered here.
+    // A link of the store is for GET alone; HEAD gets its response from this server.
     if (linkTo !== undefined && request.method === "GET") {
       const storeLink = { expiresAt: Math.min(expiresAt, deps.clock.now() + STORE_LINK_MS_MAX), contentType };
       response.setHeader("Cache-Control", `private, max-age=${Math.min(leftSeconds, REDIRECT_SECONDS_MAX)}`);

@@ -13,7 +13,7 @@ class NotReadyError extends ServiceUnavailableError {
 }
 
 /**
- * `GET /healthz`: the process is up. `GET /readyz`: storage, queue and whatever else it needs is fine. `GET /metrics`,
+ * `GET /healthz`: the process is up. `GET /readyz`: storage, queue and all other dependencies work. `GET /metrics`,
  * where there are any.
  */
 export function statusPages(router: Router, deps: HttpDeps): void {

@@ -5,7 +5,7 @@ import { assetOf, type Track as LibraryTrack, type TrackAsset } from "../../../c
 import type { LyricsWord as StoredWord } from "../../../core/ports/music-provider.js";
 import { seconds } from "./time.js";
 
-/** Signs the links in an answer. */
+/** Signs the links in a response. */
 export type LinkSigner = Pick<AudioUrls, "sign">;
 
 /** Makes the links of a track. */
@@ -27,7 +27,7 @@ export interface Track {
   /** Seconds, with at most 3 decimals. */
   duration: number | null;
   /**
-   * The audio; answers Range requests.
+   * The audio; supports Range requests.
    * @format uri
    */
   play_url: string | null;

@@ -14,7 +14,7 @@ const GOODBYE_MS = 500;
 
 const ROW_LOCKED = [1205, 1213];
 
-/** @throws {Error} no server answers */
+/** @throws {Error} no server responds */
 export async function openMysqlLine({ target, leaseMs }: LineOptions): Promise<Line> {
   const connection = createConnection(connectionOf(target)) as Connection & {
     readonly stream: Socket;

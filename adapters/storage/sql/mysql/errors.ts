@@ -83,7 +83,7 @@ export function isConnectionLost(error: unknown): boolean {
 
 /**
  * The whole transaction may work when it runs again with the same ids. That includes a lost connection and a commit
- * without an answer: had it taken effect after all, the second run finds what the first one wrote.
+ * without a response: if it took effect, the second run finds what the first one wrote.
  */
 export function isLostRace(error: unknown): boolean {
   return (

@@ -48,8 +48,8 @@ export const SEARCH_DUE: Table<DueRow> = {
 };
 
 /**
- * A number of items of a partition, with an index of their words. A segment is never changed, apart from items that are
- * deleted.
+ * A number of items of a partition, with an index of their words. A segment never changes, except that items are
+ * deleted from it.
  */
 export interface SegmentRow {
   shelf: string;
