@@ -46,7 +46,7 @@ export interface App extends Omit<Core, "library" | "api" | "createWorkers"> {
    * Serves the API at `http.host` and `http.port`, and its figures where `metrics.host` and `metrics.port` say.
    *
    * @returns the address it listens on, and that of the figures; null: there are none
-   * @throws {Error} naming the address and why it cannot be had
+   * @throws {Error} naming the address and why it cannot be bound
    */
   listen(): Promise<{ readonly url: string; readonly metricsUrl: string | null }>;
   /** Begins to work on jobs in this process. */

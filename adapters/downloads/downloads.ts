@@ -48,7 +48,7 @@ const RESUMES_MAX = 5;
 
 const CONNECTIONS_MAX = 16;
 
-/** No connection is kept alive longer, whatever the server allows: its name may have moved to a blocked address. */
+/** No connection is kept alive longer, even if the server allows it: its name may have moved to a blocked address. */
 const KEPT_MAX_MS = 10_000;
 
 /** Statuses of a range request when the file has changed. */

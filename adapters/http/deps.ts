@@ -34,7 +34,7 @@ export interface HttpSettings {
   readonly port: number;
   /** Largest request body. */
   readonly bodyLimitBytes: number;
-  /** For the own server only: a router in a foreign app goes by that app's setting. */
+  /** For the adapter's own server only: a router in another app uses that app's setting. */
   readonly trustProxy: TrustProxy;
   /** Shown in the API description. */
   readonly version: string;

@@ -34,7 +34,7 @@ export interface Http {
   /** To be mounted in an Express app; what {@link listen} serves. */
   readonly router: Router;
   readonly server: Server;
-  /** @throws {Error} naming the address and why it cannot be had */
+  /** @throws {Error} naming the address and why it cannot be bound */
   listen(): Promise<{ readonly url: string }>;
   /**
    * Stops accepting connections, ends waits, and lets open responses finish for at most `graceMs`. From this call on

@@ -137,7 +137,7 @@ export interface ListenAddress {
   readonly settings: string;
 }
 
-/** @throws {Error} naming the address and why it cannot be had */
+/** @throws {Error} naming the address and why it cannot be bound */
 export function listen(server: http.Server, at: ListenAddress): Promise<{ readonly url: string }> {
   const { host, port } = at;
   return new Promise((resolve, reject) => {

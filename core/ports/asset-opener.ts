@@ -1,7 +1,7 @@
 import type { AssetContentType, AssetSource } from "./music-provider.js";
 
 export interface OpenedAsset {
-  /** What the first bytes say it is, whatever the provider called it. */
+  /** The type by its first bytes; the provider's type is ignored. */
   readonly contentType: AssetContentType;
   /** Read once, to its end or closed early. Throws as {@link AssetOpener.open} does. */
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -16,8 +16,8 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a provider's file, wherever it is stored: in memory, in a stream, in text, behind a URL, in a ZIP. URLs fall
- * under the address policy of webhooks.
+ * Opens a provider's file from any source: in memory, in a stream, in text, behind a URL, in a ZIP. URLs fall under the
+ * address policy of webhooks.
  */
 export interface AssetOpener {
   /**

@@ -25,8 +25,8 @@ export interface AnalysisRequest {
 export const PREVIEW_SECONDS = 30;
 
 /**
- * Analyses files, away from the event loop. It goes by the bytes, never by a file's name or type, and holds no more of
- * a file than a preview needs, however long it is. A file that it cannot decode does not affect the next call.
+ * Analyses files, away from the event loop. It reads the bytes, never a file's name or type, and holds no more of a
+ * file than a preview needs, however long it is. A file that it cannot decode does not affect the next call.
  */
 export interface AudioAnalyser {
   /**
@@ -35,7 +35,7 @@ export interface AudioAnalyser {
    * @returns null when the file is of a format that this adapter does not know
    * @throws {AudioUnreadableError} the format is known, but the file is broken, holds no sound, or takes more time or
    *   memory than it may
-   * @throws whatever the source throws, and the signal's reason once that is aborted
+   * @throws the error of the source, and the signal's reason once that is aborted
    */
   analyse(source: Uint8Array | AsyncIterable<Uint8Array>, request: AnalysisRequest): Promise<AudioAnalysis | null>;
   /** Aborts running calls: they reject. */

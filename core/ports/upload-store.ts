@@ -25,7 +25,9 @@ export interface UploadUsage {
   readonly bytes: number;
 }
 
-/** What accounts uploaded: inserted before the first byte is stored, so that whatever is left behind is known. */
+/**
+ * What accounts uploaded: inserted before the first byte is stored, so that files of an interrupted upload are known.
+ */
 export interface UploadStore {
   /**
    * What an account's stored uploads hold, and those that began at `begunFrom` or later and are not stored yet. Exact

@@ -137,7 +137,7 @@ export class OperateWebhooks {
       { accountId: endpoint.accountId, jobId: null, type: "webhook.ping", data: { endpoint_id: endpoint.id } },
       now,
     );
-    // Over from the start: a ping is tried once, by hand.
+    // Ended from the start: an operator sends a ping once.
     const delivery: WebhookDelivery = {
       ...newDelivery(ids, event, endpoint.id),
       state: "exhausted",

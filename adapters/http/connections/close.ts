@@ -33,8 +33,8 @@ const PARSER_ERROR = -1;
 
 /**
  * Ends the reading of requests on a connection, in the middle of a packet if need be: Node hands over the thousands of
- * requests of one packet whatever happens, and aborts each at a cost when the connection closes. `clientError` then
- * reports what {@link isStopped} knows.
+ * requests of one packet in any case, and aborts each at a cost when the connection closes. `clientError` then reports
+ * what {@link isStopped} knows.
  */
 export function stopReading(socket: Duplex): void {
   socket.pause();

@@ -71,7 +71,7 @@ export interface SingleTrack extends Track {
   lyrics?: Lyrics;
 }
 
-/** A track whose provider gave no lyrics is as it is in lists. */
+/** A track without lyrics has the same form as in lists. */
 export function presentSingleTrack({ track, lyrics }: TrackWithLyrics, links: TrackLinks): SingleTrack {
   if (lyrics === null) return presentTrack(track, links);
   const { text, words } = lyrics;

@@ -39,7 +39,7 @@ export interface Dialect {
   /** True: the engine cannot be reached, stays busy, or cannot write now. False: the statement itself is at fault. */
   isUnavailable(error: unknown): boolean;
 
-  /** Opens both handles, making what is missing. @throws {Error} naming what cannot be opened */
+  /** Opens both handles, and creates missing files. @throws {Error} naming what cannot be opened */
   connect(target: string, options: ConnectOptions): Promise<Connections>;
 }
 

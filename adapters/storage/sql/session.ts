@@ -10,9 +10,8 @@ export class UnstorableValueError extends Error {
 }
 
 /**
- * Every value goes by here before it is bound. A number that is not finite would become the name of a column in the
- * text
- * of MySQL, and an object a list of assignments; SQLite would store infinity.
+ * Every value is checked here before it is bound. A number that is not finite would become the name of a column in the
+ * text of MySQL, and an object a list of assignments; SQLite would store infinity.
  *
  * @throws {UnstorableValueError} naming what it is, not what it holds
  */
@@ -34,7 +33,7 @@ export interface Table<Row extends object> {
 }
 
 /**
- * Runs SQL text, its `?` filled in from a list of values, where the caller stands: inside one transaction, or as single
+ * Runs SQL text, its `?` filled in from a list of values, in the caller's context: inside one transaction, or as single
  * reads. Texts are the same for all engines; how they travel (prepared and cached, several in one packet) is the
  * engine's business. Errors are the driver's own.
  */

@@ -28,7 +28,8 @@ export class EndpointQueries {
     const accounts = await session.all(FIND_ACCOUNT + forUpdate, [accountId]);
     assert(accounts.length === 1, "a webhook endpoint belongs to an account"); // FOR UPDATE locks no absent row
     const ids = await session.all<Pick<EndpointRow, "id">>(IDS_OF_ACCOUNT, [accountId]);
-    // One by one by their ids, as everybody locks them: through the account's index, two would wait for each other.
+    // One by one by their ids, as every transaction locks them: through the account's index, two would wait for each
+    // other.
     const rows = await session.allEach<EndpointRow>(
       FIND + forUpdate,
       ids.map(({ id }) => [id]),

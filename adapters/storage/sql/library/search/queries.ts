@@ -34,9 +34,9 @@ export async function findBest(
 
 async function findInPartition(session: Session, search: PartitionSearch): Promise<Hit[]> {
   if (search.classes[0]?.length === 0) return session.all<Hit>(NEWEST, [search.shelf, search.limit]);
-  // These first: what is filed meanwhile is found twice rather than not at all. It was counted twice then: once more,
-  // with all of it filed.
-  const loose = await findUnindexed(session, search);
-  const hits = [...loose, ...(await findIndexed(session, search, loose))];
+  // Unindexed items first: an item that is indexed meanwhile is found twice rather than not at all. In that case the
+  // search runs again, now with the item indexed.
+  const unindexed = await findUnindexed(session, search);
+  const hits = [...unindexed, ...(await findIndexed(session, search, unindexed))];
   return new Set(hits.map(({ item_id }) => item_id)).size === hits.length ? hits : findInPartition(session, search);
 }

@@ -15,15 +15,19 @@ type Segment = Omit<SegmentRow, "shelf">;
 type Posting = Pick<PostingRow, "segment" | "places">;
 
 /**
- * The best of what is filed. What is worse than `limit` loose ones may be left out.
+ * The best indexed items. Those worse than `limit` unindexed ones may be left out.
  *
- * @param loose the best of what is in no segment
+ * @param unindexed the best items outside segments
  */
-export async function findIndexed(session: Session, search: PartitionSearch, loose: readonly Hit[]): Promise<Hit[]> {
+export async function findIndexed(
+  session: Session,
+  search: PartitionSearch,
+  unindexed: readonly Hit[],
+): Promise<Hit[]> {
   const segments = await session.all<Segment>(SEGMENTS, [search.shelf]);
   const widest = search.classes.at(-1) ?? [];
   return widest.every(({ isWhole }) => isWhole)
-    ? byPostings(session, search, segments, loose)
+    ? byPostings(session, search, segments, unindexed)
     : byTexts(session, search, segments);
 }
 
@@ -31,14 +35,14 @@ async function byPostings(
   session: Session,
   search: PartitionSearch,
   segments: readonly Segment[],
-  loose: readonly Hit[],
+  unindexed: readonly Hit[],
 ): Promise<Hit[]> {
   const { shelf, classes, limit } = search;
   const pages = classes.map(
     (_, number) =>
       new Page(
         limit,
-        loose.filter((hit) => hit.class === number),
+        unindexed.filter((hit) => hit.class === number),
       ),
   );
   await forEachMatch(session, search, segments, (segment, matches) => {
@@ -70,7 +74,8 @@ async function byTexts(session: Session, search: PartitionSearch, segments: read
 /**
  * Goes through the segments from the newest on.
  *
- * @param visit gets what of a segment is in each class and in none before; whatever it returns true for is the last
+ * @param visit gets what of a segment is in each class and in none before; the first for which it returns true is the
+ * last
  */
 async function forEachMatch(
   session: Session,
@@ -148,10 +153,10 @@ class Page {
 
   constructor(
     private readonly limit: number,
-    loose: readonly Hit[],
+    unindexed: readonly Hit[],
   ) {
-    this.count = loose.length;
-    this.oldest = Math.min(...loose.map(({ created_at }) => created_at));
+    this.count = unindexed.length;
+    this.oldest = Math.min(...unindexed.map(({ created_at }) => created_at));
   }
 
   /** Whether there are enough that are newer than all of this segment, and so of those after it. */

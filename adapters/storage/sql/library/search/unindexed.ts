@@ -8,7 +8,7 @@ const STRIDE_MAX = 20_000;
 const GROWTH = 2;
 
 /**
- * The best of the loose items, by their texts, from the newest on.
+ * The best unindexed items, by their texts, from the newest on.
  *
  * There are few of them but for a while after many came at once.
  */

@@ -35,7 +35,10 @@ const FILE_ITEM = `UPDATE search_items SET slot = ? WHERE ${OF_ITEM}`;
 const FIND_DEAD = "SELECT dead FROM search_segments WHERE shelf = ? AND segment = ?";
 const MARK_DEAD = "UPDATE search_segments SET dead = ? WHERE shelf = ? AND segment = ?";
 const CLAIM = "SELECT id FROM search_upkeep WHERE id = 1";
-/** Who got the most is looked at first: after an import for many accounts, what is public would come last. */
+/**
+ * The partition with the most new items comes first: otherwise the public one would be last after an import for many
+ * accounts.
+ */
 const FIND_DUE = "SELECT shelf FROM search_due WHERE shelf > '' GROUP BY shelf ORDER BY COUNT(*) DESC, shelf LIMIT ?";
 const UNINDEXED_AT = "SELECT item_id FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT 1 OFFSET ?";
 const FORGET_DUE = "DELETE FROM search_due WHERE shelf = ?";
@@ -43,7 +46,7 @@ const LAST_SEGMENT = "SELECT MAX(segment) AS last FROM search_segments WHERE she
 const OLDEST_UNINDEXED = `SELECT ${columnsOf(SEARCH_UNINDEXED)} FROM search_loose WHERE shelf = ?
   ORDER BY created_at, item_id LIMIT ?`;
 
-/** Items are found from now on: loose at first. */
+/** Items can be found from now on: unindexed at first. */
 export async function insertSearchRows(session: Session, items: readonly ItemRow[]): Promise<void> {
   await session.insert(SEARCH_ITEMS, items);
   await session.insert(SEARCH_UNINDEXED, items);
@@ -64,7 +67,7 @@ export async function deleteSearchRows(
 ): Promise<void> {
   for (const { shelf, created_at, item_id } of items) {
     const key = [shelf, created_at, item_id];
-    // In the order in which they are locked where they are filed.
+    // In the order in which indexing locks them.
     await session.run(DELETE_UNINDEXED, key);
     const [row] = await session.all<{ readonly slot: number | null }>(FIND_SLOT + forUpdate, key);
     await session.run(DELETE_ITEM, key);
