@@ -1,5 +1,6 @@
 /**
- * Who may import whom. test/architecture/import-rules.test.ts runs these rules on the tree, and plants a violation of each to see that it is caught.
+ * Which folder may import which. test/architecture/import-rules.test.ts runs these rules on the tree, and writes a
+ * violation of each rule to check that it is reported.
  *
  * @type {import("dependency-cruiser").IConfiguration}
  */
@@ -8,7 +9,8 @@ module.exports = {
     {
       name: "core-imports-only-core",
       comment:
-        "The core has no dependency at all: no library, no node: module. Clock, ids, randomness and hashing come through ports.",
+        "The core has no dependency at all: no library, no node: module. Clock, ids, randomness and hashing come " +
+        "through ports.",
       severity: "error",
       from: { path: "^core/" },
       to: { pathNot: "^core/" },
@@ -31,8 +33,8 @@ module.exports = {
     {
       name: "adapters-keep-to-their-folder",
       comment:
-        "An adapter never imports another adapter's insides: config/ puts them together. The sandbox is no adapter of " +
-        "a port, but where adapters work on bytes that are not trusted.",
+        "An adapter never imports another adapter's internals: config/ wires them. The sandbox is not an adapter of " +
+        "a port: adapters run in it what reads untrusted bytes.",
       severity: "error",
       from: { path: "^adapters/([^/]+)/" },
       to: { path: "^adapters/", pathNot: ["^adapters/$1/", "^adapters/sandbox/index\\.ts$"] },
@@ -56,7 +58,7 @@ module.exports = {
     },
     {
       name: "the-sdk-sees-only-the-provider-port",
-      comment: "The SDK gives plugins the port and what is built on it alone.",
+      comment: "The SDK contains only the provider port and what builds on it.",
       severity: "error",
       from: { path: "^plugins/sdk/" },
       to: {
@@ -66,7 +68,7 @@ module.exports = {
     },
     {
       name: "plugins-have-no-network-of-their-own",
-      comment: "A plugin's one way out is the fetch that the host gives it: addresses are checked there.",
+      comment: "A plugin reaches the network only by the host's fetch, which checks every address.",
       severity: "error",
       from: { path: "^plugins/" },
       to: {
@@ -86,7 +88,7 @@ module.exports = {
     },
     {
       name: "only-test-imports-config",
-      comment: "The composition root stands above all rooms.",
+      comment: "The composition root wires all other folders; none of them depends on it.",
       severity: "error",
       from: { pathNot: "^(config|test)/" },
       to: { path: "^config/" },
@@ -99,14 +101,14 @@ module.exports = {
     },
     {
       name: "only-test-imports-development-tools",
-      comment: "What runs in production is among the dependencies of package.json; types vanish before.",
+      comment: "Code that runs in production imports `dependencies` of package.json only; type imports are erased.",
       severity: "error",
       from: { pathNot: "^test/" },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
     {
       name: "imports-are-declared",
-      comment: "A library that is only there because another needs it can be gone tomorrow.",
+      comment: "A library that is installed only because another depends on it can disappear with an update.",
       severity: "error",
       from: {},
       // A development dependency that is a peer dependency too is called npm-no-pkg as well.

@@ -2,7 +2,7 @@ import js from "@eslint/js";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
-/** Mocha's words that leave tests out; a test is either run or gone. */
+/** Mocha's functions that skip tests; a test either runs or is deleted. */
 const LEFT_OUT_TESTS = [
   {
     selector:
@@ -19,7 +19,7 @@ const LEFT_OUT_TESTS = [
   },
 ];
 
-/** A plugin gets what an operator decides as settings, and calls nobody but by the host's fetch. */
+/** A plugin receives the operator's choices as settings, and reaches the network only by the host's fetch. */
 const PLUGIN_GLOBALS = ["fetch", "WebSocket", "EventSource", "XMLHttpRequest"].map((name) => ({
   name,
   message: "Use the fetch that the host gives to `create`.",
@@ -31,13 +31,16 @@ const PLUGIN_ENVIRONMENT = [
   },
   {
     selector: "MemberExpression[object.name=/^(globalThis|global)$/][property.name=/^(fetch|process|WebSocket)$/]",
-    message: "Plugins have no way out but the host's fetch, and no environment.",
+    message: "Plugins reach the network only by the host's fetch, and read no environment.",
   },
   {
     selector: "ImportDeclaration[source.value=/^(node:)?process$/], ImportExpression[source.value=/^(node:)?process$/]",
     message: "Plugins read no environment: declare a setting.",
   },
 ];
+
+/** Prettier breaks code at 120 columns, but does not break comments and strings. */
+const MAX_LINE_LENGTH = ["error", { code: 120, ignoreRegExpLiterals: true }];
 
 export default defineConfig([
   { ignores: ["dist/", "coverage/", "data/", "adapters/http/generated/"] },
@@ -47,8 +50,7 @@ export default defineConfig([
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // Prettier breaks code at 120 columns; comments and strings it leaves as they are.
-      "max-len": ["error", { code: 120, ignoreRegExpLiterals: true }],
+      "max-len": MAX_LINE_LENGTH,
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "separate-type-imports" }],
       "@typescript-eslint/no-unused-vars": [
@@ -56,9 +58,9 @@ export default defineConfig([
         { argsIgnorePattern: "^_", varsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" },
       ],
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
-      // Ports promise; an adapter that has nothing to wait for still answers a promise.
+      // Methods of ports return promises, so an adapter that awaits nothing is `async` as well.
       "@typescript-eslint/require-await": "off",
-      // Our ports and doubles are taken apart on purpose; their methods that need `this` are called on it.
+      // The code destructures ports and doubles on purpose; it calls methods that need `this` on their object.
       "@typescript-eslint/unbound-method": "off",
       eqeqeq: "error",
       "no-console": "error",
@@ -68,7 +70,7 @@ export default defineConfig([
     files: ["test/**/*.ts"],
     rules: {
       "no-restricted-syntax": ["error", ...LEFT_OUT_TESTS],
-      // chai says `expect(x).to.be.empty;`, and mocha's own functions answer promises that it awaits itself.
+      // chai's `expect(x).to.be.empty;` is an expression statement.
       "@typescript-eslint/no-unused-expressions": "off",
     },
   },
@@ -83,5 +85,6 @@ export default defineConfig([
   {
     files: ["**/*.{js,cjs,mjs}"],
     languageOptions: { globals: { module: "readonly", process: "readonly", require: "readonly" } },
+    rules: { "max-len": MAX_LINE_LENGTH },
   },
 ]);

@@ -1,8 +1,8 @@
 import { userInfo } from "node:os";
 
 /**
- * Who runs a command, for the audit log: the user of the operating system, and who became it by sudo. That is what the
- * machine says; an operator who may run commands as another user may be recorded as that user.
+ * The operator of a command, for the audit log: the user of the operating system, and who became it by sudo. That is
+ * what the machine says; an operator who may run commands as another user may be recorded as that user.
  */
 export function operatorName(env: Readonly<Record<string, string | undefined>>): string {
   const by =

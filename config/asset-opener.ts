@@ -11,7 +11,7 @@ const DOWNLOAD_CONNECT_MS = 15_000;
 
 export interface AssetOpenerDeps {
   readonly plugins: readonly LoadedPlugin[];
-  /** For whatever the operator has not written down. */
+  /** For hosts that the operator has not listed. */
   readonly guard: AddressGuard;
   readonly clock: Clock;
   /** `webhooks.allowHttp` */

@@ -17,7 +17,7 @@ export class ProviderFetch {
   private readonly toConfigured = new GuardedConnector({ guard: new OperatorAddressGuard() });
   private readonly opened: GuardedFetch[] = [];
 
-  /** @param guard for whatever the operator has not written down */
+  /** @param guard for hosts that the operator has not listed */
   constructor(guard: AddressGuard) {
     this.toPublic = new GuardedConnector({ guard });
   }

@@ -149,13 +149,13 @@ const DEFINITION = {
       max: 604_800,
       lengthMax: 50,
       unit: "seconds",
-      description: "Waits between the tries of a delivery; there is one try more than waits",
+      description: "Waits between the attempts of a delivery; there is one attempt more than waits",
     }),
     timeoutSeconds: kind.duration({
       default: 15,
       max: 300,
       unit: "seconds",
-      description: "The longest one try may take",
+      description: "The longest that one attempt may take",
     }),
     allowNetworks: kind.list({
       default: [],
@@ -269,7 +269,7 @@ export function pathOfUrl(url: string): string {
 }
 
 export interface SettingDescription {
-  /** With `NAME` or `ID` where the operator's name stands. */
+  /** With `NAME` or `ID` in place of the operator's name. */
   readonly path: string;
   readonly type: string;
   readonly unit: string | null;

@@ -37,7 +37,7 @@ export interface StopSignal {
 
 /**
  * @param drainMs how long the process may drain
- * @param onLate called before the process is ended by force, whatever keeps it running
+ * @param onLate called before the process is ended by force
  */
 export function nextStopSignal(process: SignalledProcess, drainMs: number, onLate: () => void): StopSignal {
   const names = ["SIGTERM", "SIGINT"] as const;

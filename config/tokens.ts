@@ -1,5 +1,5 @@
 import type { ServiceIdentifier } from "inversify";
-import type { HttpParts } from "../adapters/http/index.js";
+import type { HttpDeps } from "../adapters/http/index.js";
 import type { Core } from "../core/create-core.js";
 import type { CorePorts } from "../core/ports/core-ports.js";
 import type { Settings } from "./settings.js";
@@ -47,5 +47,5 @@ export const PORTS: { readonly [Port in keyof CorePorts]: ServiceIdentifier<Core
 export const TOKENS = {
   settings: token<Settings>("Settings"),
   core: token<Core>("Core"),
-  httpParts: token<HttpParts>("HttpParts"),
+  httpDeps: token<HttpDeps>("HttpDeps"),
 } as const;

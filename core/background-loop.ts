@@ -20,7 +20,7 @@ export interface BackgroundLoopDeps {
 
 /**
  * Repeats one step with pauses in between until it is stopped. Never two steps at once. A step that throws is logged,
- * and the loop goes on. It goes by the pauses alone, so that a system clock that is set forwards or back changes
+ * and the loop goes on. It depends on the pauses alone, so that a system clock that is set forwards or back changes
  * nothing.
  */
 export class BackgroundLoop {

@@ -51,6 +51,6 @@ export interface CoreOptions {
     /** The body of the event of a job that has ended. */
     readonly eventBody: JobEventBody;
   };
-  /** Masks what has the form of a secret. */
+  /** Masks text that has the form of a secret. */
   readonly redact: (text: string) => string;
 }

@@ -9,7 +9,7 @@ export type JobId = `job_${string}`;
 export type TrackId = `trk_${string}`;
 export type PlaylistId = `pls_${string}`;
 export type RequestId = `req_${string}`;
-/** One try of a job at a provider. */
+/** One attempt of a job at a provider. */
 export type AttemptId = `att_${string}`;
 export type WebhookEndpointId = `whe_${string}`;
 export type WebhookEventId = `evt_${string}`;

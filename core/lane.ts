@@ -21,7 +21,7 @@ interface Waiting<Command, Result> {
 
 /**
  * Group commit: runs one group at a time and takes into the next everything that arrived meanwhile. Alone when idle,
- * grouped under pressure, with no timer. A group that fails is halved until the command that spoils it stands alone.
+ * grouped under pressure, with no timer. A group that fails is halved until the failing command is alone.
  */
 export class Lane<Command, Result> {
   private waiting: Waiting<Command, Result>[] = [];

@@ -59,7 +59,7 @@ export function addGenerationCommands(program: Command, host: CliHost): void {
     });
 }
 
-/** The track that the flags name; what is wrong with the others is refused with their names. */
+/** The track that the flags name; invalid combinations are refused with their names. */
 function referenceOf({ track, mode, from, to, strength }: GenerationFlags): GivenReference | undefined {
   if ([track, mode, from, to, strength].every((flag) => flag === undefined)) return undefined;
   return { trackId: track ?? "", mode: mode ?? "", from, to, strength };

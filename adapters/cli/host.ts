@@ -113,7 +113,7 @@ export interface CliHost {
   /** Applies what is pending. @returns the names of the migrations applied */
   migrate(): Promise<readonly string[]>;
   doctor(): Promise<readonly CheckResult[]>;
-  /** What a package or a path exports by default, whatever it is. Fails when it cannot be loaded. */
+  /** The default export of a package or a path, of any type. Fails when it cannot be loaded. */
   importPlugin(use: string): Promise<unknown>;
   /**
    * Starts one plugin with its settings, to be proved against its service; without the storage, and without a call.

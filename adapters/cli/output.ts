@@ -36,7 +36,7 @@ export function print(
   host.stdout.write(`${printableLines(text)}\n`);
 }
 
-/** Opens the app for one command and closes it whatever happens. */
+/** Opens the app for one command and always closes it. */
 export async function withApp<T>(
   host: CliHost,
   work: (app: OperatorApp, present: Presenters) => Promise<T>,
@@ -68,7 +68,7 @@ export async function withProgress<T>(host: CliHost, text: string, work: () => P
   }
 }
 
-/** `name  value` lines with the values in one column; a row stays one line whatever its cells hold. */
+/** `name  value` lines with the values in one column; a row stays one line with any text in its cells. */
 export function table(cells: readonly (readonly string[])[]): string[] {
   const rows = cells.map((row) => row.map(printable));
   const widths: number[] = [];

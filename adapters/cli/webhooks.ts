@@ -184,7 +184,7 @@ function describeDeliveryAttempt({ startedAt, isManual, status, failure, message
   return `${iso(startedAt)}${isManual ? "  by hand" : ""}${answered}  ${Math.round(phases.totalMs)} ms  ${outcome}`;
 }
 
-/** A command runs to its end; Ctrl-C ends the process, and what was begun is written by then or sent again. */
+/** A command runs to its end; Ctrl-C ends the process, and an attempt under way is recorded by then or sent again. */
 function never(): AbortSignal {
   return new AbortController().signal;
 }

@@ -31,7 +31,7 @@ interface Picture {
   readonly layers: readonly Layer[];
 }
 
-/** Paints sheets of cut paper, one on the other, like sound that spreads from a point; the colours go by the mood. */
+/** Paints sheets of cut paper, one on the other, like sound that spreads from a point; the mood decides the colours. */
 export class PaperCoverPainter implements CoverPainter {
   async paint(subject: CoverSubject): Promise<Uint8Array> {
     const picture = compose(subject);

@@ -92,7 +92,7 @@ function classifyMissing(path: string, { kept, isShared }: SecretKeyCheckOptions
   return ok(NAME, `${path} is created at the first start.`);
 }
 
-/** ENOTDIR: what is wrong with the data directory is said elsewhere. */
+/** ENOTDIR: another check reports the data directory. */
 function isMissing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "ENOENT" || code === "ENOTDIR";

@@ -39,7 +39,7 @@ export class SecretKeyFile implements ReadableSecretKeys {
   async keepOnly(ids: readonly KeyId[]): Promise<void> {
     const keys = await this.read();
     const kept = [...keys].flatMap(([id, key]) => (ids.includes(id) ? [key] : []));
-    // A file without keys would be a lost installation, whatever is asked for.
+    // A file without keys would make all secrets of the installation unreadable.
     if (kept.length === 0) throw new Error(`${this.place} holds none of the keys that are to be kept.`);
     if (kept.length < keys.size) await replaceSecretKeys(this.dataDir, kept);
   }

@@ -7,7 +7,7 @@ import { Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { contentTypeOf, HEAD_BYTES } from "./file-type.js";
 import { entryOf, ZIP_READER } from "./zip-entry.js";
 
-/** A ZIP may be so many times as large as what is taken from it. */
+/** A ZIP may be so many times as large as the file that is read from it. */
 const ARCHIVE_FACTOR = 4;
 
 /** Archives that are read at a time; each has a process. */
@@ -22,8 +22,8 @@ export interface AssetOpenerDeps extends DownloadDeps {
 }
 
 /**
- * Opens what a plugin delivers, wherever it is. Every failure is a {@link ProviderFailure}; none shows the query of a
- * URL.
+ * Opens the files that a plugin returns, from any source. Every failure is a {@link ProviderFailure}; none shows the
+ * query of a URL.
  */
 export class GuardedAssetOpener implements AssetOpener {
   private downloads: Promise<Downloads> | null = null;

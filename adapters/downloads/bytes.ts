@@ -18,7 +18,7 @@ export async function* atMost(maxBytes: number, bytes: AsyncIterable<Uint8Array>
   }
 }
 
-/** A plugin's own stream: whatever it throws becomes a failure that may pass. */
+/** A plugin's own stream: any error of it becomes a temporary failure. */
 export async function* providerBytes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
@@ -29,8 +29,8 @@ export async function* providerBytes(bytes: AsyncIterable<Uint8Array>): AsyncGen
 }
 
 /**
- * @throws {ProviderFailure} `failed` for whatever is not exactly base64 or hex: a decoder that passes over strays would
- * store noise
+ * @throws {ProviderFailure} `failed` for text that is not exactly base64 or hex: a decoder that passes over strays
+ * would store noise
  */
 export function decoded({ encoding, text }: Extract<PlainSource, { kind: "text" }>): Uint8Array {
   const isGood = encoding === "hex" ? isHex(text) : isBase64(text);

@@ -7,7 +7,7 @@ const REFUSAL_BYTES_MAX = 16 * 1024;
 
 const AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** What object stores say of a link whose time is over, mostly with 403: S3 and its kin, Google, Azure. */
+/** The errors of object stores for an expired link, mostly with 403: S3 and its kin, Google, Azure. */
 const EXPIRED = /has expired|ExpiredToken|Signature not valid in the specified time frame/i;
 
 /** Media types that are never a file: web pages, API responses. For other types the first bytes decide. */

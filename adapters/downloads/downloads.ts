@@ -48,7 +48,7 @@ const RESUMES_MAX = 5;
 
 const CONNECTIONS_MAX = 16;
 
-/** No connection is kept alive longer, whatever the server allows: its name may have moved to a blocked address. */
+/** No connection is kept alive longer, even if the server allows it: its name may have moved to a blocked address. */
 const KEPT_MAX_MS = 10_000;
 
 /** Statuses of a range request when the file has changed. */
@@ -75,7 +75,7 @@ export class Downloads {
   constructor(private readonly deps: DownloadDeps) {
     this.limits = { ...LIMITS, ...deps.limits };
     this.agent = this.agentWith(deps.connect);
-    // Apart, so that no connection to a private address is ever lent to a provider whose settings do not name it.
+    // A separate agent: a provider whose settings do not name a private address never reuses a connection to it.
     this.configuredAgent = deps.configured === undefined ? null : this.agentWith(deps.configured.connect);
   }
 

@@ -25,9 +25,8 @@ export const ZIP_READER = new URL(
 const MESSAGE_LENGTH_MAX = 300;
 
 /**
- * One file of a ZIP: of exactly this name with its path, else of this name in whatever folder. The archive is stored
- * first, since its table of contents is at its end, and read in a child process. Nothing is written under the names it
- * holds.
+ * One file of a ZIP: of exactly this name with its path, else of this name in any folder. The archive is stored first,
+ * since its table of contents is at its end, and read in a child process. Nothing is written under the names it holds.
  *
  * @throws {ProviderFailure} `failed`: it is no ZIP, has no such entry, one that is encrypted or too large, or takes
  * more than it may to read; and what `archive` throws

@@ -1,5 +1,5 @@
 export type ZipRequest =
-  /** The file of exactly this name with its path, else of this name in whatever folder. */
+  /** The file of exactly this name with its path, else of this name in any folder. */
   | { readonly kind: "open"; readonly path: string; readonly name: string; readonly maxBytes: number }
   | { readonly kind: "read" };
 

@@ -5,7 +5,7 @@ import { InvalidRequestError } from "../../core/errors.js";
 
 const FILE = "audio";
 const TITLE = "title";
-/** Of a title in UTF-8, with room for one that is refused for its length. */
+/** Bytes of a title in UTF-8; more than the longest title, so that a longer one is refused by its length. */
 const FIELD_MAX_BYTES = 4_096;
 const PART_HEADER_MAX_BYTES = 8_192;
 

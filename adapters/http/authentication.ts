@@ -39,7 +39,7 @@ export async function expressAuthentication(
   }
   const allowance = await limits.consume(holder.account, kind);
   showAllowance(context, response, allowance);
-  // A generation may be the retry of one that was accepted: its record is looked up before 429 is answered.
+  // A generation may be the retry of one that was accepted: its record is looked up before the response can be 429.
   if (allowance.exceeded !== null && kind !== "generation") throw allowance.exceeded;
   return holder;
 }
@@ -58,12 +58,12 @@ function routePathOf(request: Request): string {
   return (request.route as { readonly path: string }).path;
 }
 
-async function identify({ deps: parts }: RequestContext, request: Request, response: Response): Promise<KeyHolder> {
+async function identify({ deps }: RequestContext, request: Request, response: Response): Promise<KeyHolder> {
   try {
-    return await parts.authenticate.identify(request.headers.authorization);
+    return await deps.authenticate.identify(request.headers.authorization);
   } catch (error) {
     if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) {
-      await parts.limits.countAuthFailure(request.ip);
+      await deps.limits.countAuthFailure(request.ip);
       drawOnNetworkBudget(request, response);
     }
     throw error;

@@ -14,8 +14,8 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 const MALFORMED: Refusal = { status: "400 Bad Request", message: "This is not a well-formed HTTP/1.1 request." };
 
 /**
- * Answers what could not be read as a request, in the envelope of all errors, and closes the connection: destroyed a
- * second later where the client keeps its side open.
+ * Responds to bytes that Node could not parse as a request with an error in the usual envelope, and closes the
+ * connection. A second later it destroys the connection if the client keeps its side open.
  */
 export function sendClientError(error: NodeJS.ErrnoException, socket: Duplex, requestId: RequestId): void {
   // It is being closed already.

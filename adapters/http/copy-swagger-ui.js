@@ -1,4 +1,4 @@
-/** Copies what the page of the API's description needs of Swagger UI, with its licences, to `swagger-ui/` of a folder. */
+/** Copies the files of Swagger UI that the API page loads, with their licences, to FOLDER/swagger-ui. */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

@@ -67,9 +67,9 @@ export async function createGeneration(
 ): Promise<{ data: AcceptedGeneration }> {
   const context = contextOf(request);
   const response = request.res as Response;
-  const { deps: parts, account } = context;
+  const { deps, account } = context;
 
-  const result = await parts.acceptGeneration.execute({
+  const result = await deps.acceptGeneration.execute({
     account,
     input: {
       modelId: body.model_id,
@@ -112,11 +112,11 @@ function acceptance(context: RequestContext, job: Job): StoredResponse {
 }
 
 /**
- * The answer as of the job's end or of N seconds from now. When it cannot be put on record, the one on record stays the
- * answer.
+ * The response as of the job's end or of N seconds from now. When it cannot be recorded, the response on record is
+ * sent.
  *
- * @throws {ServiceUnavailableError} the storage went away while it was put on record: asking again tells which of the
- *   two was kept
+ * @throws {ServiceUnavailableError} the storage became unavailable while the response was recorded: a repeated request
+ *   gets the one that was stored
  */
 async function respondAfter(
   context: RequestContext,
@@ -125,9 +125,9 @@ async function respondAfter(
   accepted: StoredResponse,
   idempotencyKey: string,
 ): Promise<StoredResponse> {
-  const { deps: parts, account } = context;
+  const { deps, account } = context;
   const failed = (error: unknown): StoredResponse => {
-    parts.logger.warn("Waiting for a job failed; the response says that it was accepted", {
+    deps.logger.warn("Waiting for a job failed; the response says that it was accepted", {
       request_id: context.requestId,
       job_id: job.id,
       error,
@@ -136,14 +136,14 @@ async function respondAfter(
   };
   let response: StoredResponse;
   try {
-    const waited = await parts.waitForJob.wait(job.id, waitSeconds * 1000, context.noRequestWaits());
+    const waited = await deps.waitForJob.wait(job.id, waitSeconds * 1000, context.noRequestWaits());
     response = waited === undefined ? accepted : conclusion(context, waited);
   } catch (error) {
     return failed(error);
   }
   if (response.body === accepted.body || context.clientIsGone) return accepted;
   try {
-    await parts.recordResponse(account.id, idempotencyKey, job.id, response);
+    await deps.recordResponse(account.id, idempotencyKey, job.id, response);
     return response;
   } catch (error) {
     // The commit may have gone through although its reply was lost.

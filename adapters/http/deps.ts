@@ -34,7 +34,7 @@ export interface HttpSettings {
   readonly port: number;
   /** Largest request body. */
   readonly bodyLimitBytes: number;
-  /** For the own server only: a router in a foreign app goes by that app's setting. */
+  /** For the adapter's own server only: a router in another app uses that app's setting. */
   readonly trustProxy: TrustProxy;
   /** Shown in the API description. */
   readonly version: string;
@@ -80,8 +80,8 @@ export interface CompletedRequest {
   readonly startedAt: number;
 }
 
-/** A controller of `./controllers`: made of the parts, and asked for by its class. */
-export type ControllerClass = new (parts: HttpDeps) => object;
+/** A controller of `./controllers`, which the container constructs from the dependencies of the adapter. */
+export type ControllerClass = new (deps: HttpDeps) => object;
 
 export interface ControllerSource {
   get(Controller: ControllerClass): object;

@@ -45,7 +45,7 @@ export const STATUS_BY_CODE: Readonly<Record<ErrorCode, number>> = {
   service_unavailable: 503,
 };
 
-/** The body of every answer that is no success. */
+/** The body of every error response. */
 export interface ErrorEnvelope {
   error: ErrorBody;
 }
@@ -60,7 +60,7 @@ export interface ErrorBody {
   details?: { [name: string]: unknown };
 }
 
-/** What an error's envelope is made of. */
+/** What an error's envelope contains. */
 export type ShownError = Pick<FermataError, "code" | "message" | "details">;
 
 const INTERNAL_ERROR: ShownError = {
@@ -78,7 +78,7 @@ export function toErrorEnvelope(error: ShownError, requestId: string): ErrorEnve
   return { error: toErrorBody(error, requestId) };
 }
 
-/** The error of the catalogue that answers `error`; null when it is a fault of this server. */
+/** The catalogue error that the response to `error` shows; null when it is a fault of this server. */
 export function toFermataError(error: unknown): FermataError | null {
   if (error instanceof ValidateError) return new InvalidRequestError(toIssues(error.fields));
   // Express's word for a path that cannot be decoded.
@@ -92,7 +92,7 @@ export function toShownError(error: FermataError | null): ShownError {
   return error ?? INTERNAL_ERROR;
 }
 
-/** Headers that belong to an error's answer. */
+/** Headers of an error's response. */
 export function errorHeaders(error: ShownError): Readonly<Record<string, string>> {
   if (error instanceof RateLimitedError) return { "Retry-After": String(error.details.retry_after_seconds) };
   if (error instanceof ServiceUnavailableError) return { "Retry-After": String(error.retryAfterSeconds) };

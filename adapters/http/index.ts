@@ -13,6 +13,8 @@ export type {
   CompletedRequest as AnsweredRequest,
   ControllerClass,
   ControllerSource,
+  HttpDeps,
+  // The older name, which embedding apps may import.
   HttpDeps as HttpParts,
   HttpSettings,
   MetricsPage,
@@ -32,29 +34,29 @@ export interface Http {
   /** To be mounted in an Express app; what {@link listen} serves. */
   readonly router: Router;
   readonly server: Server;
-  /** @throws {Error} naming the address and why it cannot be had */
+  /** @throws {Error} naming the address and why it cannot be bound */
   listen(): Promise<{ readonly url: string }>;
   /**
-   * Stops accepting, ends waits, and lets running answers end for at most `graceMs`. From its call on the router,
-   * wherever it is mounted, answers 503.
+   * Stops accepting connections, ends waits, and lets open responses finish for at most `graceMs`. From this call on
+   * the router responds with 503, wherever it is mounted.
    *
-   * @param now ends the wait for running answers when it aborts
+   * @param now ends the wait for open responses when it aborts
    */
   close(graceMs: number, now?: AbortSignal): Promise<void>;
 }
 
-export function createHttp(parts: HttpDeps): Http {
-  const { host, port, connections, bodyLimitBytes } = parts.settings;
+export function createHttp(deps: HttpDeps): Http {
+  const { host, port, connections, bodyLimitBytes } = deps.settings;
   const lifecycle = new Lifecycle({ stalledResponseMs: connections.stalledResponseMs, bodyLimitBytes });
-  const router = createRouter(parts, lifecycle);
-  const server = createServer(router, parts, lifecycle);
+  const router = createRouter(deps, lifecycle);
+  const server = createServer(router, deps, lifecycle);
   return {
     router,
     server,
     listen: () => listen(server, { host, port, settings: "http.host, http.port" }),
     async close(graceMs, now) {
       lifecycle.beginStop();
-      // Idle connections close at once, the others after their answer; the error of a server that never listened does
+      // Idle connections close at once, the others after their response; the error of a server that never listened does
       // not matter.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const grace = new AbortController();

@@ -16,7 +16,7 @@ export interface LifecycleLimits {
   readonly bodyLimitBytes: number;
 }
 
-/** What is being answered right now, and whether the server stops. */
+/** Tracks the open responses, and whether the server is stopping. */
 export class Lifecycle {
   private readonly inFlight = new Set<ServerResponse>();
   private readonly bySocket = new WeakMap<Socket, OpenResponses>();
@@ -61,13 +61,13 @@ export class Lifecycle {
     else open.whenFinished = callback;
   }
 
-  /** Ends waits, and lets every connection close after the answer it carries. */
+  /** Ends waits, and lets every connection close after its current response. */
   beginStop(): void {
     this.stop.abort();
     for (const response of this.inFlight) response.shouldKeepAlive = false;
   }
 
-  /** Resolves when no answer is under way. */
+  /** Resolves when no response is open. */
   async idle(): Promise<void> {
     if (this.inFlight.size > 0) await new Promise<void>((resolve) => (this.whenIdle = resolve));
   }

@@ -15,7 +15,7 @@ export class MetricsServer {
     readonly url: string,
   ) {}
 
-  /** @throws {Error} naming the address and why it cannot be had */
+  /** @throws {Error} naming the address and why it cannot be bound */
   static async open(page: MetricsPage, host: string, port: number): Promise<MetricsServer> {
     const options = { requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS, connectionsCheckingInterval: 1_000 };
     const server = createServer(options, responder(page));

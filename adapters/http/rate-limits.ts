@@ -30,15 +30,15 @@ function nameOf({ windowSeconds }: WindowStatus): string {
 }
 
 /**
- * Lets a POST that made nothing new draw on the read allowance instead of the generation limit.
+ * Lets a POST that created nothing draw on the read allowance instead of the generation limit.
  *
  * @throws {RateLimitedError} the reads are used up as well
  */
 export async function drawOnReads(context: RequestContext, response: Response): Promise<void> {
-  const { holder, allowance, deps: parts } = context;
+  const { holder, allowance, deps } = context;
   if (holder === null || allowance === null) return;
-  if (allowance.exceeded === null) parts.limits.giveBack(holder.account, allowance.kind);
-  const reads = await parts.limits.consume(holder.account, "read");
+  if (allowance.exceeded === null) deps.limits.giveBack(holder.account, allowance.kind);
+  const reads = await deps.limits.consume(holder.account, "read");
   showAllowance(context, response, reads);
   if (reads.exceeded !== null) throw reads.exceeded;
 }

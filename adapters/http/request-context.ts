@@ -19,13 +19,13 @@ interface WithRequestContext {
 /** The status noted for a request whose client went away unanswered; it is never sent. */
 const CLIENT_WENT_AWAY = 499;
 
-/** One request and its answer, with what this adapter learns of them on the way. */
+/** One request and its response, with what this adapter records of them. */
 export class RequestContext {
   readonly requestId: RequestId;
   readonly startedAt: number;
   /** Who asks; null until authenticated. */
   holder: KeyHolder | null = null;
-  /** The allowance that the answer's headers show; null until authenticated. */
+  /** The allowance that the response's headers show; null until authenticated. */
   allowance: Allowance | null = null;
   path = "";
   errorCode: ErrorCode | null = null;
@@ -64,7 +64,7 @@ export class RequestContext {
     return AbortSignal.any([gone.signal, this.lifecycle.stopping]);
   }
 
-  /** Counts and reports the request; called once, when its answer ended. */
+  /** Counts and reports the request; called once, when its response has ended. */
   end(): void {
     try {
       this.report();
@@ -74,12 +74,12 @@ export class RequestContext {
   }
 
   private report(): void {
-    const { deps: parts, request, response } = this;
+    const { deps, request, response } = this;
     const status = response.headersSent ? response.statusCode : CLIENT_WENT_AWAY;
     const route = routeOf(request);
-    parts.metrics?.countRequest({ method: request.method, route, status }, (parts.clock.now() - this.startedAt) / 1000);
-    if (this.holder === null || parts.onCompleted === undefined) return;
-    parts.onCompleted({
+    deps.metrics?.countRequest({ method: request.method, route, status }, (deps.clock.now() - this.startedAt) / 1000);
+    if (this.holder === null || deps.onCompleted === undefined) return;
+    deps.onCompleted({
       requestId: this.requestId,
       accountId: this.holder.account.id,
       method: request.method,

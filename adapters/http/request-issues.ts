@@ -3,7 +3,7 @@ import type { RequestIssue } from "../../core/errors.js";
 
 /** Longest name of a member that is quoted back. */
 const NAME_MAX_LENGTH = 100;
-/** Most findings in one answer. */
+/** Most issues in one response. */
 const ISSUES_MAX = 20;
 
 const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [

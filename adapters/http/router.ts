@@ -13,20 +13,20 @@ import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
 import type { HttpDeps } from "./deps.js";
 
-/** What needs no key, but for the two that answer whether the process is up and ready. */
+/** Pages without authentication, except the two that report whether the process is up and ready. */
 const OPEN_PATHS = ["/metrics", "/openapi.json", "/docs", "/audio", "/share", "/callbacks"];
 
-/** The whole HTTP surface, to be mounted in any Express app under any path. It answers everything that comes to it. */
-export function createRouter(parts: HttpDeps, lifecycle: Lifecycle): Router {
+/** The whole HTTP surface, to be mounted in any Express app under any path. It responds to every request. */
+export function createRouter(deps: HttpDeps, lifecycle: Lifecycle): Router {
   const router = Router({ caseSensitive: true });
-  router.use(begin(parts, lifecycle));
+  router.use(begin(deps, lifecycle));
   RegisterRoutes(router);
   router.use(OPEN_PATHS, networkBudget);
-  statusPages(router, parts);
-  docsPages(router, parts);
-  audioFiles(router, parts);
-  sharePages(router, parts);
-  callbackPages(router, parts);
+  statusPages(router, deps);
+  docsPages(router, deps);
+  audioFiles(router, deps);
+  sharePages(router, deps);
+  callbackPages(router, deps);
   methodNotAllowed(router);
   router.use((_request, _response, next) => next(new NotFoundError()));
   router.use(handleError);

@@ -7,7 +7,7 @@ import { contextOf } from "./request-context.js";
 /** Larger responses leave in chunks of this size. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** An answer that goes out as it is, to the byte. */
+/** A response that is sent as it is, byte for byte. */
 export class PreparedResponse implements StoredResponse {
   constructor(
     readonly status: number,
@@ -17,7 +17,7 @@ export class PreparedResponse implements StoredResponse {
 
 /**
  * Takes the place of Express's `response.json`, which the generated routes call: that one computes an ETag for every
- * answer and turns some into 304, though nothing under /api is ever to be cached.
+ * response and turns some into 304, but nothing under /api may be cached.
  */
 export function json(this: Response, body: unknown): Response {
   if (body instanceof PreparedResponse) sendJson(this, body.status, body.body);
@@ -51,12 +51,12 @@ async function sendInChunks(response: Response, bytes: Buffer): Promise<void> {
     response.end();
     return;
   }
-  const { deps: parts, requestId } = contextOf(response.req);
+  const { deps, requestId } = contextOf(response.req);
   try {
     await pipeline(Readable.from(chunksOf(bytes), { objectMode: false }), response);
   } catch (error) {
     if (response.destroyed) return;
-    parts.logger.error("A response was interrupted", { request_id: requestId, error });
+    deps.logger.error("A response was interrupted", { request_id: requestId, error });
     response.destroy();
   }
 }

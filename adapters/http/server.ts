@@ -18,14 +18,14 @@ const TIMEOUT_CHECK_MAX_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** A server that serves `router` alone. */
-export function createServer(router: express.Router, parts: HttpDeps, lifecycle: Lifecycle): http.Server {
+export function createServer(router: express.Router, deps: HttpDeps, lifecycle: Lifecycle): http.Server {
   const app = express();
   app.disable("x-powered-by");
-  app.set("trust proxy", parts.settings.trustProxy);
+  app.set("trust proxy", deps.settings.trustProxy);
   app.use(router);
-  const beginRequest = begin(parts, lifecycle);
-  const connections = connectionsOf(app, parts, lifecycle);
-  const { connections: limits, uploads } = parts.settings;
+  const beginRequest = begin(deps, lifecycle);
+  const connections = connectionsOf(app, deps, lifecycle);
+  const { connections: limits, uploads } = deps.settings;
   const { requestTimeoutMs } = limits;
 
   const server = http.createServer(
@@ -58,7 +58,7 @@ export function createServer(router: express.Router, parts: HttpDeps, lifecycle:
   );
   connections.attach(server);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
-    sendClientError(error, socket, parts.ids.next("req")),
+    sendClientError(error, socket, deps.ids.next("req")),
   );
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be passed over.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
@@ -137,7 +137,7 @@ export interface ListenAddress {
   readonly settings: string;
 }
 
-/** @throws {Error} naming the address and why it cannot be had */
+/** @throws {Error} naming the address and why it cannot be bound */
 export function listen(server: http.Server, at: ListenAddress): Promise<{ readonly url: string }> {
   const { host, port } = at;
   return new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ const HELD_BYTES = 256 * 1024;
 /** Handles `POST /api/v1/tracks`. */
 export async function uploadTrack(request: Request): Promise<Track> {
   const context = contextOf(request);
-  const { deps: parts, account, lifecycle } = context;
+  const { deps, account, lifecycle } = context;
   // An app around this router has read the body: it never comes.
   if (request.readableEnded) throw new Error("The body of an upload was read before it came to this router.");
   const share = lifecycle.bodies.open(request.ip);
@@ -18,15 +18,15 @@ export async function uploadTrack(request: Request): Promise<Track> {
   const count = (chunk: Buffer): void => void (bytesRead += chunk.byteLength);
   try {
     share.grow(HELD_BYTES);
-    resetBodyTime(request, parts.settings.uploads.timeoutMs);
+    resetBodyTime(request, deps.settings.uploads.timeoutMs);
     request.on("data", count);
     const { audio, title } = await openAudioForm(request);
     const contentLength = request.headers["content-length"];
     const sizeBytes = contentLength === undefined ? null : Number(contentLength);
-    return await parts.uploadTrack.execute({ accountId: account.id, audio, sizeBytes, title });
+    return await deps.uploadTrack.execute({ accountId: account.id, audio, sizeBytes, title });
   } finally {
     context.bytesRead = bytesRead;
-    resetBodyTime(request, parts.settings.connections.requestTimeoutMs);
+    resetBodyTime(request, deps.settings.connections.requestTimeoutMs);
     share.release();
   }
 }

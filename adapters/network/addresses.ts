@@ -42,8 +42,8 @@ const embedding = EMBEDDING.map((block): Network => ipaddr.parseCIDR(block));
 const nat64 = parseNetwork(NAT64);
 
 /**
- * True for global unicast, the only addresses that are open to everybody. An IPv6 address that embeds an IPv4 address
- * is none.
+ * True for global unicast, the only addresses that need no exception. An IPv6 address that embeds an IPv4 address is
+ * none.
  */
 export function isGlobalUnicast(address: Address): boolean {
   if (isMetadata(address)) return false;

@@ -11,7 +11,7 @@ interface Target {
   readonly port?: number | string;
 }
 
-/** Agents for clients that go by Node's `http` and `https`; both open guarded connections alone. */
+/** Agents for clients of Node's `http` and `https`; both open guarded connections alone. */
 export function guardedAgents(
   connector: GuardedConnector,
   options: AgentOptions & { readonly connectMs: number },

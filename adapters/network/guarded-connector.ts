@@ -93,7 +93,7 @@ export class GuardedConnector {
   constructor({ guard, ca = [], open = (host, port) => connectTcp({ host, port, noDelay: true }) }: ConnectorDeps) {
     this.guard = guard;
     this.open = open;
-    // A context passes over what is no certificate.
+    // A TLS context ignores entries that are not certificates.
     for (const certificate of ca) new X509Certificate(certificate);
     // Without own authorities it is created with the first connection: reading the well-known ones takes a while.
     this.context = ca.length === 0 ? null : createSecureContext({ ...TLS_OPTIONS, ca: [...rootCertificates, ...ca] });
@@ -267,7 +267,7 @@ function handshaken(socket: Socket, host: string): Promise<void> {
   });
 }
 
-/** Whatever opened the socket, it must have gone where it was sent. */
+/** The peer of every opened socket must be the address that was checked. */
 function checkPeer(socket: Socket, address: string): void {
   const peer = socket.remoteAddress;
   if (peer === undefined) throw new ConnectionFailedError("connect", `${address} ended the connection at once`);

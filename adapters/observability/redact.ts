@@ -1,9 +1,9 @@
-/** What stands in a log line in place of a secret. */
+/** The text in a log line in place of a secret. */
 export const MASK = "[redacted]";
 
 const DEPTH_MAX = 8;
 
-/** Words that make a field's name a secret's name, wherever in the name they stand. */
+/** Words that make a field's name a secret's name, anywhere in the name. */
 const SECRET_WORDS = new Set([
   "authorization",
   "cookie",

@@ -31,7 +31,7 @@ class ChildProcessSandbox implements ProviderSandbox {
     try {
       return await this.runTask(task, signal);
     } catch (error) {
-      // Whatever else failed meanwhile: what was stopped says nothing about the bytes.
+      // An aborted task proves nothing about the bytes, even if another error occurred meanwhile.
       if (signal.aborted) throw new ProviderFailure("unavailable", "the work was stopped", { cause: error });
       if (error instanceof SandboxError) throw failureOf(error, this.limits);
       throw error;

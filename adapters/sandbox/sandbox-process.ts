@@ -111,7 +111,7 @@ export class SandboxProcess {
     }
   }
 
-  /** Ends the process, and whatever it was asked. */
+  /** Ends the process, and rejects its pending requests. */
   kill(why: string, cause?: unknown): void {
     this.killWith(new SandboxError(why, { cause }));
   }

@@ -12,7 +12,7 @@ const FLEETING_FILESYSTEMS: Readonly<Record<number, string>> = {
   0x794c7630: "in a layer of a container, and gone with it",
 };
 
-/** Beneath this, it is time to make room. */
+/** Below this, the check warns. */
 const FREE_BYTES_MIN = 1024 ** 3;
 
 export interface FolderCheckOptions {

@@ -17,8 +17,8 @@ const SLEW = 0.5;
 const SLEW_MAX_MS = 10_000;
 
 /**
- * While a machine is suspended its monotonic clock stands still, and its wall clock does not: when the two have moved
- * apart by so much, the storage's clock is measured at once.
+ * While a machine is suspended its monotonic clock stands still, and its wall clock does not: when the two differ by so
+ * much, the storage's clock is measured at once.
  */
 const DRIFT_MAX_MS = 1_000;
 

@@ -21,7 +21,7 @@ export function bindHttp(
   for (const Controller of CONTROLLERS) {
     container
       .bind(Controller)
-      .toResolvedValue((given: HttpParts) => new Controller(given), [T.httpParts])
+      .toResolvedValue((given: HttpDeps) => new Controller(given), [T.httpDeps])
       .inTransientScope();
   }
   return createHttp(parts);
@@ -61,8 +61,8 @@ function httpParts(
     clock: ports.clock,
     ids: ports.ids,
     logger: ports.logger,
-    onCompleted: ({ requestId, startedAt, ...answered }) =>
-      api.requests.add({ ...answered, id: requestId, createdAt: startedAt, count: 1 }),
+    onCompleted: ({ requestId, startedAt, ...completed }) =>
+      api.requests.add({ ...completed, id: requestId, createdAt: startedAt, count: 1 }),
   };
 }
 

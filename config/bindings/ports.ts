@@ -119,7 +119,7 @@ function bindNetworkPorts(container: Container, overrides: PortOverrides, plugin
     );
 }
 
-/** Leases are renewed by a thread, which goes by the storage's clock, or by the clock that was given. */
+/** A thread renews leases, by the storage's clock or by the given clock. */
 function bindLeaseRenewal(container: Container, { clock: given }: PortOverrides): void {
   container.bind(P.renewLeases).toResolvedValue(
     (jobs, clock, logger, { storage: { url } }) =>

@@ -11,7 +11,7 @@ export interface DefaultContext {
   readonly cwd: string;
   /** True when log lines are read on a terminal. */
   readonly isTerminal: boolean;
-  /** The value of a setting that stands further up in the definition. */
+  /** The value of an earlier setting of the definition. */
   at(path: string): unknown;
 }
 

@@ -40,7 +40,7 @@ export class GivenSettings {
     return this.byPath.get(path);
   }
 
-  /** The names that stand directly under `path`. */
+  /** The names directly under `path`. */
   namesUnder(path: string): string[] {
     const names = [...this.byPath.keys()]
       .filter((key) => key.startsWith(`${path}.`))
@@ -110,8 +110,8 @@ export class GivenSettings {
   }
 
   /**
-   * Puts what older names were given under their new ones. Both names of one setting are an issue, whatever their
-   * sources: it would be unclear which of them holds. Call it after the last source.
+   * Moves the values of older names to the new ones. Both names of one setting are an issue, for any sources: it would
+   * be unclear which of them holds. Call it after the last source.
    *
    * @returns the settings that were given by an older name
    */

@@ -159,7 +159,7 @@ export function numbers(
 /**
  * The same, or null. An empty text of the environment means null.
  *
- * @param text what the default stands for
+ * @param text the meaning of the default
  * @param fallback the default; null unless given
  */
 export function optional<T>(

@@ -29,7 +29,7 @@ export type GivenOptions = z.infer<typeof REQUEST_OPTIONS>;
  * the plugin knows no others; those of a model that the operator adds are declared whole.
  *
  * @param own as the plugin declares them; null for a model that is not the plugin's
- * @returns what is wrong, a line each, in place of options that cannot be used
+ * @returns the issues, a line each, in place of options that cannot be used
  */
 export function withGivenOptions(
   own: RequestOptions | null,

@@ -41,7 +41,7 @@ export const models = new Leaf<readonly GivenModel[]>({
 /**
  * The plugin's models as the operator changed them: changed ones in their place, new ones behind.
  *
- * @returns what is wrong, a line each, in place of models that cannot be used
+ * @returns the issues, a line each, in place of models that cannot be used
  */
 export function withGivenModels(
   definition: Pick<ProviderDefinition, "id" | "models" | "checkModel">,

@@ -8,7 +8,7 @@ export interface GivenSetting {
   readonly value: unknown;
   /** The file or environment variable, as issues name it. */
   readonly origin: string;
-  /** True for a text of the environment, which may stand for a number or a boolean. */
+  /** True for a text of the environment, which may be a number or a boolean. */
   readonly isText: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Settings of providers: which there are, and who does what. */
+/** Settings of providers: which exist, and which does what. */
 import { isAllowedHost } from "../../core/providers/outgoing-rule.js";
 import { type Group, type Leaf, Named } from "./definition.js";
 import * as kind from "./kinds.js";

@@ -10,7 +10,7 @@ const TIERS: Readonly<Record<string, { readonly maxTracks: number; readonly maxB
 };
 const OTHER_TIERS = { maxTracks: 10, maxBytes: 200 * MIB };
 
-/** What accounts may bring, whatever their tier. */
+/** Limits of uploads, for accounts of any tier. */
 export const uploads = {
   maxBytes: kind.integer({
     default: 50 * MIB,

@@ -1,7 +1,7 @@
 /**
  * The form of an API key: `frm_`, 40 random base-62 characters (238 bits), 6 characters of checksum. A key that was
- * mistyped or made up is refused without a look at the storage, and secret scanners recognise it by {@link
- * API_KEY_PATTERN}.
+ * mistyped or invented is refused without reading the storage, and secret scanners recognise it by
+ * {@link API_KEY_PATTERN}.
  */
 export const API_KEY_PATTERN = /^frm_[0-9A-Za-z]{46}$/;
 

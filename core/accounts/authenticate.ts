@@ -24,7 +24,7 @@ export interface AuthenticateDeps {
   readonly clock: Clock;
 }
 
-/** Finds out who speaks. */
+/** Identifies the account of a request. */
 export class Authenticate {
   private cache = new Map<string, { readonly holder: KeyHolder; readonly readAt: number }>();
   private readonly reading = new Map<
@@ -63,7 +63,7 @@ export class Authenticate {
     const now = this.deps.clock.now();
     const cached = this.cache.get(tokenHash);
     if (cached !== undefined && isFresh(cached.readAt, now)) return cached.holder;
-    // Requests that arrive together share one read; one that hangs may show what was true long ago.
+    // Requests that arrive together share one read; a read that hangs may return an outdated result.
     const running = this.reading.get(tokenHash);
     if (running !== undefined && isFresh(running.readAt, now)) return running.holder;
     const read = { holder: this.read(tokenHash, now), readAt: now };

@@ -121,7 +121,7 @@ export class ManageAccounts {
   }
 
   /**
-   * Shuts an account out: its keys get 403, and its share pages and audio links lead nowhere. Jobs that were accepted
+   * Suspends an account: requests with its keys get 403, its share pages and audio links 404. Jobs that were accepted
    * go on to their end, and their webhooks are sent. Suspending twice keeps the first moment, and takes a new reason.
    *
    * @throws {OperationRefusedError} no such account, or a reason that cannot be

@@ -6,7 +6,9 @@ export interface RateLimit {
   readonly perDay: number;
 }
 
-/** Kinds of requests that are counted apart: all GETs; POST /generations; uploads, and writes of webhook endpoints. */
+/**
+ * Kinds of requests that have separate counts: all GETs; POST /generations; uploads, and writes of webhook endpoints.
+ */
 export type RateLimitKind = "read" | "generation" | "write";
 
 /** What the uploaded tracks of an account may hold together; 0 of either: it may upload nothing. */

@@ -203,7 +203,7 @@ export function onAbsent(situation: Situation, { number }: Of<"absent">): Transi
   if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown"))
     return giveUpLease(situation);
   const { now, policy } = situation;
-  // A signed callback has proved the acceptance, whatever the look-up finds.
+  // A signed callback has proved the acceptance, even if the look-up says otherwise.
   if (attempt.acceptedAt !== null) return onUnresolved(situation, { number, callbacksRead: [] });
   const callEndsAt =
     attempt.outcome === null ? (attempt.callEndsAt ?? attempt.startedAt) : (attempt.endedAt ?? attempt.startedAt);

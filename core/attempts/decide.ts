@@ -113,7 +113,7 @@ function underLease(situation: Situation, event: LeaseEvent): Transition {
   }
 }
 
-/** A collection that ended, in whatever way, did not crash its worker. */
+/** A collection that ended, successfully or not, did not crash its worker. */
 function collected(
   { job: { collectionsBegun } }: Situation,
   { endsCollection = false }: { readonly endsCollection?: boolean },

@@ -29,7 +29,7 @@ export class PluginCallError extends Error {
  * clampResult}.
  *
  * @param onLate receives the late result of an abandoned call
- * @throws {PluginCallError} the plugin did not end the call; else whatever the plugin throws
+ * @throws {PluginCallError} the plugin did not end the call; else the error that the plugin throws
  */
 export async function callPlugin<Result>(
   { providerId, name, limitMs, signal, clock, logger }: PluginCall,

@@ -18,7 +18,10 @@ export interface SubmissionSwitchDeps {
   readonly audit: RecordsActions;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** `paused`: until an operator resumes submissions after this process first read them, whatever was stored before. */
+  /**
+   * `paused`: until an operator resumes submissions after this process first read the switch; an earlier stored value
+   * does not count.
+   */
   readonly startsAs: SubmissionState;
 }
 

@@ -53,7 +53,7 @@ export async function submit(step: JobStep): Promise<void> {
   if (fetchable !== null) await storeAndSettle(step, number, fetchable.created, fetchable.again);
 }
 
-/** A result that is still to be stored, and can be had again when this worker is aborted. */
+/** A result that is not stored yet, and can be fetched again when this worker is aborted. */
 interface Fetchable {
   readonly created: Completed;
   readonly again: "link" | "provider";
@@ -94,7 +94,7 @@ async function reportLate(step: JobStep, number: number, late: Completed | Accep
 /**
  * The provider took the submission, as its reply or a look-up says.
  *
- * @returns a result that is still to be stored and can be had again; null when there is none
+ * @returns a result that is not stored yet and can be fetched again; null when there is none
  */
 export async function submitted(
   step: JobStep,

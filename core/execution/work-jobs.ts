@@ -89,7 +89,7 @@ export class WorkJobs {
     return stopped;
   }
 
-  /** Aborts what is left and waits for its release. */
+  /** Aborts the remaining jobs and waits for their release. */
   private async abandon(idle: Promise<unknown>, { onAbandoned }: StopOptions): Promise<StoppedWork> {
     const { leases, logger } = this.deps;
     const abandoned = leases.abandonAll();

@@ -9,7 +9,10 @@ export interface WorkingProvider {
   /** Jobs at the provider at once, in all processes together; null: as many as there are. */
   readonly maxInFlight: number | null;
   readonly capabilities: ProviderCapabilities;
-  /** The hard limit of one call of the plugin, in milliseconds: after it the slot is free, whatever the plugin does. */
+  /**
+   * The hard limit of one call of the plugin, in milliseconds: after it the slot is free, even if the plugin has not
+   * returned.
+   */
   readonly callLimitMs: number;
   readonly provider: MusicProvider;
   /** Polls accepted work; null where that cannot be done. */

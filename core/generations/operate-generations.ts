@@ -17,9 +17,9 @@ export class OperateGenerations {
   constructor(private readonly deps: OperateGenerationsDeps) {}
 
   /**
-   * @param accountId who pays and gets the tracks
+   * @param accountId the account that pays and gets the tracks
    * @throws {OperationRefusedError} no such account
-   * @throws whatever {@link AcceptGeneration.execute} does
+   * @throws as {@link AcceptGeneration.execute}
    */
   async create(accountId: string, input: GenerationInput): Promise<Job> {
     const { acceptGeneration, accounts, audit } = this.deps;
@@ -31,7 +31,7 @@ export class OperateGenerations {
       limitExceeded: null,
       alongside: audit.alongside(recordOf),
     });
-    assert(result.kind === "accepted", "without an idempotency key there is no recorded answer");
+    assert(result.kind === "accepted", "without an idempotency key there is no recorded response");
     return result.job;
   }
 }

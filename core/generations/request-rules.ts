@@ -46,7 +46,7 @@ export function checkGenerationInput(input: GenerationInput): void {
   if (issues.length > 0) throw new InvalidRequestError(issues);
 }
 
-/** What is wrong with what is kept for the caller and never interpreted. */
+/** The issues of members that are stored for the caller and never interpreted. */
 export function checkClientAndMetadata(input: Pick<GenerationInput, "client" | "metadata">): RequestIssue[] {
   const issues: RequestIssue[] = [];
   checkText(issues, "client", input.client, 1, CLIENT_MAX_LENGTH);

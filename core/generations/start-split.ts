@@ -72,8 +72,8 @@ export class StartSplit {
 
   /**
    * Splits a track into stems, or into vocals and the rest; `GET /jobs/{id}` polls the job. With a reference that the
-   * account used before for the same kind and track, the job of then is returned, whatever became of it and of the
-   * track since.
+   * account used before for the same kind and track, the earlier job is returned, in any state of it and of the track
+   * since.
    *
    * @throws {TrackNotFoundError} no such track, or the account may not play it
    * @throws {OperationRefusedError} no such account; the track has no owner and no account was named; no provider can

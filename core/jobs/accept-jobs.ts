@@ -18,7 +18,7 @@ export interface AcceptJobsDeps {
   readonly clock: Clock;
 }
 
-/** Makes jobs exist: job, reservation and idempotency record in one commit, grouped with whatever else arrives. */
+/** Creates jobs: job, reservation and idempotency record in one commit, grouped with other commands that arrive. */
 export class AcceptJobs {
   private readonly lanes: Lanes<AcceptCommand, AcceptResult>;
 

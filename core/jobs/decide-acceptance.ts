@@ -60,8 +60,8 @@ export function referencesOf({ job: { accountId, reference } }: AcceptCommand): 
 }
 
 /**
- * Decides on a whole batch in arrival order: replay, repetition or conflict, then whatever else was found against a
- * request, then concurrency, then credits. Each command sees the effect of those before it.
+ * Decides on a whole batch in arrival order: replay, repetition or conflict, then the other errors of a request, then
+ * concurrency, then credits. Each command sees the effect of those before it.
  *
  * @see decisions, "Order of checks", "Idempotency", "Credits"
  */

@@ -25,7 +25,7 @@ export type JobStatus = "queued" | "processing" | "completed" | "failed";
  */
 export type JobPhase = "waiting" | "submitting" | "rendering" | "ended";
 
-/** A job's kind; `music` is a generation, the others take a track apart. */
+/** A job's kind; `music` is a generation, the others split a track. */
 export type JobKind = "music" | "stem_split" | "vocal_removal";
 
 export type SplitKind = Exclude<JobKind, "music">;
@@ -129,7 +129,7 @@ export interface Job extends JobState {
  * - `stored`: the files are ours, and the job could not be settled yet
  * - `settled`: the job completed with it
  * - `refused`: surely not accepted
- * - `failed`: the provider ended it, or its result could not be had
+ * - `failed`: the provider ended it, or its result could not be fetched
  * - `abandoned`: given up by us: cancelled upstream, or its time is over
  */
 export type AttemptState =
@@ -169,7 +169,7 @@ export interface JobAttempt {
   /** What is stored of it here, while the job could not be settled with it; null otherwise. */
   readonly files: StoredFiles | null;
   readonly startedAt: number;
-  /** When the call has surely come to its end, whatever the plugin does; null in rows of before it was recorded. */
+  /** When the call has certainly ended, even if the plugin hangs; null in rows of before it was recorded. */
   readonly callEndsAt: number | null;
   /** Since when the provider is known to have accepted it. */
   readonly acceptedAt: number | null;

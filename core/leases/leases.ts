@@ -3,7 +3,7 @@ import type { LeaseRenewal } from "../ports/lease-renewal.js";
 import type { Logger } from "../ports/logger.js";
 import { Lease, type UnrepeatableWork } from "./lease.js";
 
-/** How far a stop has come: what is claimed later is treated as what was there. */
+/** The phase of a stop: jobs that are claimed later are treated like the earlier ones. */
 type Stage = "working" | "stopping" | "aborting";
 
 export interface LeasesDeps {

@@ -1,6 +1,6 @@
 import type { AccountId } from "../ids.js";
 
-/** What has an owner and may be open to everybody: a track, a playlist. */
+/** A track or a playlist: it has an owner and may be public. */
 export interface Owned {
   /** null: it has no owner. */
   readonly accountId: AccountId | null;

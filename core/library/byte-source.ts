@@ -1,4 +1,4 @@
-/** Bytes whose beginning was looked at. */
+/** A source of bytes, and its first bytes. */
 export interface OpenedSource {
   /** The first bytes; fewer than asked for of a source that holds no more. */
   readonly head: Uint8Array;
@@ -8,7 +8,7 @@ export interface OpenedSource {
   close(): Promise<void>;
 }
 
-/** Reads the first `headBytes` of a source, or a little more. @throws whatever the source throws */
+/** Reads the first `headBytes` of a source, or a little more. @throws the error of the source */
 export async function openSource(
   source: Uint8Array | AsyncIterable<Uint8Array>,
   headBytes: number,

@@ -6,7 +6,7 @@ import { TITLE_MAX_LENGTH } from "./playlist-rules.js";
 
 /** What both kinds of items of an import have. */
 export interface ImportItem {
-  /** Where it stands: `tracks[3]`. */
+  /** Its path: `tracks[3]`. */
   readonly path: string;
   /** Names the item within its list. */
   readonly ref: string;

@@ -53,8 +53,8 @@ export class ImportLibrary {
   constructor(private readonly deps: ImportLibraryDeps) {}
 
   /**
-   * Makes new tracks and playlists, also of what was imported before. Files are stored first, and thrown away when the
-   * rest fails.
+   * Creates new tracks and playlists, also of records that were imported before. Files are stored first, and thrown
+   * away when the rest fails.
    *
    * @param value as `library import` takes it from its file
    * @param files null: no track may name one

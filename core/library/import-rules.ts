@@ -6,7 +6,7 @@ import type { ImportDocument, ImportItem, ImportPlaylist, ImportTrack } from "./
 import type { Issues } from "./members-reader.js";
 
 /**
- * Notes what is wrong with an import of the right form: refs given twice or to nothing, accounts that are not there,
+ * Collects the issues of an import of the right form: refs given twice or to nothing, accounts that are not there,
  * items that belong to no account and are private, playlists that hold what their owner may not play.
  *
  * @param accounts those of the document that there are

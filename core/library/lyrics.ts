@@ -12,7 +12,7 @@ export interface Lyrics {
   readonly words: readonly LyricsWord[] | null;
 }
 
-/** A track that is about to be stored. Lyrics are kept apart from it, so that lists of tracks do not read them. */
+/** A track that is about to be stored. Its lyrics are stored on their own, so that lists of tracks do not read them. */
 export interface NewTrack extends Track {
   readonly lyrics?: Lyrics | null;
 }

@@ -13,7 +13,7 @@ export class Issues {
   }
 }
 
-/** A line of a list, and where it stands. */
+/** A line of a list, and its path. */
 export interface Entry {
   readonly text: string;
   readonly path: string;
@@ -27,8 +27,7 @@ const REQUIRED: Optional = { isOptional: false };
 const CONTROL = /\p{Cc}/u;
 
 /**
- * Reads the members of a JSON object, one after the other, and notes what is wrong with them. An optional member may be
- * null.
+ * Reads the members of a JSON object, one after the other, and collects their issues. An optional member may be null.
  */
 export class MembersReader {
   private constructor(

@@ -7,7 +7,7 @@ import type { Track } from "./track.js";
 /** Of a playlist and of an imported track, in code points. */
 export const TITLE_MAX_LENGTH = 200;
 
-/** What is to change; what is left out stays. Removing comes before adding, moving last. */
+/** The changes; members that are left out stay. Removing comes before adding, moving last. */
 export interface PlaylistChanges {
   readonly title?: string | undefined;
   readonly visibility?: Playlist["visibility"] | undefined;

@@ -87,7 +87,7 @@ export class UploadTrack {
    * @throws {OperationRefusedError} no such account
    * @throws {AccountSuspendedError}
    * @throws {ServiceUnavailableError}
-   * @throws whatever the source throws; after each of these nothing is stored
+   * @throws the error of the source; after each of these nothing is stored
    */
   async execute({ accountId, audio, sizeBytes = null, title = null }: TrackUpload): Promise<Track> {
     const account = await this.accountOf(accountId);

@@ -23,7 +23,7 @@ const APOSTROPHES = /[’‘‛ʼʻʹ`´＇]/gu;
 
 /**
  * The words of a text as searches compare them, in their order: case, accents and the width of letters are ignored,
- * apostrophes inside a word are dropped, and whatever is no letter and no number parts words.
+ * apostrophes inside a word are dropped, and any other character that is neither letter nor number separates words.
  *
  * @see decisions, "Library"
  */

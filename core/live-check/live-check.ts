@@ -60,7 +60,7 @@ export type LiveProgress =
 export interface LiveSignals {
   /** The check is to stop; a submission that is under way is waited for first, and its work cancelled. */
   readonly interrupted: AbortSignal;
-  /** The check is to stop now, whatever is under way. */
+  /** Aborts when the check is to stop at once. */
   readonly ended: AbortSignal;
 }
 
@@ -90,7 +90,7 @@ export class LiveCheck {
 
   constructor(private readonly deps: LiveCheckDeps) {}
 
-  /** @param generation what is bought; null: only the key is tried */
+  /** @param generation the generation to buy; null: only the key is checked */
   async run(generation: LiveGeneration | null): Promise<LiveCheckResult> {
     if ((await this.probe()) && generation !== null && !this.isInterrupted) await this.buy(generation);
     const { steps, purchase, tracks, isInterrupted } = this;
@@ -235,7 +235,7 @@ export class LiveCheck {
     if (this.purchase !== null) this.purchase = { ...this.purchase, ...changes };
   }
 
-  /** Ends with the second interruption at once, whatever the plugin does. */
+  /** Ends at once with the second interruption, even if the plugin hangs. */
   private async call<Result>(
     name: string,
     signal: AbortSignal,

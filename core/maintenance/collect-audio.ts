@@ -34,7 +34,7 @@ export interface CollectionOptions {
 }
 
 export interface AudioAmount {
-  /** Jobs, or what else stands in front of the first `/` of a key. */
+  /** Jobs, or other names before the first `/` of a key. */
   readonly prefixes: number;
   readonly files: number;
   readonly bytes: number;
@@ -123,7 +123,7 @@ export class CollectAudio {
     return { jobs: known, uploads: knownUploads, named: new Set([...named, ...keys]) };
   }
 
-  /** Each stands alone: one that cannot be deleted keeps no other. */
+  /** Each is deleted on its own: a failed deletion does not stop the others. */
   private async deleteAll(
     files: readonly ListedAudio[],
     total: Totals,

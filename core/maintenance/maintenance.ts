@@ -53,7 +53,10 @@ export class Maintenance {
     await Promise.all(this.loops.map((loop) => loop.stop()));
   }
 
-  /** Runs every task once, one after another, whatever the schedule; one that fails is logged, and the others go on. */
+  /**
+   * Runs every task once, one after another, regardless of the schedule; one that fails is logged, and the others go
+   * on.
+   */
   async runOnce(signal: AbortSignal = new AbortController().signal): Promise<void> {
     for (const task of this.tasks) {
       if (signal.aborted) return;

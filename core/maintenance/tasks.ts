@@ -34,7 +34,7 @@ export interface MaintenanceTasksDeps {
 
 const EVERY_MS = 5_000;
 const DELETE_BATCH = 500;
-/** Rows of the request log are many, and far apart in the table: a few at once, and so many steps in one run. */
+/** Rows of the request log are many, and scattered in the table: few per step, and so many steps in one run. */
 const LOG_DELETE_BATCH = 100;
 const LOG_DELETE_STEPS = 200;
 /** Each keeps the writers of an embedded database waiting for a moment, and after a great import there are hundreds. */

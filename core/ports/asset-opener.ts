@@ -1,7 +1,7 @@
 import type { AssetContentType, AssetSource } from "./music-provider.js";
 
 export interface OpenedAsset {
-  /** What the first bytes say it is, whatever the provider called it. */
+  /** The type by its first bytes; the provider's type is ignored. */
   readonly contentType: AssetContentType;
   /** Read once, to its end or closed early. Throws as {@link AssetOpener.open} does. */
   readonly bytes: AsyncIterable<Uint8Array>;

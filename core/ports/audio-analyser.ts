@@ -36,7 +36,7 @@ export interface AudioAnalyser {
    * @returns null when the file is of a format that this adapter does not know
    * @throws {AudioUnreadableError} the format is known, but the file is broken, holds no sound, or takes more time or
    *   memory than it may
-   * @throws whatever the source throws, and the signal's reason once that is aborted
+   * @throws the error of the source, and the signal's reason once that is aborted
    */
   analyse(source: Uint8Array | AsyncIterable<Uint8Array>, request: AnalysisRequest): Promise<AudioAnalysis | null>;
   /** Aborts running calls: they reject. */

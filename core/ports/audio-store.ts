@@ -27,7 +27,7 @@ export interface AudioLink {
  */
 export interface AudioStore {
   /**
-   * Stores bytes, in place of what was there. When it fails, or the source does, the key keeps what it had.
+   * Stores bytes in place of an earlier file. When it fails, or the source does, the earlier file stays.
    *
    * @throws {AudioTooLargeError} the source holds more than `maxBytes`
    */
@@ -39,9 +39,9 @@ export interface AudioStore {
    * is gone.
    */
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
-  /** Deletes whatever is stored under keys that begin with `prefix` and a `/`. Nothing there is fine. */
+  /** Deletes all files under keys that begin with `prefix` and a `/`; without any it succeeds. */
   deleteAll(prefix: string): Promise<void>;
-  /** Deletes what is stored under this key. Nothing there is fine. */
+  /** Deletes the file under this key; without one it succeeds. */
   delete(key: string): Promise<void>;
   /**
    * What is stored, in the order of the keys (byte by byte), from the first key behind `after`: fewer than `limit` when

@@ -41,7 +41,7 @@ export interface AuditEntry {
   readonly action: AuditAction;
   /** The account that it is about; null where it is about none, or about all. */
   readonly accountId: AccountId | null;
-  /** The ids of what was changed. */
+  /** The ids of the changed objects. */
   readonly targets: readonly string[];
   readonly fields: AuditFields;
 }

@@ -8,7 +8,7 @@ export interface StoredCallback {
   readonly providerId: string;
   /** The attempt that its address belongs to; null: the address belongs to the job. */
   readonly attempt: number | null;
-  /** Equal for two callbacks that say the same: SHA-256 over the body and what was signed with it. */
+  /** Equal for two callbacks with equal contents: SHA-256 over the body and what was signed with it. */
   readonly digest: string;
   readonly headers: { readonly [name: string]: string };
   readonly query: { readonly [name: string]: string };

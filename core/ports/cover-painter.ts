@@ -2,7 +2,7 @@ import type { TrackTags } from "./music-provider.js";
 
 /** What a cover is painted from. */
 export interface CoverSubject {
-  /** Sets this picture apart from all others. */
+  /** The seed that distinguishes this picture from all others. */
   readonly seed: string;
   readonly tags: TrackTags;
 }

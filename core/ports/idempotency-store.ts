@@ -28,7 +28,7 @@ export interface IdempotencyRecord extends Fingerprint {
 
 export type IdempotencyKey = Pick<IdempotencyRecord, "accountId" | "keyHash">;
 
-/** A key, and the job that it stands for. */
+/** A key, and the job of its record. */
 export type KeyOfJob = Pick<IdempotencyRecord, "accountId" | "keyHash" | "jobId">;
 
 /** The response to each idempotency key. A key belongs to its account. Selected by `storage.url`. */

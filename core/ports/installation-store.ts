@@ -4,9 +4,9 @@ import type { Transaction } from "./unit-of-work.js";
 export interface InstallationStore {
   /** What is kept under `name`; null when nothing is. */
   find(name: string): Promise<string | null>;
-  /** Keeps `value` under `name` unless something is kept there already. @returns what is kept */
+  /** Stores `value` under `name` unless a value is stored already. @returns the stored value */
   keepFirst(name: string, value: string): Promise<string>;
-  /** Keeps `value` under `name`, in place of what is kept there. */
+  /** Stores `value` under `name`, in place of an earlier value. */
   keep(name: string, value: string): Promise<void>;
   /**
    * Reads what is kept under `name` and keeps it from changing until `tx` ends. Where nothing is kept it returns null

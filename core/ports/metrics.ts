@@ -29,7 +29,7 @@ export interface Metrics {
   ): void;
   countJobEnded(job: { readonly status: string; readonly operation: string; readonly provider: string }): void;
   countAttempt(attempt: CountedAttempt): void;
-  /** @param outcome `delivered`, or why the try failed */
+  /** @param outcome `delivered`, or why the attempt failed */
   countDeliveryAttempt(outcome: string, seconds: number): void;
   /** A webhook endpoint has been failing for so long that its operator is warned. */
   countEndpointWarning(failingHours: number): void;

@@ -60,8 +60,8 @@ export interface MusicProvider {
    */
   pollMany?(handles: readonly ProviderHandle[], context: CallContext): Promise<readonly (Snapshot | ProviderFailure)[]>;
   /**
-   * Reads what was sent to `callbackUrl`. Needed where `capabilities.callbacks` is `signed`; a `hints` provider without
-   * it is polled at every callback.
+   * Reads a callback that was sent to `callbackUrl`. Needed where `capabilities.callbacks` is `signed`; a `hints`
+   * provider without it is polled at every callback.
    */
   parseCallback?(callback: ReceivedCallback, context: CallContext): Promise<ParsedCallback>;
   /** Finds the work of an attempt whose reply was lost. Needed where `capabilities.lookup` is true. */
@@ -89,8 +89,8 @@ export interface ProviderDefinition {
   readonly maxInFlight?: number;
   /**
    * The longest that one call may take, in whole milliseconds from 1,000 to 24 hours: the plugin's own time-outs, added
-   * up where one call makes several requests. The host ends a call half a minute after that, whatever the plugin does.
-   * 20 minutes when left out.
+   * up where one call makes several requests. The host ends a call half a minute after that, even if the plugin ignores
+   * the signal. 20 minutes when left out.
    */
   readonly longestCallMs?: number | ((settings: ProviderHost["settings"]) => number);
   /**

@@ -8,7 +8,10 @@ export interface ProviderHealth {
   readonly failures: number;
   /** Set while open or half-open. */
   readonly openedAt: number | null;
-  /** While half-open: until then one job is trying. It expires by itself, because the worker that tries may be lost. */
+  /**
+   * While half-open: until then one job is the trial. It expires by itself, because the worker of the trial may be
+   * lost.
+   */
   readonly trialUntil: number | null;
 }
 

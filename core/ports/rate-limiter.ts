@@ -1,6 +1,6 @@
 /**
  * Fixed windows that start with the first request they count. One subject has several at once (a minute, a day); a
- * request passes only if every one of them has room, and a refused one changes nothing.
+ * request passes only if every one of them has capacity, and a refused one changes nothing.
  *
  * @see decisions, "Rate limits"
  */
@@ -34,7 +34,7 @@ export interface RateDecision {
  * kinds. Selected by `rateLimits.store`.
  */
 export interface RateLimiter {
-  /** Counts one request of `subject` if every window has room; a refused request changes nothing. */
+  /** Counts one request of `subject` if every window has capacity; a refused request changes nothing. */
   consume(subject: string, rules: readonly WindowRule[]): Promise<RateDecision>;
   /** The windows as they are, counting nothing. `allowed`: whether one more request would pass. */
   peek(subject: string, rules: readonly WindowRule[]): Promise<RateDecision>;

@@ -8,7 +8,7 @@ export interface CheckResult {
   /** What was looked at, in a few words. One examination uses a name once. */
   readonly name: string;
   readonly result: "ok" | "warning" | "failed";
-  /** A sentence of what was found. */
+  /** A sentence that describes the result. */
   readonly message: string;
   /** How to fix it: the statement, the command or the setting. null when there is nothing to fix. */
   readonly fix: string | null;

@@ -12,17 +12,20 @@ export interface FailureStreak {
   readonly warnedHours: number;
 }
 
-/** Keeps tries away from a receiver that cannot be reached: apart from the schedule, whose tries it does not use up. */
+/**
+ * Pauses delivery attempts to a receiver that cannot be reached. It is independent of the schedule, whose attempts it
+ * does not use up.
+ */
 export interface EndpointBreaker {
   /** Transport failures in a row. */
   readonly failures: number;
-  /** Until then only what was begun goes on; from then on one try at a time. */
+  /** Until then only what was begun goes on; from then on one attempt at a time. */
   readonly openUntil: number;
   /** How long it was opened last. */
   readonly openMs: number;
 }
 
-/** What tries have shown of an endpoint; both null while all is well. */
+/** What delivery attempts have shown of an endpoint; both null while all succeed. */
 export interface EndpointHealth {
   readonly streak: FailureStreak | null;
   readonly breaker: EndpointBreaker | null;
@@ -85,9 +88,9 @@ export interface WebhookEvent {
 }
 
 /**
- * - `pending`: waits for its first or next try
+ * - `pending`: waits for its first or next attempt
  * - `delivered`: the receiver said 2xx
- * - `exhausted`: every try failed
+ * - `exhausted`: every attempt failed
  * - `dropped`: its endpoint was disabled or deleted before it was delivered
  */
 export type DeliveryState = "pending" | "delivered" | "exhausted" | "dropped";
@@ -109,7 +112,7 @@ export interface WebhookDelivery {
   readonly endedAt: number | null;
 }
 
-/** One try of a delivery, as it came out. */
+/** One delivery attempt and its result. */
 export interface DeliveryAttempt extends WebhookResult {
   readonly deliveryId: WebhookDeliveryId;
   /** Counts from 1, resends included. */

@@ -1,7 +1,7 @@
-/** One try: what is sent, and where. */
+/** The message of one delivery attempt, and its URL. */
 export interface WebhookMessage {
   readonly url: string;
-  /** The event's id, the same on every try: header `webhook-id`. */
+  /** The event's id, the same on every attempt: header `webhook-id`. */
   readonly eventId: string;
   /** Milliseconds since 1970; sent and signed in whole seconds. */
   readonly sentAt: number;
@@ -12,7 +12,7 @@ export interface WebhookMessage {
 }
 
 /**
- * Why a try had no success, for operators:
+ * Why an attempt failed, for operators:
  * - `dns`: the name has no address
  * - `blocked_address`: the host, or one of its addresses, is not to be reached; nothing was sent
  * - `connect`, `tls`: no connection; no certificate that is valid for the name; or neither within the time for
@@ -37,9 +37,9 @@ export const WEBHOOK_FAILURES = [
 export type WebhookFailure = (typeof WEBHOOK_FAILURES)[number];
 
 /**
- * Milliseconds from the start of the try to the end of each phase; null for a phase that was not reached, and for the
- * first three on a connection that was kept from an earlier try. `firstByteMs` is the moment at which status and
- * headers have arrived.
+ * Milliseconds from the start of the attempt to the end of each phase; null for a phase that was not reached, and for
+ * the first three on a connection that was kept from an earlier attempt. `firstByteMs` is the moment at which status
+ * and headers have arrived.
  */
 export interface WebhookPhases {
   readonly dnsMs: number | null;
@@ -69,7 +69,7 @@ export interface WebhookResult {
  * takes no proxy from the environment. Replaced through the override `webhookSender` of `compose`.
  */
 export interface WebhookSender {
-  /** One try. Never rejects: whatever happens is the result. @param signal breaks it off as `timeout` */
+  /** Runs one delivery attempt. Never rejects: every failure is a result. @param signal aborts it as `timeout` */
   send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookResult>;
   /** Ends its connections. */
   close(): Promise<void>;

@@ -64,7 +64,7 @@ export interface WebhookStore {
   /** Deletes the endpoint. Its deliveries stay until {@link deleteOld} takes them. */
   deleteEndpoint(tx: Transaction, id: WebhookEndpointId): Promise<void>;
 
-  /** Newest first, whatever their status. */
+  /** Newest first, of any status. */
   listEndpoints(accountId: AccountId): Promise<WebhookEndpoint[]>;
   /** Endpoints by id; unknown ids are left out. */
   findEndpoints(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>>;
@@ -103,8 +103,8 @@ export interface WebhookStore {
    */
   updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<Set<WebhookDeliveryId>>;
   /**
-   * Ends every pending delivery of the endpoint as `dropped`, leased ones included, under a new fence: a try that is
-   * under way changes nothing any more. Takes as long as there are many: seconds for 100,000.
+   * Ends every pending delivery of the endpoint as `dropped`, leased ones included, under a new fence: an attempt that
+   * is under way changes nothing any more. Takes as long as there are many: seconds for 100,000.
    *
    * @returns how many there were
    */
@@ -113,18 +113,18 @@ export interface WebhookStore {
   nextDeliveryAt(): Promise<number | null>;
 
   /**
-   * Adds a try under the next number of its delivery. @returns that number; 0 when the delivery is gone, and nothing
-   * was added
+   * Adds an attempt under the next number of its delivery. @returns that number; 0 when the delivery is gone, and
+   * nothing was added
    */
   insertDeliveryAttempt(tx: Transaction, created: Omit<DeliveryAttempt, "number">): Promise<number>;
-  /** The tries of these deliveries, in their order; a delivery without any is left out. */
+  /** The attempts of these deliveries, in their order; a delivery without any is left out. */
   listDeliveryAttempts(deliveryIds: readonly WebhookDeliveryId[]): Promise<Map<WebhookDeliveryId, DeliveryAttempt[]>>;
 
   /** How many deliveries are pending. */
   countPending(): Promise<number>;
   /**
-   * Deletes events created before a moment, the oldest first, with their deliveries and tries, whatever their states:
-   * at most `limit` events. Leaves to another `tx` what it is deleting at the moment.
+   * Deletes events created before a moment, the oldest first, with their deliveries and attempts, in any state: at most
+   * `limit` events. Leaves to another `tx` what it is deleting at the moment.
    *
    * @returns how many events
    */

@@ -54,7 +54,7 @@ export class Catalogue {
     return this.byId.get(modelId) ?? null;
   }
 
-  /** Who serves a model, as what is given tracks to work from. */
+  /** The provider of a model, which receives tracks to work from. */
   takerOf({ providerId, providerLabel: label }: Model): SourceTaker {
     const isReachable = this.providers.find(({ id }) => id === providerId)?.isReachable ?? false;
     return { id: providerId, label, isReachable };

@@ -21,7 +21,7 @@ export interface CheckedProvider {
  * Looks at all that a plugin declares, and starts it once with its default settings to compare its methods with that.
  * No network: its `fetch` refuses.
  *
- * @param value the default export, whatever it is
+ * @param value the default export, of any type
  */
 export async function checkProvider(value: unknown): Promise<CheckedProvider> {
   const issues = definitionIssues(value);
@@ -64,7 +64,7 @@ async function startForCheck(definition: ProviderDefinition): Promise<Pick<Check
     await provider.close?.();
     return { issues: issues, notes: [] };
   } catch (error) {
-    // It may need settings that an example cannot stand for: a key in a form of its own.
+    // It may need settings that an example cannot replace: a key in a form of its own.
     const reason = error instanceof Error ? error.message : String(error);
     return {
       issues: [],

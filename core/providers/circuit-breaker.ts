@@ -24,7 +24,7 @@ export interface BreakerPolicy {
 
 /**
  * Keeps work away from a provider that keeps failing, or from a model that a provider has not got any more. Closed:
- * work flows. Open: none, until `openMs` have passed. Half-open: one job tries, of all processes together; its success
+ * work flows. Open: none, until `openMs` have passed. Half-open: one job of all processes is the trial; its success
  * closes the breaker, its failure opens it again. The state is shared by all processes through storage, so the rules
  * are functions of plain values.
  */

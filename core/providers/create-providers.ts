@@ -30,7 +30,7 @@ export interface Providers {
   readonly receiveCallback: ReceiveCallback;
 }
 
-/** Which providers there are, who does what, and how they report back. */
+/** The providers, their capabilities, and their callbacks. */
 export function createProviders({ ports, queueDeadlineMs, reachableUrl, ...deps }: ProvidersDeps): Providers {
   const { health, unitOfWork, clock, digest, keyring } = ports;
   const catalogue = new Catalogue(deps.providers);

@@ -24,7 +24,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
  * Everything that is wrong with what a plugin exports, a line each; `[]` when it can be loaded. Nothing of it is
  * started.
  *
- * @param value the default export, whatever it is
+ * @param value the default export, of any type
  */
 export function definitionIssues(value: unknown): string[] {
   if (typeof value !== "object" || value === null)

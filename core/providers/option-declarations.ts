@@ -20,7 +20,7 @@ const MEMBERS: Readonly<Record<RequestOption["type"], readonly string[]>> = {
  * Everything that is wrong with the options that a model declares, a line each.
  *
  * @param at where they are declared, such as `models[0].requestOptions`
- * @param options as declared, whatever it is
+ * @param options as declared, of any type
  */
 export function optionDeclarationIssues(at: string, options: unknown): string[] {
   if (options === undefined) return [];

@@ -62,7 +62,7 @@ export class ProviderAvailability {
   }
 
   /**
-   * Asks for the one try that a half-open breaker allows. @returns false when there is none, or another process has it
+   * Requests the trial that a half-open breaker allows. @returns false when there is none, or another process has it
    */
   async takeTrial(providerId: string): Promise<boolean> {
     const { before, after } = await this.write(
@@ -72,7 +72,7 @@ export class ProviderAvailability {
     return after !== before;
   }
 
-  /** Gives back a try for which no job was found. */
+  /** Releases a trial for which no job was found. */
   async returnTrial(providerId: string): Promise<void> {
     await this.write(providerId, (health) => ({ ...health, trialUntil: null }));
   }

@@ -18,7 +18,7 @@ export interface IncomingCallback extends Pick<StoredCallback, "headers" | "quer
   readonly token: string;
 }
 
-/** One whose address was checked. */
+/** A callback whose URL was checked. */
 interface KnownCallback extends IncomingCallback, CallbackSubject {
   readonly jobId: JobId;
 }

@@ -49,7 +49,7 @@ export function modesOf(
   });
 }
 
-/** What stands against a generation from a track by a model, a line each. */
+/** The issues of a generation from a track by a model, a line each. */
 export function referenceIssues(
   model: ProviderModel,
   taker: SourceTaker,

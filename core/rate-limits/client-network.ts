@@ -2,7 +2,7 @@ const IPV4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
 const UNKNOWN = "unknown";
 
 /**
- * Whom an address belongs to, as far as limits go: an IPv4 address stands for itself, however it is written; an IPv6
+ * The subject of limits that an address belongs to: an IPv4 address stands for itself, however it is written; an IPv6
  * address for its /64, which is what one customer gets and can change addresses in as it likes. Some proxies forward a
  * port with the address; it does not matter. What is no address is `unknown`, all of it together.
  */

@@ -11,7 +11,7 @@ export function rateDecision(
   return { allowed, windows: rules.map((rule, index) => windowStatus(states[index] as WindowState, rule, now)) };
 }
 
-/** Whether one more request passes: every window has room. @param states one per rule, as of now */
+/** Whether one more request passes: every window has capacity. @param states one per rule, as of now */
 export function allHaveCapacity(states: readonly WindowState[], rules: readonly WindowRule[]): boolean {
   return rules.every((rule, index) => (states[index] as WindowState).count < rule.limit);
 }

@@ -9,8 +9,9 @@ interface Kind<Entry> {
 
 /**
  * What is kept of each subject, each kind by itself: `read acct_1` is of the kind `read`. Many subjects of one kind,
- * such as networks that fail to authenticate, push out none of another. Those with a used-up window are kept apart too:
- * only half as many others like them push them out, since forgetting one would give its whole limit back.
+ * such as networks that fail to authenticate, push out none of another. Those with a used-up window are stored
+ * separately too: only half as many others like them push them out, since forgetting one would give its whole limit
+ * back.
  */
 export class SubjectKinds<Entry> {
   private readonly kinds = new Map<string, Kind<Entry>>();

@@ -31,7 +31,7 @@ export function windowStatus(state: WindowState, rule: WindowRule, now: number):
   };
 }
 
-/** The fullest window that has no room left, or null. With several, the one that stays full the longest. */
+/** The fullest window without capacity, or null. With several, the one that stays full the longest. */
 export function exhaustedWindow(statuses: readonly WindowStatus[]): WindowStatus | null {
   const full = statuses.filter((status) => status.remaining === 0);
   return full.reduce<WindowStatus | null>(

@@ -11,7 +11,7 @@ export const LYRICS_LIMITS = {
   resultBytes: 2_097_152,
 } as const;
 
-/** What separates lines, in whatever way it is written. */
+/** Line separators of all kinds. */
 const LINE_BREAK = /\r\n|[\n\r\u0085\u2028\u2029]/u;
 
 /**

@@ -203,8 +203,8 @@ function costWithin(cost: ProviderCost | null | undefined): ProviderCost | null 
 /** On one line, without control characters; null for what is no text, or has nothing else. */
 function line(text: unknown, maxLength: number): string | null {
   if (typeof text !== "string") return null;
-  // A first cut, so that a text of megabytes is not gone through: four code units for each character leave room for
-  // what goes.
+  // A first cut, so that a text of megabytes is not gone through: four code units for each character leave enough for
+  // those that are removed.
   const whole = text
     .slice(0, maxLength * 4)
     .replace(CONTROLS, " ")

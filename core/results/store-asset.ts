@@ -14,7 +14,7 @@ export class StoreAsset {
   constructor(private readonly deps: StoreAssetDeps) {}
 
   /**
-   * @param providerId whose asset it is
+   * @param providerId the provider of the asset
    * @param keyPrefix where it is stored, without the file's own name and ending
    * @throws {ProviderFailure} as {@link AssetOpener} does; `failed` when a sound came for a picture, or the other way
    * round

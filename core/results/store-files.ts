@@ -41,7 +41,7 @@ const FENCES_BEFORE = 5;
 export class StoreFiles {
   constructor(private readonly deps: StoreFilesDeps) {}
 
-  /** @throws what the last try failed with; a {@link ProviderFailure} of a lasting kind at once */
+  /** @throws the error of the last attempt; a {@link ProviderFailure} of a lasting kind at once */
   async store(job: Job, delivery: Delivery, signal: AbortSignal): Promise<StoredFiles> {
     const { storeTracks } = this.deps;
     const { created: result, artistLabel, isPlain, fence } = delivery;
@@ -63,7 +63,7 @@ export class StoreFiles {
     await this.deleting(jobId, () => this.deps.storeTracks.discard(jobId, fence));
   }
 
-  /** Deletes whatever was stored for a job; as {@link discard}. */
+  /** Deletes all files of a job; as {@link discard}. */
   async discardAll(jobId: JobId): Promise<void> {
     await this.deleting(jobId, () => this.deps.storeTracks.discard(jobId));
   }

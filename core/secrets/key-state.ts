@@ -31,8 +31,8 @@ export interface OpeningKeys {
 
 /**
  * Decides which keys are in force once a process has opened the storage. A new key that the settings name first, next
- * to the current one, comes into force. The current key has to be held, whatever else is: it proves that these are the
- * keys of this storage.
+ * to the current one, comes into force. The current key must be among the held ones: it proves that these are the keys
+ * of this storage.
  *
  * @throws {OperationRefusedError} the current key is not held, or a third key would come into force
  */

@@ -28,8 +28,8 @@ export interface ResealPass {
 const PAGE = 100;
 
 /**
- * Seals with the current key whatever is sealed with another. It goes from row to row, one transaction each, and can be
- * stopped and repeated at any point, also by several processes at once: each row carries the id of its key.
+ * Seals again with the current key all values that another key sealed. It goes from row to row, one transaction each,
+ * and can be stopped and repeated at any point, also by several processes at once: each row carries the id of its key.
  */
 export class ResealSecrets {
   constructor(private readonly deps: ResealDeps) {}
@@ -88,7 +88,7 @@ export class ResealSecrets {
     });
   }
 
-  /** The endpoint without the secrets whose time is over; null when it cannot be opened. */
+  /** The endpoint without expired secrets; null when it cannot be opened. */
   private async sealAgain(endpoint: WebhookEndpoint): Promise<WebhookEndpoint | null> {
     const { secretBox, clock, logger } = this.deps;
     const { id, retiredSecrets } = endpoint;

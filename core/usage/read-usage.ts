@@ -11,7 +11,7 @@ export const EVENTS_MAX = 100;
 
 /** Which requests a report is about; those of the last 30 days by default. */
 export interface UsageFilter {
-  /** Arrived at this moment or later; what is older than 30 days is gone all the same. */
+  /** Arrived at this moment or later; rows older than 30 days are not returned. */
   readonly from?: number | undefined;
   /** Arrived before this moment. */
   readonly to?: number | undefined;

@@ -14,9 +14,9 @@ export const BATCH_MAX = 500;
 export const FLUSH_MS = 500;
 /** Rows that may wait in this process. */
 export const WAITING_MAX = 10_000;
-/** The longest pause between tries while the storage takes no rows. */
+/** The longest pause between attempts while the storage is unavailable. */
 const PAUSE_MAX_MS = 5_000;
-/** The pause between tries when there is no time to lose. */
+/** The pause between attempts while the process stops. */
 const LAST_PAUSE_MS = 100;
 
 export interface RecordRequestsDeps {
@@ -25,7 +25,7 @@ export interface RecordRequestsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "countDroppedLogRows"> | null;
-  /** Masks what has the form of a secret. */
+  /** Masks text that has the form of a secret. */
   readonly redact: (text: string) => string;
 }
 
@@ -142,8 +142,8 @@ export class RecordRequests {
   }
 
   /**
-   * A batch that is refused is halved until the row that spoils it stands alone. @throws {ServiceUnavailableError} some
-   * are not written
+   * A batch that is refused is halved until the failing row is alone. @throws {ServiceUnavailableError} some are not
+   * written
    */
   private async insert(rows: readonly LoggedRequest[]): Promise<void> {
     const { unitOfWork, log, logger } = this.deps;

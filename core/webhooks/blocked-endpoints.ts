@@ -6,13 +6,13 @@ import type { WebhookEndpoint } from "../ports/webhook-records.js";
 const PAGE = 200;
 const LOOKUP_MAX_MS = 5_000;
 
-/** An endpoint whose deliveries would be refused as things are. */
+/** An endpoint whose deliveries would be refused now. */
 export interface BlockedEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly addresses: readonly string[];
 }
 
-/** The active endpoints of all accounts whose host is, or resolves to, what must not be reached. */
+/** The active endpoints of all accounts whose host is, or resolves to, a blocked address. */
 export async function findBlockedEndpoints(
   webhooks: Pick<WebhookStore, "listAllEndpoints">,
   guard: Pick<AddressGuard, "resolve">,

@@ -15,7 +15,7 @@ import { hostKeyOf } from "./url-rules.js";
 
 /** Tries under way at once in one process. */
 const TRIES_MAX = 100;
-/** A lease lasts for as many times the longest try: who is silent for so long is lost. */
+/** A lease lasts for as many times the longest attempt: a sender that is silent for so long is lost. */
 const LEASE_ATTEMPTS = 4;
 
 export interface DeliverWebhooksDeps {
@@ -27,17 +27,17 @@ export interface DeliverWebhooksDeps {
   readonly recordAttempt: RecordDeliveryAttempt;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The longest a try may take, in milliseconds. */
+  /** The longest that an attempt may take, in milliseconds. */
   readonly timeoutMs: number;
   /** How often to look for due deliveries of which no notification came. */
   readonly sweepMs: number;
-  /** How long a failing host is left alone, whatever number of endpoints leads there. */
+  /** How long a failing host gets no request, for all its endpoints together. */
   readonly breaker: EndpointBreakerPolicy;
 }
 
 /**
- * The webhook sender of one process: claims due deliveries, makes a try of each, and writes what came of it. At least
- * once.
+ * The webhook sender of one process: claims due deliveries, makes a delivery attempt of each, and records its result.
+ * At least once.
  */
 export class DeliverWebhooks {
   private readonly underWay = new Map<WebhookDeliveryId, Promise<void>>();
@@ -56,7 +56,7 @@ export class DeliverWebhooks {
     this.loop = new BackgroundLoop({ step: () => this.claimDue(), errorPauseMs, clock, logger, errorMessage });
   }
 
-  /** How many tries are under way. */
+  /** How many attempts are under way. */
   get tries(): number {
     return this.underWay.size;
   }
@@ -85,7 +85,7 @@ export class DeliverWebhooks {
     await idle;
   }
 
-  /** Claims what is due and begins its tries. @returns how long to wait for the next look, in milliseconds */
+  /** Claims due deliveries and begins their attempts. @returns the time until the next sweep, in milliseconds */
   private async claimDue(): Promise<number> {
     const { owner, webhooks, clock, sweepMs, timeoutMs } = this.deps;
     const now = clock.now();
@@ -97,7 +97,7 @@ export class DeliverWebhooks {
     }
     const dueAt = await webhooks.nextDeliveryAt();
     const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
-    // A delivery that is due but was not taken waits for another try to end or for its endpoint's breaker.
+    // A delivery that is due but was not taken waits for another attempt to end or for its endpoint's breaker.
     return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
   }
 
@@ -171,7 +171,7 @@ export class DeliverWebhooks {
   }
 }
 
-/** Counts up or down; what is at zero is not kept. */
+/** Counts up or down; removes a count of zero. */
 function add<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);

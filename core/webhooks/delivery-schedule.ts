@@ -11,10 +11,10 @@ const LATE_MAX_MS = DAY_MS;
 const EVENTS_KEPT_MIN_MS = 30 * DAY_MS;
 
 /**
- * What a try of the schedule makes of its delivery: delivered, due again, or exhausted. A receiver's `Retry-After` may
- * only push the next try later, by at most a day.
+ * The state of a delivery after an attempt of the schedule: delivered, due again, or exhausted. A receiver's
+ * `Retry-After` may only delay the next attempt, by at most a day.
  *
- * @param scheduleMs the waits between tries; there is one try more than waits
+ * @param scheduleMs the waits between attempts; there is one attempt more than waits
  * @param fraction jitter, from 0 to 1
  * @see decisions, "Webhooks" (Delivery)
  */

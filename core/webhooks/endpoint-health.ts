@@ -11,7 +11,7 @@ const STREAK_GAP_MAX_MS = 36 * HOUR_MS;
 /** An operator hears of a failing endpoint after these times. */
 const WARN_AFTER_HOURS = [24, 72] as const;
 
-/** Transport failures in a row after which new tries wait. */
+/** Transport failures in a row after which new attempts wait. */
 const BREAKER_FAILURES = 5;
 /** Failures that mean that there is no receiver; any response proves one. */
 const TRANSPORT: ReadonlySet<WebhookFailure> = new Set<WebhookFailure>([
@@ -22,7 +22,7 @@ const TRANSPORT: ReadonlySet<WebhookFailure> = new Set<WebhookFailure>([
   "protocol",
 ]);
 
-/** How long a breaker keeps tries away: first, and at most after doubling each time. */
+/** How long a breaker delays attempts: first, and at most after doubling each time. */
 export interface EndpointBreakerPolicy {
   readonly openMs: number;
   readonly openMaxMs: number;
@@ -36,7 +36,7 @@ export interface HealthChange {
   readonly warnHours: number | null;
 }
 
-/** The health after a try failed. @see webhooks, section 4, points 6 and 9 */
+/** The health after a failed attempt. @see webhooks, section 4, points 6 and 9 */
 export function afterFailedAttempt(
   health: EndpointHealth,
   eventId: WebhookEventId,
@@ -77,7 +77,7 @@ function breakerAfter(
   return { failures, openUntil: now + openMs, openMs };
 }
 
-/** How many tries may be under way at once, of `usual`. */
+/** How many attempts may be under way at once, of `usual`. */
 export function triesAllowed({ breaker }: EndpointHealth, usual: number, now: number): number {
   if (breaker === null || breaker.openMs === 0) return usual;
   return now < breaker.openUntil ? 0 : 1;

@@ -107,7 +107,7 @@ export class ManageEndpoints {
     changes: { readonly url?: string; readonly status?: EndpointStatus },
   ): Promise<WebhookEndpoint> {
     const { webhooks, clock } = this.deps;
-    // What is not the caller's own is not found, whatever the URL.
+    // An endpoint of another account is not found, with any URL.
     await this.find(accountId, id);
     const url = changes.url === undefined ? undefined : await this.checkUrl(changes.url);
     return this.change(accountId, id, async (tx, endpoint, others) => {

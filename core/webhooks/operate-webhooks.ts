@@ -137,7 +137,7 @@ export class OperateWebhooks {
       { accountId: endpoint.accountId, jobId: null, type: "webhook.ping", data: { endpoint_id: endpoint.id } },
       now,
     );
-    // Over from the start: a ping is tried once, by hand.
+    // Ended from the start: an operator sends a ping once.
     const delivery: WebhookDelivery = {
       ...newDelivery(ids, event, endpoint.id),
       state: "exhausted",
@@ -230,7 +230,7 @@ export class OperateWebhooks {
   }
 }
 
-/** What is sent by hand, and where to. */
+/** A delivery that an operator sends, and its endpoint. */
 interface ManualDeliveryAttempt {
   readonly delivery: WebhookDelivery;
   readonly event: WebhookEvent;

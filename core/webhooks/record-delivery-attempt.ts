@@ -24,16 +24,16 @@ export interface RecordDeliveryAttemptDeps {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: WebhookMetrics | null;
-  /** The waits between tries; there is one try more than waits. */
+  /** The waits between attempts; there is one attempt more than waits. */
   readonly scheduleMs: readonly number[];
   readonly breaker: EndpointBreakerPolicy;
 }
 
-/** A try that has come out. */
+/** A finished delivery attempt. */
 export interface EndedDeliveryAttempt {
   readonly delivery: WebhookDelivery;
   readonly event: WebhookEvent;
-  /** As it was when the try began. */
+  /** As it was when the attempt began. */
   readonly endpoint: WebhookEndpoint;
   readonly startedAt: number;
   readonly result: WebhookResult;
@@ -45,11 +45,11 @@ interface EndpointChange {
   readonly warnHours: number | null;
 }
 
-/** Writes what a try of the schedule has shown: of its delivery, and of its endpoint. */
+/** Records the result of an attempt of the schedule, for its delivery and for its endpoint. */
 export class RecordDeliveryAttempt {
   constructor(private readonly deps: RecordDeliveryAttemptDeps) {}
 
-  /** A try whose delivery another sender has claimed since is kept, and changes nothing else of the delivery. */
+  /** Records an attempt whose delivery another sender has claimed since, without another change of the delivery. */
   async record(created: EndedDeliveryAttempt): Promise<void> {
     const { unitOfWork, webhooks, clock, random } = this.deps;
     const { delivery, endpoint, startedAt, result } = created;

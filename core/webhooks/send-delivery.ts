@@ -5,7 +5,7 @@ import type { WebhookResult, WebhookSender } from "../ports/webhook-sender.js";
 import type { WebhookEndpoint, WebhookEvent } from "../ports/webhook-records.js";
 import { signingSecrets } from "./secrets.js";
 
-/** Figures of the tries of one process. */
+/** Figures of the delivery attempts of one process. */
 export type WebhookMetrics = Pick<Metrics, "countDeliveryAttempt" | "countEndpointWarning" | "countEndpointDisabled">;
 
 export interface SendDeliveryDeps {
@@ -15,11 +15,11 @@ export interface SendDeliveryDeps {
   readonly metrics: WebhookMetrics | null;
 }
 
-/** The one door by which an event leaves: for tries of the schedule, resends and pings alike. */
+/** Sends all events: for attempts of the schedule, resends and pings alike. */
 export class SendDelivery {
   constructor(private readonly deps: SendDeliveryDeps) {}
 
-  /** One try. @throws {Error} the endpoint's secret cannot be opened; nothing was sent */
+  /** Makes one delivery attempt. @throws {Error} the endpoint's secret cannot be opened; nothing was sent */
   async send(event: WebhookEvent, endpoint: WebhookEndpoint, signal: AbortSignal): Promise<WebhookResult> {
     const sentAt = this.deps.clock.now();
     const secrets = await signingSecrets(endpoint, this.deps.secretBox, sentAt);

@@ -13,7 +13,7 @@ const SUBJECTS: Readonly<Record<JobKind, string>> = {
   vocal_removal: "vocal_removal",
 };
 
-/** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of tries. */
+/** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of attempts. */
 export type JobPresenter = (ended: JobEnded) => object;
 
 export interface WriteEventsDeps {

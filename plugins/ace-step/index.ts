@@ -10,7 +10,7 @@ export default defineProvider({
   label: "ACE-Step",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
-  // The server fails tasks an hour after their submission: its queue is kept short.
+  // The server fails tasks an hour after their submission: a low limit keeps its queue short.
   maxInFlight: 10,
   // When the queue is full, a submission reads the server's load as well.
   longestCallMs: ({ timeoutMs }) => 2 * timeoutMs,

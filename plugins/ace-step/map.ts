@@ -22,7 +22,7 @@ const FILE_PATH = "/v1/audio?";
 /**
  * The body of a submission: always one track, though the server's default is two.
  *
- * @throws {ProviderFailure} `invalid_input`: it cannot be made of the track that the request names
+ * @throws {ProviderFailure} `invalid_input`: the mode cannot use the track that the request names
  */
 export function taskOf(request: MusicRequest, audioFormat: string): JsonObject {
   const { model, prompt, lyrics, durationSeconds, instrumental, reference } = request;
@@ -41,7 +41,7 @@ export function taskOf(request: MusicRequest, audioFormat: string): JsonObject {
     shift,
     bpm,
     key_scale: key,
-    // A seed alone does not count.
+    // The server ignores a seed unless this flag is false.
     ...(seed === undefined ? { use_random_seed: true } : { use_random_seed: false, seed }),
     ...(reference === undefined ? {} : referenceFields(reference, request)),
   };
@@ -99,7 +99,7 @@ function finished(entries: readonly JsonObject[], sourceOf: (file: string) => Ur
 /** The reason is only in the server's log, unless the model did not load. */
 function failureIn({ status, error }: JsonObject): TaskState {
   if (status === 0) return failed("timeout", "The task did not end within an hour of its submission.");
-  // The reason stands at the end of a traceback.
+  // The reason is at the end of a traceback.
   const [why = ""] = typeof error === "string" ? error.trim().split("\n").slice(-1) : [];
   const message = why === "" ? "the reason is in the server's log" : why.slice(0, 200);
   return failed("failed", `The task failed: ${message}`, "failed");

@@ -8,7 +8,7 @@ const LANGUAGES = (
   "pa pl pt ro ru sa sk sr sv sw ta te th tl tr uk ur vi yue zh"
 ).split(" ");
 
-/** What callers may choose. Without one of them the planner decides, or the server's default holds. */
+/** The request options. For a missing one the planner decides, or the server's default applies. */
 export const REQUEST_OPTIONS = {
   seed: STANDARD_OPTIONS.seed,
   bpm: { ...STANDARD_OPTIONS.bpm, minimum: 30 },
@@ -16,7 +16,7 @@ export const REQUEST_OPTIONS = {
   language: { ...STANDARD_OPTIONS.language, allowed: LANGUAGES, description: "Language of the lyrics; en by default." },
 } as const satisfies RequestOptions;
 
-/** Of those that the model declares, what the caller chose. */
+/** The caller's values of the options that the model declares. */
 export function chosenOf({ model: { requestOptions = {} }, options }: MusicRequest): OptionValues {
   return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(requestOptions, name)));
 }
@@ -57,7 +57,7 @@ export function modelIssue(model: ProviderModel): string | null {
   return referencesIssue(model);
 }
 
-/** Of a model that {@link modelIssue} found nothing wrong with. */
+/** The options of a model without a {@link modelIssue}. */
 export function optionsOf({ options = {} }: { readonly options?: JsonObject }): ModelOptions {
   return options;
 }

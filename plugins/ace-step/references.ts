@@ -4,21 +4,21 @@ import type { JsonObject, MusicReference, MusicRequest, ProviderModel, Reference
 /** The longest track, by the documentation. */
 const TOTAL_MAX_SECONDS = 600;
 
-/** Made for parts of 3 to 90 seconds; the server takes longer ones. */
+/** The model is trained for parts of 3 to 90 seconds; the server accepts longer ones. */
 const PART_SECONDS = 90;
 
-/** Larger ones would be held in memory whole, for each submission. */
+/** A submission holds the whole track in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const LIMITS = {
   sources: "any",
-  // What the server's reader of files is sure to know: of a file that it cannot read it makes no error.
+  // The formats that the server surely reads: it reports no error for a file that it cannot read.
   contentTypes: ["audio/wav", "audio/flac", "audio/mpeg"],
   maxBytes: MAX_BYTES,
   maxSeconds: TOTAL_MAX_SECONDS,
 } as const;
 
-/** What every model of the server can do with a track. */
+/** The modes that every model of the server has. */
 export const REFERENCES: ReferenceModes = {
   extend: LIMITS,
   cover: { ...LIMITS, takesStrength: true },
@@ -38,13 +38,13 @@ export function referencesIssue({ references = {} }: ProviderModel): string | nu
 }
 
 /**
- * What a task says of the track that it works from, and in place of what it says without one.
+ * The fields of a task that works from a track, which replace those of a task without one.
  *
  * @throws {ProviderFailure} `invalid_input`: the track's length is not known, or it would get too long
  */
 export function referenceFields(reference: MusicReference, request: MusicRequest): JsonObject {
   const { mode, strength } = reference;
-  // As long as the track. The planner would make a cover of a part.
+  // As long as the track. With the planner, the server would create a cover of a part only.
   const common = { audio_duration: undefined, thinking: false };
   if (mode === "cover") return { ...common, task_type: "cover", audio_cover_strength: strength ?? undefined };
   const [from, to] = mode === "inpaint" ? partOf(reference) : additionOf(reference, request);
@@ -65,7 +65,7 @@ function partOf({ fromSeconds, toSeconds }: MusicReference): readonly [from: num
   return [fromSeconds, toSeconds];
 }
 
-/** A part that ends behind the track makes it longer. What follows an earlier point is created again. */
+/** A part that ends behind the track extends it. The server recreates the track after an earlier point. */
 function additionOf(
   { source, fromSeconds }: MusicReference,
   request: MusicRequest,

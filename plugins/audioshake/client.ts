@@ -49,7 +49,7 @@ export class AudioShakeClient {
     return tasks;
   }
 
-  /** Tries the key: their API reports no balance. */
+  /** Checks the key: the API reports no balance. */
   async check(signal: AbortSignal): Promise<void> {
     await this.api.call({ path: "/tasks?skip=0&take=1", signal });
   }

@@ -10,7 +10,7 @@ const SPLIT: SplitCapability = {
   maxSeconds: 10_800,
 };
 
-/** AudioShake: splits tracks and makes none. */
+/** AudioShake: splits tracks and creates none. */
 export default defineProvider({
   id: "audioshake",
   label: "AudioShake",

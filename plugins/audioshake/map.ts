@@ -8,7 +8,7 @@ const LINKS_LIVE_MS = 3_600_000;
 
 const SEPARATOR = ":";
 
-/** What a task carries of ours, by which a lookup finds it. */
+/** The metadata of a task, by which a lookup finds it. */
 export function metadataOf({ operation, attemptId }: SplitRequest): string {
   return `${operation}${SEPARATOR}${attemptId}`;
 }
@@ -21,7 +21,7 @@ export function operationIn(metadata: unknown, attemptId: string): Operation | n
   return operation === "stem_split" || operation === "vocal_removal" ? operation : null;
 }
 
-/** One of the models that were asked for, each with a state of its own. */
+/** One of the requested models, with its own state. */
 interface Target {
   readonly model: string;
   readonly status: unknown;
@@ -36,11 +36,11 @@ export function snapshotOf(task: JsonObject, operation: Operation, now: number, 
   const invalid = targets.find(({ status }) => !["processing", "completed", ...FAILED].includes(String(status)));
   if (targets.length === 0 || invalid !== undefined)
     throw new ProviderFailure("unavailable", `The task has the unknown status ${String(invalid?.status)}.`);
-  // Files of a target that ended are fetched with the others: a split is stored whole.
+  // The files of a completed target are fetched with the others: the host stores a split as a whole.
   if (targets.some(({ status }) => status === "processing")) return { state: "running", nextPollMs };
   const failed = targets.filter(({ status }) => status !== "completed");
   const [first] = failed;
-  // What was separated is paid for: a stem split delivers it without those that failed.
+  // Completed targets are billed: a stem split returns them without the failed ones.
   const isLost = operation === "vocal_removal" ? failed.length > 0 : failed.length === targets.length;
   if (first !== undefined && isLost) throw failureIn(first);
   return completedOf(task, targets, operation, now);
@@ -90,7 +90,7 @@ function completedOf(task: JsonObject, targets: readonly Target[], operation: Op
   return { state: "completed", tracks: [], stems, ...(cost === null ? {} : { cost }) };
 }
 
-/** What was charged: of the task, or else of its targets together. */
+/** The cost of the task, or else the sum of its targets' costs. */
 function costOf({ cost, targets }: JsonObject): ProviderCost | null {
   const costs = (Array.isArray(targets) ? targets : []).map((target) => asObject(target)["cost"]);
   const charged = typeof cost === "number" ? [cost] : costs.filter((part) => typeof part === "number");

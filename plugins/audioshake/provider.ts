@@ -27,7 +27,7 @@ const HANDLES = handleCodec<Work>(1, ({ taskId, operation }) =>
 const FIRST_POLL_MS = 10_000;
 const PAGE_SIZE = 100;
 
-/** Beyond this many pages a lookup is not sure that a task is absent. */
+/** A lookup reads at most this many pages; in a longer list a task may still exist. */
 export const LOOKUP_PAGES_MAX = 20;
 
 /** Splits as tasks: the track is uploaded or named by URL, a task is created, and polled. */

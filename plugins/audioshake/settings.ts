@@ -1,6 +1,6 @@
 import { apiKey, baseUrl, defineSettings, pollMs, type ProviderHost, timeoutMs } from "../sdk/index.js";
 
-/** Names of the models that separate instruments and voices; a stem is called as its model is. */
+/** Names of the models that separate instruments and voices; a stem has the name of its model. */
 export const STEMS = [
   "vocals",
   "vocals_lead",

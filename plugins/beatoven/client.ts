@@ -19,7 +19,7 @@ export class BeatovenClient {
     return taskId;
   }
 
-  /** What it knows of a task: `status`, and `meta` when it is composed. */
+  /** The state of a task: `status`, and `meta` when it is composed. */
   async task(taskId: string, signal: AbortSignal): Promise<JsonObject> {
     return asObject(
       (await this.api.call({ path: `/api/v1/tasks/${encodeURIComponent(taskId)}`, isStatusCall: true, signal })).json(),
@@ -36,7 +36,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   const message = isTheirs
     ? [error, ...(detail === undefined ? [] : [textOf(detail)])].join(": ").slice(0, 300)
     : undefined;
-  // That they do not know a task is believed only in words of theirs.
+  // Only a 404 with the API's own error says that a task does not exist.
   return providerFailure(
     usual.kind === "gone" && !isTheirs ? "unavailable" : usual.kind,
     response,

@@ -20,7 +20,7 @@ export default defineProvider({
       creditCost: 10,
       supportsLyrics: false,
       supportsInstrumental: true,
-      // A length is words in the prompt, and which lengths there are is not documented.
+      // The prompt names the length, and the possible lengths are not documented.
       duration: null,
       options: { format: "mp3", looping: false },
     },

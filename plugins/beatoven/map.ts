@@ -1,12 +1,12 @@
 import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../sdk/index.js";
 
-/** Those of theirs that Fermata can store; bare AAC it cannot. */
+/** Formats of the API that Fermata can store; it cannot store bare AAC. */
 export const FORMATS: readonly string[] = ["wav", "mp3"];
 
 const STEMS = ["bass", "chords", "melody", "percussion"];
 
-/** The body of a generation: a length is said in words. */
+/** The body of a generation: the prompt names the length. */
 export function compositionOf({ model, prompt, durationSeconds }: MusicRequest): JsonObject {
   const { format = "mp3", looping = false } = model.options ?? {};
   return {
@@ -16,7 +16,7 @@ export function compositionOf({ model, prompt, durationSeconds }: MusicRequest):
   };
 }
 
-/** What became of a task. @throws {ProviderFailure} when it failed, or says nothing that is known */
+/** The result of a task. @throws {ProviderFailure} when it failed, or its status is unknown */
 export function snapshotOf(task: JsonObject, pollMs: number): Snapshot {
   const { status, meta } = task;
   switch (status) {

@@ -27,7 +27,7 @@ export const ACE_STEP: { readonly workflow: Workflow; readonly output: string; r
       },
     },
     "4": { class_type: "ConditioningZeroOut", inputs: { conditioning: ["3", 0] } },
-    // Two nodes take the length.
+    // Two nodes have the length as input.
     "5": { class_type: "EmptyAceStep1.5LatentAudio", inputs: { seconds: "{{duration}}", batch_size: 1 } },
     "6": {
       class_type: "KSampler",

@@ -56,7 +56,7 @@ export class ComfyUiClient {
     const body = response.json();
     if (isObject(body) && response.status !== 404) return body["cancelled"] === true ? "requested" : "too_late";
     const job = await this.inQueue(id, signal);
-    // Older servers interrupt whatever runs.
+    // Older servers interrupt any running job.
     if (job?.state === "running") await this.api.call({ path: "/interrupt", json: { prompt_id: id }, signal });
     if (job?.state === "pending") await this.api.call({ path: "/queue", json: { delete: [id] }, signal });
     return job === null ? "too_late" : "requested";

@@ -8,17 +8,17 @@ import { stemsIn, vocalsOf } from "./stems.js";
 /** By default the server takes uploads of 100 MB. */
 const SPLIT: SplitCapability = { sources: "any", maxBytes: 100_000_000 };
 
-/** A submission may still be checked there when its connection is lost, and is in no queue yet. */
+/** After a lost connection the server may still be checking the submission, which is not in its queue yet. */
 const LOOKUP_SETTLES_MS = 30_000;
 
-/** ComfyUI on a machine of the operator's own: whatever its workflows make. */
+/** ComfyUI on the operator's own machine: its workflows decide what it creates. */
 export default defineProvider({
   id: "comfyui",
   label: "ComfyUI",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
   maxInFlight: 10,
-  // An older server is asked for a job, its queue and its history.
+  // A poll of an older server reads the job, the queue and the history.
   longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => Math.max(3 * timeoutMs, timeoutMs + uploadTimeoutMs),
   hosts: [],
   settings: SETTINGS,

@@ -2,7 +2,7 @@ import { asObject, isObject, type MusicRequest, type ProviderModel } from "../sd
 import { ACE_STEP } from "./ace-step-workflow.js";
 import { placeholdersIn, type Value, type Workflow, workflowIn } from "./workflow.js";
 
-/** `options` of a model; what else stands there is for `{{options.NAME}}`. */
+/** `options` of a model; other members are for `{{options.NAME}}`. */
 export interface ModelOptions {
   readonly workflow: Workflow;
   /** The node that saves the tracks. */
@@ -46,7 +46,7 @@ export function modelIssue(model: ProviderModel): string | null {
   return "has another options.master than the id of a node";
 }
 
-/** Of a model that {@link modelIssue} found nothing wrong with. */
+/** The options of a model without a {@link modelIssue}. */
 export function optionsOf({ options }: Pick<ProviderModel, "options">): ModelOptions {
   const { workflow, output, master } = asObject(options);
   const own = workflow === undefined ? null : workflowIn(workflow);
@@ -54,7 +54,7 @@ export function optionsOf({ options }: Pick<ProviderModel, "options">): ModelOpt
   return { workflow: own, output: idOf(output) ?? "", ...(master === undefined ? {} : { master: idOf(master) ?? "" }) };
 }
 
-/** What the placeholders stand for. */
+/** The values of the placeholders. */
 export function valuesOf(request: MusicRequest, seed: number): { readonly [name: string]: Value } {
   const { model, prompt, lyrics, durationSeconds, instrumental, jobId, attemptId } = request;
   const { requestOptions = {} } = model;

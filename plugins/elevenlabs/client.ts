@@ -3,10 +3,10 @@ import type { ApiCall, ApiResponse, JsonObject, ProviderApi, ProviderFailureKind
 import { isSongId } from "./references.js";
 import type { Host } from "./settings.js";
 
-/** Six stems of ten minutes at 320 kbit/s, and room. */
+/** Six stems of ten minutes at 320 kbit/s, and some reserve. */
 const ARCHIVE_MAX_BYTES = 512 * 1024 * 1024;
 
-/** What the codes of their errors stand for; the same status has several. */
+/** The failure kinds of the API's error codes; one status has several codes. */
 const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   invalid_api_key: "misconfigured",
   missing_api_key: "misconfigured",
@@ -72,7 +72,7 @@ export class ElevenLabsClient {
     return { path, json: withWordTimes(json), headers, creates: true, signal };
   }
 
-  /** What the plan of the account has left. */
+  /** The remaining credits of the account's plan. */
   subscription(signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/v1/user/subscription", signal });
   }
@@ -96,7 +96,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   const usual = failureOf(response, call);
   if (usual === null) return null;
   const { code, message, requestId, suggestion } = detailIn(response.json());
-  // Every call here belongs to a submission: what is not there was never there.
+  // Every call here belongs to a submission: a 404 never means work that is gone.
   const byStatus = usual.kind === "gone" ? "misconfigured" : usual.kind;
   const kind = (code !== undefined && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined) ?? byStatus;
   const detail = message === undefined ? usual.message : `${response.status}: ${message}`;
@@ -108,7 +108,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   });
 }
 
-/** The right to work from a track is one by itself: without it the key, and all other music, go on. */
+/** Working from a track needs a right of its own: without it the key still works for other music. */
 function classifyFromTrack(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   const failure = classify(response, call);
   const isAboutKey = response.status === 401 && failure?.providerCode !== "missing_permissions";
@@ -124,11 +124,11 @@ interface Detail {
   readonly code: string | undefined;
   readonly message: string | undefined;
   readonly requestId: string | undefined;
-  /** What it would take in place of a prompt or plan that it refuses. */
+  /** The suggestion in place of a refused prompt or plan. */
   readonly suggestion: string | undefined;
 }
 
-/** Of all three shapes: the envelope of today, that of old (`status` and `message`), and the list of the framework. */
+/** Reads all three shapes: the current envelope, the old one (`status` and `message`), and the framework's list. */
 function detailIn(body: unknown): Detail {
   const { detail } = asObject(body);
   if (Array.isArray(detail)) {
@@ -138,7 +138,7 @@ function detailIn(body: unknown): Detail {
     return { code: undefined, message: lines.join("; ").slice(0, 300), requestId: undefined, suggestion: undefined };
   }
   const { code, status, message, request_id: requestId, data } = asObject(detail);
-  // Seen in all three places.
+  // Clients have seen it in all three places.
   const suggestions = [data, detail, body]
     .map(asObject)
     .map((object) => object["prompt_suggestion"] ?? object["composition_plan_suggestion"]);
@@ -155,7 +155,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Times of words are given where they are asked for; music without voices has none. */
+/** Requests the times of words, except for music without voices, which has none. */
 function withWordTimes(body: JsonObject): JsonObject {
   return body["force_instrumental"] === true ? body : { ...body, with_timestamps: true };
 }

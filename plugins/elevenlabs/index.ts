@@ -18,7 +18,7 @@ const MODEL = {
   },
 };
 
-/** A track goes up in one form, which is held in memory as a whole. */
+/** The plugin uploads a track in one form, which it holds in memory. */
 const SPLIT: SplitCapability = { sources: "any", maxBytes: 100_000_000 };
 
 /** Eleven Music: one call, whose response is the music. */

@@ -43,15 +43,15 @@ export function probeResultOf({
   return { credit: left === null ? null : { amount: left, unit: "credits" }, warnings };
 }
 
-/** Seconds here, milliseconds there; without a default of the model's, it chooses the length itself. */
+/** Converts seconds to milliseconds; without a default of the model, ElevenLabs chooses the length. */
 function lengthOf({ model, durationSeconds }: MusicRequest): JsonObject {
   const seconds = durationSeconds ?? model.duration?.defaultSeconds;
   return seconds === undefined ? {} : { music_length_ms: seconds * 1_000 };
 }
 
 /**
- * The body of a composition by prompt. It takes no seed, which goes with a plan; length and `force_instrumental` it
- * alone takes.
+ * The body of a composition by prompt. It accepts no seed, which needs a plan; only this body accepts length and
+ * `force_instrumental`.
  */
 export function promptBody(request: MusicRequest): JsonObject {
   const { prompt, model, instrumental } = request;
@@ -66,9 +66,9 @@ export function planBody(request: MusicRequest, partMs?: number): JsonObject {
 }
 
 /**
- * The track in the response to `detailed`; null when there is no sound in it.
+ * The track in the response to `detailed`; null when it contains no audio.
  *
- * @param isStored ElevenLabs was asked to keep it; the id under which it does goes with the track
+ * @param isStored whether the request asked ElevenLabs to store the song; its id is then stored with the track
  */
 export function trackIn({ bytes, headers }: ApiResponse, isStored: boolean): ProviderTrack | null {
   const contentType = headers.get("content-type") ?? "";
@@ -104,7 +104,7 @@ export function trackIn({ bytes, headers }: ApiResponse, isStored: boolean): Pro
   };
 }
 
-/** The words of the plan that was sung, and their times; without a plan the words that have times. */
+/** The lyrics: the words of the sung plan, and their times; without a plan the words that have times. */
 function lyricsIn({ composition_plan: plan, words_timestamps: listed }: JsonObject): Pick<ProviderTrack, "lyrics"> {
   const words = (Array.isArray(listed) ? listed : [])
     .map(asObject)
@@ -141,7 +141,7 @@ export async function stemsIn(
   return names.map((entry, index): ProviderAsset => {
     const label = labels[index] ?? "";
     const before = labels.slice(0, index).filter((other) => other === label).length;
-    // Of two files, one of them the vocals, the other is all the rest.
+    // Of two files, the one that is not the vocals is the instrumental.
     const whole = isPair && label !== "vocals" ? "instrumental" : label;
     const source = { kind: "archive", archive: { kind: "bytes", bytes: archive }, entry } as const;
     return {
@@ -154,7 +154,7 @@ export async function stemsIn(
   });
 }
 
-/** Stems and what comes with them; a larger response has no stems. */
+/** Stems and the fields next to them; a larger response has no stems. */
 const ENTRIES_MAX = 100;
 
 async function namesIn(archive: Uint8Array): Promise<string[] | null> {

@@ -1,11 +1,11 @@
 /** One part of a multipart response. */
 export interface Part {
-  /** Lower case; empty when it does not say. */
+  /** Lower case; empty when the part does not name one. */
   readonly contentType: string;
   readonly bytes: Uint8Array;
 }
 
-/** How far the first delimiter is looked for: a boundary has at most 70 characters (RFC 2046, section 5.1.1). */
+/** How far the first delimiter is searched for: a boundary has at most 70 characters (RFC 2046, section 5.1.1). */
 const FIRST_LINE_MAX = 256;
 
 /**
@@ -21,7 +21,7 @@ export function partsOf(body: Uint8Array, contentType: string): Part[] {
   while (at !== -1) {
     const after = at + delimiter.length;
     const blank = blankLineFrom(bytes, after);
-    // Two more dashes end the whole.
+    // Two more dashes end the body.
     if (blank === null || bytes.toString("latin1", after, after + 2) === "--") break;
     const head = bytes.toString("latin1", after, blank.at);
     const start = blank.at + blank.length;

@@ -6,20 +6,20 @@ const LINES_MAX = 30;
 const LINE_LENGTH_MAX = 200;
 const NAME_LENGTH_MAX = 100;
 
-/** A verse of fewer lines is not halved. */
+/** The plan does not halve a verse of fewer lines. */
 const HALVED_LINES_MIN = 4;
 
-/** What stands for a part that nothing is sung in. */
+/** The text of a part without words. */
 const SILENT = "[Instrumental]";
 
-/** The plan in a response, with its own words; null when its shape is unknown. */
+/** The plan in a response, with the words that ElevenLabs wrote; null when its shape is unknown. */
 export function planIn(plan: unknown): JsonObject | null {
   const { sections, chunks } = asObject(plan);
   return [sections, chunks].some((parts) => Array.isArray(parts) && parts.length > 0) ? asObject(plan) : null;
 }
 
 /**
- * The plan with these words in place of its own. Styles and lengths stay its own: they are in the bounds that it knows.
+ * The plan with these words in place of its own. Styles and lengths stay: they are within ElevenLabs' bounds.
  *
  * @param plan of `music_v1` (sections) or of `music_v2` and later (chunks)
  * @returns null when it is neither
@@ -39,12 +39,12 @@ export function withLyrics(plan: unknown, lyrics: string): JsonObject | null {
   return null;
 }
 
-/** A chunk that nothing is sung in; its directions stay. */
+/** A chunk without words; its directions stay. */
 export function withoutWords(chunk: JsonObject): JsonObject {
   return singChunk(chunk, []);
 }
 
-/** What a plan has its parts sing, with their labels; empty where it sings nothing, or is none that is known. */
+/** The words of a plan, with the labels of its parts; empty where it has none, or its shape is unknown. */
 export function wordsIn(plan: unknown): string {
   const { sections, chunks } = asObject(plan);
   const ofChunks = objectsIn(chunks)
@@ -69,14 +69,14 @@ interface Voice {
   sing(part: JsonObject, lines: readonly string[]): JsonObject;
 }
 
-/** The parts that the plan sings in, or all where it sings in none, get the verses in their order. */
+/** Assigns the verses in their order to the sung parts of the plan, or to all parts where none is sung. */
 function sung(parts: readonly JsonObject[], lyrics: string, { isSung, sing }: Voice): JsonObject[] {
   const singing = parts.some(isSung) ? parts.filter(isSung) : parts;
   const verses = dealt(versesOf(lyrics), singing.length);
   return parts.map((part) => (singing.includes(part) ? sing(part, verses[singing.indexOf(part)] ?? []) : part));
 }
 
-/** What empty lines and labels part; a label belongs to what follows. */
+/** Splits lyrics at empty lines and labels; a label belongs to the lines after it. */
 function versesOf(lyrics: string): string[][] {
   const verses: string[][] = [[]];
   for (const line of lyrics.split(/\r?\n/).map((text) => text.trim())) {
@@ -88,8 +88,8 @@ function versesOf(lyrics: string): string[][] {
 }
 
 /**
- * A group of lines for each part: the longest verses are halved, or neighbours go together. Fewer groups where there
- * are few lines.
+ * A group of lines for each part: halves the longest verses, or joins neighbours. Returns fewer groups where there are
+ * few lines.
  */
 function dealt(verses: readonly (readonly string[])[], count: number): string[][] {
   const chunks = verses.map((verse) => [...verse]);
@@ -112,7 +112,7 @@ function isSungChunk({ text }: JsonObject): boolean {
   return linesOf(text).some((line) => !isLabel(line) && !isDirection(line));
 }
 
-/** Names, directions and words alike are lines of a chunk's text. */
+/** Names, directions and words are all lines of a chunk's text. */
 function singChunk(chunk: JsonObject, lines: readonly string[]): JsonObject {
   const own = linesOf(chunk["text"]);
   if (lines.length === 0) return { ...chunk, text: [SILENT, ...own.filter(isDirection)].join("\n") };
@@ -134,7 +134,7 @@ function singSection(section: JsonObject, lines: readonly string[]): JsonObject 
   return { ...section, ...(name === "" ? {} : { section_name: name }), lines: words };
 }
 
-/** The name in a label, as long as it may be; empty where there is none. */
+/** The name in a label, cut to the longest allowed; empty where there is none. */
 function nameOf(label: string): string {
   return label.slice(1, -1).trim().slice(0, NAME_LENGTH_MAX).trim();
 }
@@ -144,7 +144,7 @@ function labelled(name: string): string[] {
   return name === "" ? [] : [`[${name}]`];
 }
 
-/** Cut between words, where there are any. */
+/** Cuts a line between words, if it has several. */
 function wrapped(line: string): string[] {
   if (line.length <= LINE_LENGTH_MAX) return [line];
   const space = line.lastIndexOf(" ", LINE_LENGTH_MAX);

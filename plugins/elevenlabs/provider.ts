@@ -34,7 +34,7 @@ export class ElevenLabsProvider implements MusicProvider {
     return request.operation === "music" ? this.compose(request, signal) : this.separate(request, signal);
   }
 
-  /** A key may be made for music alone: then it works, and what is left cannot be read. */
+  /** A key may have the permission for music alone: it works, but cannot read the remaining credits. */
   async probe({ signal }: CallContext): Promise<ProbeResult> {
     try {
       return probeResultOf(asObject((await this.client.subscription(signal)).json()));
@@ -62,7 +62,7 @@ export class ElevenLabsProvider implements MusicProvider {
     return isPlanned ? this.plannedBody(request, lyrics, signal) : promptBody(request);
   }
 
-  /** The plan costs nothing, so it comes before the upload, which does. */
+  /** The plan costs nothing, so it precedes the upload, which is billed. */
   private async composeFrom(
     request: MusicRequest,
     reference: MusicReference,
@@ -103,8 +103,8 @@ export class ElevenLabsProvider implements MusicProvider {
   }
 
   /**
-   * The caller's lyrics go into a plan that ElevenLabs makes of the prompt: the stable way to have them sung. A seed is
-   * taken together with a plan alone, which has no switch for instrumental music.
+   * The caller's lyrics replace the words of a plan that ElevenLabs derives from the prompt: this is the reliable way
+   * to have them sung. ElevenLabs accepts a seed only with a plan, which has no switch for instrumental music.
    */
   private async plannedBody(request: MusicRequest, lyrics: string, signal: AbortSignal): Promise<JsonObject> {
     const { seed } = request.options;
@@ -114,7 +114,7 @@ export class ElevenLabsProvider implements MusicProvider {
       });
     const response = await this.client.plan(planBody(request), signal);
     const plan = lyrics === "" ? planIn(response.json()) : withLyrics(response.json(), lyrics);
-    // Nothing was made yet.
+    // Nothing has been created yet.
     if (plan === null)
       throw providerFailure("unavailable", response, { message: "The response has no plan that is known." });
     return { composition_plan: plan, model_id: request.model.upstream, ...(seed === undefined ? {} : { seed }) };

@@ -9,21 +9,21 @@ import type {
   SourceLimits,
 } from "../sdk/index.js";
 
-/** Of a whole song, the part that is kept included. */
+/** The longest song, including the kept part. */
 const SONG_MAX_MS = 600_000;
-/** Of what is generated, and of one chunk of it. */
+/** The bounds of the generated part, and of one chunk. */
 const PART_MIN_MS = 3_000;
 const CHUNK_MAX_MS = 120_000;
-/** The least that can be kept. */
+/** The shortest part that can be kept. */
 const KEPT_MIN_MS = 50;
-/** A plan has 30 at most, two of which may be what is kept. */
+/** A plan has at most 30 chunks, two of which may be kept parts. */
 const CHUNKS_MAX = 28;
 const STYLES_MAX = 50;
 
-/** How large an upload may be is not documented. */
+/** The largest upload is not documented. */
 const SOURCE: SourceLimits = { sources: "any", maxBytes: 100_000_000, maxSeconds: SONG_MAX_MS / 1_000 };
 
-/** Of `music_v2` and later; an upload costs there what a generation does. */
+/** Of `music_v2` and later; an upload costs as much as a generation. */
 export const REFERENCES: ReferenceModes = {
   extend: { ...SOURCE, creditCost: 30 },
   inpaint: { ...SOURCE, creditCost: 30 },
@@ -41,7 +41,7 @@ interface Range {
   readonly end_ms: number;
 }
 
-/** What stays of a track, and how long what is new between it is. */
+/** The kept parts of a track, and the length of the new part between them. */
 export interface Cut {
   readonly head: Range | null;
   readonly partMs: number;
@@ -51,7 +51,7 @@ export interface Cut {
 /** @throws {ProviderFailure} `invalid_input`: a track, or points in it, that ElevenLabs does not take */
 export function cutOf({ durationSeconds, model }: MusicRequest, reference: MusicReference): Cut {
   const known = reference.source.durationSeconds;
-  // Downwards: nothing is to be taken from behind the end.
+  // Rounds down: a kept part must not end behind the track.
   const endMs = known === null ? null : Math.floor(known * 1_000);
   const cut = reference.mode === "inpaint" ? replaced(reference, endMs) : extended(reference, endMs);
   const partMs = cut.partMs ?? addedMs(durationSeconds, model, cut.head?.end_ms ?? 0);
@@ -66,7 +66,7 @@ function replaced({ fromSeconds, toSeconds }: MusicReference, endMs: number | nu
     throw refusal("ElevenLabs replaces a part only in a track whose length is known.");
   const head = keptRange(0, Math.round(fromSeconds * 1_000));
   const tail = keptRange(Math.round(toSeconds * 1_000), endMs);
-  // What is too short to be kept is regenerated, so that the track keeps its length.
+  // A part that is too short to be kept is regenerated, so that the track keeps its length.
   return { head, tail, partMs: (tail?.start_ms ?? endMs) - (head?.end_ms ?? 0) };
 }
 
@@ -79,7 +79,7 @@ function extended({ mode, fromSeconds }: MusicReference, endMs: number | null): 
   return { head, tail: null, partMs: null };
 }
 
-/** The length asked for, else the model's usual one as far as the song has capacity for it. */
+/** The requested length, else the model's default, up to the longest song. */
 function addedMs(seconds: number | null, { duration }: ProviderModel, keptMs: number): number {
   const leftMs = SONG_MAX_MS - keptMs;
   if (seconds === null) return Math.min(leftMs, (duration?.defaultSeconds ?? 30) * 1_000);
@@ -91,14 +91,14 @@ function keptRange(startMs: number, endMs: number): Range | null {
   return endMs - startMs < KEPT_MIN_MS ? null : { start_ms: startMs, end_ms: endMs };
 }
 
-/** The new chunks between what is kept; `songId` is null where nothing is. */
+/** The new chunks between the kept ones; `songId` is null where nothing is kept. */
 export function joinedPlan(chunks: readonly JsonObject[], { head, tail }: Cut, songId: string | null): JsonObject {
   const kept = (range: Range | null): JsonObject[] =>
     range === null || songId === null ? [] : [{ song_id: songId, range }];
   return { chunks: [...kept(head), ...chunks, ...kept(tail)] };
 }
 
-/** The planned chunks, as long together as the part; null where they are none. A plan may be longer or shorter. */
+/** The planned chunks, scaled to the length of the part; null where the plan has none. */
 export function fittedChunks(plan: unknown, partMs: number): JsonObject[] | null {
   const { chunks } = asObject(plan);
   const planned = (Array.isArray(chunks) ? chunks : []).map(asObject);
@@ -113,7 +113,7 @@ export function fittedChunks(plan: unknown, partMs: number): JsonObject[] | null
   return kept.map((chunk, index) => ({ ...chunk, duration_ms: (fits ? lengths : even)[index] }));
 }
 
-/** The least for each, and the rest by weight; whole milliseconds that add up. */
+/** Gives each chunk the minimum, and distributes the rest by weight, in whole milliseconds that add up. */
 function shares(totalMs: number, given: readonly number[]): number[] {
   const weights = given.some((weight) => weight > 0) ? given : given.map(() => 1);
   const all = weights.reduce((sum, weight) => sum + weight, 0);
@@ -129,7 +129,7 @@ function shares(totalMs: number, given: readonly number[]): number[] {
   });
 }
 
-/** A plan has no switch for instrumental music: each chunk says so by its styles. */
+/** A plan has no switch for instrumental music: the styles of each chunk request it. */
 export function voiceless(chunk: JsonObject): JsonObject {
   const styles = (name: string, style: string): unknown[] => {
     const own: unknown = chunk[name];
@@ -143,7 +143,7 @@ export function voiceless(chunk: JsonObject): JsonObject {
   };
 }
 
-/** The id under which ElevenLabs keeps a track, as it was left with it; null: it keeps none. */
+/** The id under which ElevenLabs stores a track, from the track's reference; null: it stores none. */
 export function songIdIn(reference: ProviderReference | null): string | null {
   const { songId } = reference ?? {};
   return isSongId(songId) ? songId : null;

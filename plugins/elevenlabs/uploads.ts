@@ -1,6 +1,6 @@
 import { ProviderFailure } from "../sdk/index.js";
 
-/** Jobs whose upload is remembered; more than run at once. */
+/** The number of jobs whose upload is cached; more than run at once. */
 const JOBS_MAX = 1_000;
 
 /** The uploads of jobs that are not done: an upload is billed, and the next attempt of a job can use it again. */
@@ -22,7 +22,7 @@ export class Uploads {
   }
 }
 
-/** A failure after an upload, which costs as much whatever comes of the music. */
+/** A failure after an upload, which is billed even if no music is created. */
 export function afterUpload(error: unknown): unknown {
   if (!ProviderFailure.is(error) || error.billable !== "no") return error;
   const { kind, message, retryAfterMs, providerCode, requestId, cause } = error;

@@ -12,7 +12,7 @@ export interface QueuedRequest {
 /** The calls of the queue; `map.ts` reads the responses. URLs are those of the response to the submission. */
 export class FalClient {
   private readonly api: ProviderApi;
-  /** For results: the response for failed work is its error. */
+  /** For results: the response for failed work is the work's error. */
   private readonly results: ProviderApi;
   /** For results of work whose status says that it failed. */
   private readonly errors: ProviderApi;

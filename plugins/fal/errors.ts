@@ -4,21 +4,24 @@ import type { ApiResponse, ApiCall, ProviderFailureKind } from "../sdk/index.js"
 /** The type of a model's error that refuses the content. */
 export const REJECTED = "content_policy_violation";
 
-/** Of work whose status has an error without a type. */
+/** For work whose status has an error without a type. */
 export const ERROR_CODE = "error";
 
 const TIMEOUTS: ReadonlySet<string> = new Set(["request_timeout", "startup_timeout", "generation_timeout"]);
 
-/** A client hung up, by 499: of a call that creates this one, of accepted work one within their platform. */
+/**
+ * Status 499: a client disconnected. For a creating call that client is this plugin, for accepted work a client within
+ * fal.
+ */
 const DISCONNECTED = "client_disconnected";
 
-/** Errors of 4xx that are no fault of the request. */
+/** 4xx errors that the request did not cause. */
 const NOT_THE_REQUEST: ReadonlySet<string> = new Set(["downstream_service_error", DISCONNECTED, "no_media_generated"]);
 
-/** What 403 says of an account without balance: "User is locked. Reason: Exhausted balance.", or "TOP_UP". */
+/** The text of a 403 for an account without balance: "User is locked. Reason: Exhausted balance.", or "TOP_UP". */
 const LOCKED = /user is locked|exhausted balance/i;
 
-/** What an error's body says: a list of a model's errors, or one of the platform. */
+/** The content of an error's body: a list of a model's errors, or one error of the platform. */
 interface ErrorDetails {
   /** `type` of the model's error, or `error_type` of the platform's; null without one. */
   readonly code: string | null;
@@ -39,10 +42,10 @@ export function refusalOf(
 }
 
 /**
- * The failure that the result of work stands for; undefined: it succeeded.
+ * The failure that a result reports; undefined: the work succeeded.
  *
- * @param hasFailed its status says so: then plain words tell why. Otherwise they may be of a queue in trouble, and only
- *   a code is of the work
+ * @param hasFailed whether the status reports a failure: then plain text gives the reason. Otherwise plain text may
+ *   come from a broken queue, and only an error code belongs to the work
  */
 export function finalFailureOf(
   response: ApiResponse,
@@ -81,7 +84,10 @@ function kindRefused(
   return usual === "unavailable" && details.isRetryable === false ? "failed" : usual;
 }
 
-/** Why accepted work failed: where it may be tried again, the request is not to blame, and the queue has tried it. */
+/**
+ * Why accepted work failed. Where it may be retried, the request did not cause the failure, and the queue has already
+ * retried it.
+ */
 function kindOfWork(response: ApiResponse, details: ErrorDetails): ProviderFailureKind {
   const known = kindOfCode(details.code);
   if (known !== null) return known;
@@ -89,7 +95,7 @@ function kindOfWork(response: ApiResponse, details: ErrorDetails): ProviderFailu
   return failureOf(response)?.kind ?? "failed";
 }
 
-/** What work died of, by its status; null when only its result says it. */
+/** The failure in the status of work; null when only the result has it. */
 export function failureOfStatus(error: string, errorType: string | null): ProviderFailure | null {
   const words = [errorType, error].filter((word) => word !== null && word !== "").join(": ");
   const kind = kindOfCode(errorType) ?? (/cancel/i.test(words) ? "cancelled" : null);
@@ -128,7 +134,7 @@ function failureWith(
   detail: ErrorDetails | null,
 ): ProviderFailure {
   const { status, headers } = response;
-  // 422 may be billed although nothing came of it, and so may accepted work; errors of the server never are.
+  // A 422 may be billed although it has no result, and so may accepted work; server errors never are.
   const isOpen = status === 422 || kind === "outcome_unknown" || (kind === "failed" && status < 500);
   return new ProviderFailure(kind, detail === null ? usual.message : `${status}: ${detail.message}`, {
     billable: isOpen ? "unknown" : "no",

@@ -5,7 +5,7 @@ import { errorTypesIn, REJECTED } from "./errors.js";
 /** Accepted work, as its handle keeps it. */
 export interface Work {
   readonly requestId: string;
-  /** Not to be made from the endpoint's id: they drop parts of it. */
+  /** Do not derive it from the endpoint's id: fal drops parts of the id. */
   readonly statusUrl: string;
   readonly responseUrl: string;
   readonly cancelUrl: string;
@@ -26,8 +26,8 @@ export function workIn(data: JsonObject): Work | null {
 }
 
 /**
- * Where a request can be asked for, made as fal's own clients make it: of the endpoint's id owner and alias count, what
- * follows is dropped. Only for a request whose reply was lost.
+ * The URLs at which a request can be polled, derived as fal's own clients do: from owner and alias of the endpoint's
+ * id, without the rest. Only for a request whose reply was lost.
  */
 export function urlsOf(baseUrl: string, endpoint: string, requestId: string): Omit<Work, "operation" | "output"> {
   const steps = endpoint.split("/");
@@ -36,7 +36,7 @@ export function urlsOf(baseUrl: string, endpoint: string, requestId: string): Om
   return { requestId, responseUrl, statusUrl: `${responseUrl}/status`, cancelUrl: `${responseUrl}/cancel` };
 }
 
-/** A status: there is no status for failed, only an error next to `COMPLETED`. */
+/** A status: fal has none for failed work, only an error next to `COMPLETED`. */
 export type Status =
   | { readonly state: "running" }
   | { readonly state: "completed" }
@@ -71,7 +71,7 @@ export function readStatus(response: ApiResponse): Status {
   return { state: "failed", error: typeof error === "string" ? error : (JSON.stringify(error) ?? ""), errorType: type };
 }
 
-/** What finished work left: the output of its model. */
+/** The result of finished work: the output of its model. */
 export function completedOf(
   output: unknown,
   { operation, output: path }: Pick<Work, "operation" | "output">,
@@ -85,7 +85,7 @@ export function completedOf(
   return { state: "completed", tracks: known.map(trackOf) };
 }
 
-/** What a webhook says; null where the queue has to be asked. */
+/** What a webhook reports; null where the queue must be polled. */
 export function reportIn(body: unknown, work: Work): Completed | ProviderFailure | null {
   const { request_id: requestId, status, payload } = asObject(body);
   if (requestId !== work.requestId) return null;

@@ -109,7 +109,7 @@ export const MODELS: readonly ProviderModel[] = [
     name: "ACE-Step",
     creditCost: 10,
     supportsLyrics: true,
-    // Without lyrics it sings nothing: it would make an instrumental of whatever is asked for.
+    // Without lyrics it sings nothing: it would create an instrumental for every request.
     requiresLyrics: true,
     supportsInstrumental: true,
     // Only the default is documented; the bounds are ours.

@@ -34,7 +34,7 @@ import { forgeryIn, keysIn } from "./webhook.js";
 
 const HANDLES = handleCodec(1, workIn);
 
-/** At most a day, says fal. */
+/** At most a day, according to fal. */
 const KEYS_CACHE_MS = 3_600_000;
 
 const BALANCE_HIDDEN: ProbeResult = {
@@ -87,10 +87,10 @@ export class FalProvider implements MusicProvider {
     try {
       const response = (await this.client.cancel(HANDLES.read(handle).cancelUrl, signal)).text();
       if (/\bALREADY_COMPLETED\b|\bNOT_FOUND\b/.test(response)) return "too_late";
-      // `OK`: it was still in the queue. What runs is asked to stop, and may not.
+      // `OK`: the request was still in the queue. fal asks running work to stop, which may not succeed.
       return /\bOK\b/.test(response) ? "cancelled" : "requested";
     } catch (error) {
-      // 400, 404, 409: it is done, or not there.
+      // 400, 404, 409: the request is done, or does not exist.
       if (ProviderFailure.is(error) && (error.kind === "gone" || error.kind === "invalid_input")) return "too_late";
       throw error;
     }
@@ -103,7 +103,7 @@ export class FalProvider implements MusicProvider {
 
   async parseCallback(callback: ReceivedCallback, { signal }: CallContext): Promise<ParsedCallback> {
     const keys = await this.webhookKeys(signal);
-    // Without the keys nothing can be said of the signature; the work is polled.
+    // Without the keys the plugin cannot check the signature; the host polls the work.
     if (keys.length === 0) return { trust: "hint" };
     const reason = forgeryIn(callback, keys);
     if (reason !== null) return { trust: "forged", reason };
@@ -113,7 +113,9 @@ export class FalProvider implements MusicProvider {
     return snapshot === null ? { trust: "hint" } : { trust: "verified", snapshot };
   }
 
-  /** Of a submission whose reply was lost: what the webhook leaves open is asked for with the handle that it brings. */
+  /**
+   * For a submission whose reply was lost: the host polls what the webhook does not contain, with the returned handle.
+   */
   private reportOfLost(body: unknown, { request }: ReceivedCallback): ParsedCallback {
     const { request_id: requestId } = asObject(body);
     const operation = request?.operation;
@@ -168,7 +170,7 @@ export class FalProvider implements MusicProvider {
   }
 }
 
-/** What is submitted, and what a poll has to know of it. */
+/** A submission, and what a poll needs to know of it. */
 type Submission = QueuedRequest & Pick<Work, "operation" | "output">;
 
 async function generationOf(request: MusicRequest): Promise<Submission> {
@@ -178,7 +180,7 @@ async function generationOf(request: MusicRequest): Promise<Submission> {
   return { endpoint: upstream, operation, input, output, isInline: reference?.source.url === null };
 }
 
-/** The one place where a request to the model can be polled; null where its modes are at several. */
+/** The endpoint at which a request to the model can be polled; null where its modes have several. */
 function workOf(baseUrl: string, model: ProviderModel, requestId: string): Omit<Work, "operation"> | null {
   const [own, ...modes] = templatesOf(model).map(({ upstream, output }) => ({
     ...urlsOf(baseUrl, upstream, requestId),

@@ -27,7 +27,7 @@ export const ACE_STEP_MODES: Modes = {
   },
 };
 
-/** Whole seconds, at most 190. There 1 keeps nothing of the track, and 0 is not taken. */
+/** Whole seconds, at most 190. There 1 keeps nothing of the track, and 0 is refused. */
 export const STABLE_AUDIO_25_MODES: Modes = {
   references: { cover: takes(190, { takesStrength: true }), inpaint: takes(190) },
   templates: {
@@ -50,7 +50,7 @@ export const STABLE_AUDIO_25_MODES: Modes = {
   },
 };
 
-/** @param maxSeconds the longest track that the model makes; a cover has the bounds of the model's duration */
+/** @param maxSeconds the longest track that the model creates; a cover has the bounds of the model's duration */
 export function stableAudio3Modes(
   base: string,
   maxSeconds: number,

@@ -52,7 +52,7 @@ export class HttpModelProvider implements MusicProvider {
     if (reading.says === "running" && reading.id !== null) {
       return { state: "accepted", handle: HANDLES.write({ id: reading.id }), nextPollMs: mapping.pollMs };
     }
-    // A good status and no work in it: it may run there all the same.
+    // A successful status without work in the response: the work may run nevertheless.
     const message = reading.says === "nothing" ? reading.why : "The work runs, and there is no id to ask with.";
     throw providerFailure("outcome_unknown", response, { message });
   }
@@ -78,7 +78,7 @@ export class HttpModelProvider implements MusicProvider {
       await this.api.call({ method: "POST", path, signal });
       return "requested";
     } catch (error) {
-      // 404, 409, 410: it is not there to be stopped any more.
+      // 404, 409, 410: the work can no longer be stopped.
       if (ProviderFailure.is(error) && (error.kind === "gone" || error.kind === "invalid_input")) return "too_late";
       throw error;
     }

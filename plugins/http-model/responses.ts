@@ -10,7 +10,7 @@ import type {
 import type { Mapping, Meaning } from "./mapping.js";
 import { at } from "./pointer.js";
 
-/** What a response says about work. `nothing`: it has none of the shapes that the mapping knows. */
+/** What a response reports about work. `nothing`: it has none of the shapes that the mapping knows. */
 export type Reading =
   | { readonly says: "completed"; readonly completed: Completed }
   | { readonly says: "running"; readonly id: string | null }
@@ -36,7 +36,7 @@ export function read(response: ApiResponse, mapping: Mapping): Reading {
   if (meaning === "unknown")
     return { says: "nothing", why: `The status ${JSON.stringify(word)} is not among statusWords.` };
   if (meaning !== null) return { says: "failure", failure: failureMessage(meaning, document, response, mapping) };
-  // No status word: an error, the tracks themselves, or an id to ask with.
+  // No status: an error, the tracks themselves, or an id to poll with.
   if (isError(document, mapping))
     return { says: "failure", failure: failureMessage("failed", document, response, mapping) };
   if (at(document, pointers.tracks) !== undefined) return readTracks(document, response, mapping);
@@ -82,7 +82,7 @@ function readTrack(item: unknown, { pointers, baseUrl, headers }: Mapping): Prov
   if (typeof url !== "string" || !URL.canParse(url, `${baseUrl}/`)) return null;
   const whole = new URL(url, `${baseUrl}/`);
   if (whole.protocol !== "http:" && whole.protocol !== "https:") return null;
-  // The key goes along to the server itself only, never to wherever it keeps its files.
+  // The key is sent to the server itself only, never to another host of its files.
   const isOwn = whole.origin === new URL(baseUrl).origin;
   return trackOf({ kind: "url", url: whole.href, ...(isOwn ? { headers } : {}) }, more);
 }

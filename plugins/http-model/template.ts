@@ -24,7 +24,7 @@ export function placeholdersIn(text: string): string[] {
   return [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name);
 }
 
-/** Names in the template of a body that stand for nothing. */
+/** Names of unknown placeholders in the template of a body. */
 export function unknownPlaceholders(template: object): string[] {
   const known: readonly string[] = PLACEHOLDERS;
   return placeholdersIn(JSON.stringify(template)).filter((name) => !known.includes(name) && !OPTION.test(name));

@@ -13,7 +13,7 @@ export class LalalClient {
     this.uploadTimeoutMs = settings.uploadTimeoutMs;
   }
 
-  /** Hands a file over; nothing is billed. @returns its source id */
+  /** Uploads a file; nothing is billed. @returns its source id */
   async upload(source: SourceAudio, filename: string, signal: AbortSignal): Promise<string> {
     const headers = {
       "content-disposition": `attachment; filename=${filename}`,
@@ -44,7 +44,7 @@ export class LalalClient {
     return result;
   }
 
-  /** @returns what it says of the task: its `status`, `success` or `server_error`, and then an `error` */
+  /** @returns the response for the task: its `status`, `success` or `server_error`, and then an `error` */
   async cancel(taskId: string, signal: AbortSignal): Promise<JsonObject> {
     const body = asObject((await this.api.call({ path: "/cancel/", json: { task_ids: [taskId] }, signal })).json());
     return asObject(asObject(body["result"])[taskId]);
@@ -68,7 +68,7 @@ const CODES: Readonly<Record<string, ProviderFailureKind>> = {
 };
 
 function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null | undefined {
-  // Many tasks are polled together, and an unknown one is left out of the response: a refusal says nothing of any.
+  // Many tasks are polled together, and an unknown one is left out of the response: a refusal concerns none of them.
   if (call.isStatusCall === true && failureOf(response, call)?.kind === "gone")
     return providerFailure("unavailable", response);
   if (response.status !== 400 && response.status !== 422) return undefined;
@@ -86,7 +86,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
 function refusalKind(code: string | undefined, detail: unknown, call: ApiCall): ProviderFailureKind | undefined {
   if (code === "internal_error") return call.creates === true ? "outcome_unknown" : "unavailable";
   if (code !== undefined && Object.hasOwn(CODES, code) && call.isStatusCall !== true) return CODES[code];
-  // With which status a wrong key is refused is not documented. A call without a body can be refused for nothing else.
+  // The status for a wrong key is not documented. A call without a body can be refused for no other reason.
   const namesKey = typeof detail === "string" && /licen[cs]e|api.?key/i.test(detail);
   return namesKey || call.path.startsWith("/limits/") ? "misconfigured" : undefined;
 }

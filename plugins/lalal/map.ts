@@ -4,14 +4,14 @@ import type { JsonObject, ProviderAsset, Snapshot, SplitRequest } from "../sdk/i
 
 type Split = SplitRequest["operation"];
 
-/** What is left is called after what was taken out. */
+/** The name of the remainder depends on the extracted stems. */
 const LABELS: Readonly<Record<Split, Readonly<Record<string, string>>>> = {
   stem_split: { drum: "drums", no_multistem: "other" },
   vocal_removal: { no_vocals: "instrumental" },
 };
 
 /**
- * They check 30 times a minute for all of an account's work: work that is due at the same time is polled in one call.
+ * LALAL.AI allows 30 checks a minute for all work of an account: one call polls all work that is due at the same time.
  */
 const POLL_EVERY_MS = 10_000;
 const POLL_MIN_MS = 2_000;
@@ -35,7 +35,7 @@ export function nextPollMs(now: number): number {
   return wait < POLL_MIN_MS ? wait + POLL_EVERY_MS : wait;
 }
 
-/** What a state of `check` says. */
+/** The snapshot for a state of `check`. */
 export function snapshotOf(state: unknown, operation: Split, now: number): Snapshot | ProviderFailure {
   if (state === undefined) return new ProviderFailure("gone", "It knows no such task; a task is known for a day.");
   const { status, result, error } = asObject(state);
@@ -84,7 +84,7 @@ function labelOf(given: string, type: unknown, operation: Split): string | null 
   return type === "back" || !/^[a-z][a-z0-9_ -]*$/.test(given) ? null : given;
 }
 
-/** What went wrong with accepted work stays wrong, whatever its code would mean of a request. */
+/** A failure of accepted work is final, even where its code would be retried for a request. */
 function failureIn({ detail, code, id }: JsonObject): ProviderFailure {
   const message = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? "");
   return new ProviderFailure("failed", `The task failed: ${message.slice(0, 300)}`, {

@@ -1,6 +1,6 @@
 import type { Host } from "./settings.js";
 
-/** Their names of what `split/multistem` can take out of a track; each once, so six at most. */
+/** LALAL.AI's names of the stems that `split/multistem` can extract; each once, so six at most. */
 export const STEMS = ["vocals", "drum", "piano", "bass", "electric_guitar", "acoustic_guitar"];
 
 /** How tracks are split: the settings, checked. */
@@ -8,7 +8,7 @@ export interface SplitOptions {
   readonly stems: readonly string[];
   /** Members of `presets` for every split. */
   readonly presets: { readonly [name: string]: string | boolean };
-  /** Members of `presets` for a split that takes out vocals. */
+  /** Members of `presets` for a split that extracts vocals. */
   readonly vocalPresets: { readonly [name: string]: boolean };
 }
 

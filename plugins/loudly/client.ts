@@ -5,7 +5,7 @@ import type { Host } from "./settings.js";
 /** Of the account's limits. */
 export const LIMITS_TIMEOUT_MS = 30_000;
 
-/** The API of loudly.com: songs of a prompt, and what the account has left. */
+/** The API of loudly.com: songs from a prompt, and the remaining limits of the account. */
 export class LoudlyClient {
   private readonly api: ProviderApi;
 
@@ -13,7 +13,7 @@ export class LoudlyClient {
     this.api = api({ headers: { "api-key": settings.apiKey }, classify });
   }
 
-  /** Makes a song, which is billed work. */
+  /** Creates a song, which is billed. */
   async song(form: FormData, signal: AbortSignal): Promise<JsonObject> {
     const response = await this.api.call({ path: "/b2b/ai/prompt/songs", body: form, creates: true, signal });
     const song = asObject(response.json());

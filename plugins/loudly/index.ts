@@ -4,10 +4,10 @@ import { LIMITS_TIMEOUT_MS } from "./client.js";
 import { LoudlyProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
-/** What they take; the default is ours. */
+/** The API's bounds; the default is ours. */
 const DURATION: DurationBounds = { minSeconds: 30, maxSeconds: 420, defaultSeconds: 60 };
 
-/** Instrumental songs of a description, by loudly.com: one call, whose response is the song. */
+/** Instrumental songs from a description, by loudly.com: one call, whose response is the song. */
 export default defineProvider({
   id: "loudly",
   label: "Loudly",

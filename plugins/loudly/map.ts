@@ -4,7 +4,7 @@ import type { JsonObject, MusicRequest, ProbeResult, ProviderTrack } from "../sd
 /** The type of request that a generation counts as. */
 const REQUEST_TYPE = "ai_song";
 
-/** The form of a generation. Only for a model without a duration one that the prompt names counts. */
+/** The form of a generation. A duration in the prompt counts only for a model without a duration. */
 export function formOf({ model, prompt, durationSeconds }: MusicRequest): FormData {
   const form = new FormData();
   form.append("prompt", prompt);
@@ -33,7 +33,7 @@ export function trackOf({ title, duration, bpm, key, music_file_path: url }: Jso
   };
 }
 
-/** What is left of the account's limit of songs. */
+/** The remainder of the account's limit of songs. */
 export function probeOf(limits: readonly JsonObject[]): ProbeResult {
   const left = limits.find(({ request_type: type }) => type === REQUEST_TYPE)?.["left"];
   if (typeof left !== "number")

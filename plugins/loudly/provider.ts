@@ -4,7 +4,7 @@ import { LoudlyClient } from "./client.js";
 import { formOf, probeOf, trackOf } from "./map.js";
 import type { Host } from "./settings.js";
 
-/** Songs: the call that makes one lasts as long as the work. */
+/** Songs: the call that creates one returns when the song is done. */
 export class LoudlyProvider implements MusicProvider {
   private readonly client: LoudlyClient;
 

@@ -4,10 +4,10 @@ import { classify } from "./errors.js";
 import type { Config, Host } from "./settings.js";
 import { AccessTokens } from "./token.js";
 
-/** A song as WAV in base64, and several of them. */
+/** Several songs as WAV in base64. */
 const RESPONSE_MAX_BYTES = 256 * 1024 * 1024;
 
-/** The Interactions API of steps; what came before it is refused by now. */
+/** The revision of the Interactions API that has steps; earlier ones are refused. */
 const API_REVISION = { "api-revision": "2026-05-20" };
 
 /** The Gemini API, by key. */
@@ -27,7 +27,7 @@ export class GeminiClient {
     return this.api.call({ path: "/interactions", json, headers: API_REVISION, creates: true, signal });
   }
 
-  /** What became of it, with its music once it is done. */
+  /** The state of an interaction, with its music once it is done. */
   interaction(id: string, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: pathOf(id), headers: API_REVISION, isStatusCall: true, signal });
   }

@@ -1,7 +1,7 @@
 import { asObject, failureOf, ProviderFailure, retryAfterMs } from "../sdk/index.js";
 import type { ApiResponse, ApiCall, JsonObject, ProviderFailureKind } from "../sdk/index.js";
 
-/** What the statuses of Google's error model stand for, on a call that makes work. */
+/** The failure kinds of the statuses of Google's error model, for a call that starts work. */
 const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   UNAUTHENTICATED: "misconfigured",
   PERMISSION_DENIED: "misconfigured",
@@ -9,7 +9,7 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   // The region, the free tier, billing that is off.
   FAILED_PRECONDITION: "misconfigured",
   RESOURCE_EXHAUSTED: "rate_limited",
-  // Music may have been made before it failed.
+  // Music may have been created before the failure.
   INTERNAL: "outcome_unknown",
   UNAVAILABLE: "unavailable",
   DEADLINE_EXCEEDED: "outcome_unknown",
@@ -22,10 +22,10 @@ const CLIENT_CLOSED = 499;
 /** With INVALID_ARGUMENT: filters of content have no status of their own. */
 const REJECTED = /recitation|safety|blocked|prohibited|copyright|artist/i;
 
-/** With RESOURCE_EXHAUSTED, which is about requests else. */
+/** With RESOURCE_EXHAUSTED, which otherwise means too many requests. */
 const DEPLETED = /credits? (are|is|have been) (depleted|exhausted)/i;
 
-/** The failure that a response stands for; null for a good one. */
+/** The failure that a response reports; null for a success. */
 export function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(response, call);
   if (usual === null) return null;
@@ -78,7 +78,7 @@ function kindOf(
   if (status === CLIENT_CLOSED) return "outcome_unknown";
   if (code !== undefined && Object.hasOwn(KINDS, code)) return KINDS[code];
   if (status !== 400) return undefined;
-  // A model that does not work in the background; with geminiApi: generateContent it does without.
+  // A model that cannot run in the background; with geminiApi: generateContent it need not.
   if (refusesBackground(status, message, call)) return "misconfigured";
   return isRefusal(message) ? "content_rejected" : "invalid_input";
 }

@@ -5,7 +5,7 @@ import { lyricsIn, trackOf } from "./map.js";
 
 const RUNNING: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
 
-/** What became of an interaction. `unclear`: it says nothing of that. */
+/** The state of an interaction. `unclear`: the response does not contain it. */
 export type Interaction =
   | { readonly state: "running"; readonly id: string }
   | { readonly state: "completed"; readonly tracks: readonly ProviderTrack[] }
@@ -21,7 +21,7 @@ export function interactionIn(body: unknown): Interaction {
     Array.isArray(content) ? content.map(asObject) : [],
   );
   const sounds = content.filter(({ type }) => type === "audio").map(({ data }) => trackOf(data));
-  // The last is the one that it settled on.
+  // The last one is the final one.
   const track = sounds.findLast((sound) => sound !== null) ?? null;
   if (track !== null && status !== "failed") {
     const texts = content.filter(({ type }) => type === "text").map(({ text }) => text);
@@ -34,20 +34,20 @@ export function interactionIn(body: unknown): Interaction {
   return ended(kind, `It made no music, and is ${status}${detail}`, reason);
 }
 
-/** What the response to a cancellation says. */
+/** The outcome in the response to a cancellation. */
 export function cancelOutcomeIn(body: unknown): CancelOutcome {
   const { status } = asObject(body);
   if (status === "cancelled") return "cancelled";
   return typeof status !== "string" || RUNNING.has(status) ? "requested" : "too_late";
 }
 
-/** Steps of the model's; Lyria 3 may list its `outputs` in their place. */
+/** The model's steps; Lyria 3 may list its `outputs` in their place. */
 function stepsIn({ steps, outputs }: JsonObject): readonly JsonObject[] {
   if (Array.isArray(steps)) return steps.map(asObject).filter(({ type }) => type === "model_output");
   return [{ content: outputs }];
 }
 
-/** Of the whole, or of a step. */
+/** The error of the interaction, or of a step. */
 function errorIn(body: JsonObject): JsonObject | undefined {
   const { errors, error } = body;
   const ofAll = Array.isArray(errors) ? (errors as readonly unknown[]) : [];

@@ -4,7 +4,7 @@ import type { JsonObject, MusicRequest, ProviderFailureKind, ProviderTrack } fro
 /** Why a candidate without music ended, where its content is the reason. */
 const REFUSED: ReadonlySet<unknown> = new Set(["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]);
 
-/** All that is wanted stands in the words. */
+/** The prompt carries lyrics and the switch for instrumentals. */
 function wordsOf({ prompt, lyrics, instrumental }: MusicRequest): string {
   const words = lyrics?.trim() ?? "";
   return `${prompt}${words !== "" ? `\nLyrics:\n${words}` : instrumental ? "\nInstrumental only, no vocals." : ""}`;
@@ -71,7 +71,7 @@ export function songIn(body: unknown): ProviderTrack[] | ProviderFailure | null 
 export function clipsIn(body: unknown): ProviderTrack[] | ProviderFailure | null {
   const { predictions } = asObject(body);
   if (!Array.isArray(predictions)) return null;
-  // This is the response when its filters removed everything.
+  // Vertex AI responds so when its filters removed everything.
   if (predictions.length === 0)
     return failed("content_rejected", "The response has an empty list of predictions.", undefined);
   const tracks = predictions

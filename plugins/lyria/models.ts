@@ -4,7 +4,7 @@ import { APIS } from "./settings.js";
 
 const SUNG = { supportsLyrics: true, supportsInstrumental: true, duration: null, options: { api: "gemini" } };
 
-/** What callers may choose on Vertex AI. On the Gemini API all that is wanted stands in the prompt. */
+/** The request options on Vertex AI. On the Gemini API the prompt carries everything. */
 const VERTEX_REQUEST_OPTIONS = {
   // The bounds are not documented; those of Lyria RealTime's seed fit a signed number of 32 bits.
   seed: { ...STANDARD_OPTIONS.seed, maximum: 2_147_483_647 },

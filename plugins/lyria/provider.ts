@@ -47,7 +47,7 @@ export class LyriaProvider implements MusicProvider {
     return { state: "completed", tracks };
   }
 
-  /** Work of before `geminiApi` was changed is polled to its end, too. */
+  /** Polls work to its end that was accepted before `geminiApi` was changed. */
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const response = await this.opened().interaction(HANDLES.read(handle).id, signal);
     const interaction = interactionIn(response.json());

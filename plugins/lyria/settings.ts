@@ -5,7 +5,7 @@ import type { ProviderHost, ProviderModel } from "../sdk/index.js";
 /** `options.api` of a model: the API that serves it. */
 export const APIS = ["gemini", "vertex"] as const;
 
-/** Calls of the Gemini API that make music. */
+/** Calls of the Gemini API that create music. */
 export const GEMINI_APIS = ["interactions", "generateContent"] as const;
 
 export const SETTINGS = defineSettings({
@@ -40,7 +40,7 @@ export const SETTINGS = defineSettings({
 
 export type Host = ProviderHost<typeof SETTINGS>;
 
-/** What a service account's key says of itself. */
+/** The members of a service account's key. */
 export interface ServiceAccount {
   readonly clientEmail: string;
   readonly privateKey: KeyObject;
@@ -115,7 +115,7 @@ function readKey(pem: string, allowed: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    // What the library says of it is not passed on: it could quote the key.
+    // The library's message is not repeated: it could quote the key.
     throw new Error(`serviceAccount: its private_key cannot be read; ${allowed}`);
   }
 }

@@ -6,7 +6,7 @@ import type { Host, ServiceAccount } from "./settings.js";
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/** How long a token is asked for; the longest that Google gives. */
+/** The requested lifetime of a token; the longest that Google grants. */
 const LIFETIME_SECONDS = 3_600;
 
 /** A token is not used in its last minute: a call that begins then might end without it. */
@@ -15,8 +15,8 @@ const MARGIN_MS = 60_000;
 export const TOKEN_TIMEOUT_MS = 30_000;
 
 /**
- * Access tokens of a service account (RFC 7523): each is used until shortly before its end, then the next one is asked
- * for.
+ * Access tokens of a service account (RFC 7523): each is used until shortly before it expires, then the next one is
+ * requested.
  */
 export class AccessTokens {
   private readonly api: ProviderApi;
@@ -31,8 +31,8 @@ export class AccessTokens {
   }
 
   /**
-   * @throws {ProviderFailure} `misconfigured`: the account is refused; or what may pass. No work was begun in either
-   * case
+   * @throws {ProviderFailure} `misconfigured`: the account is refused; or a temporary failure. No work was started in
+   * either case
    */
   async token(signal: AbortSignal): Promise<string> {
     const now = this.host.clock.now();
@@ -57,7 +57,7 @@ export class AccessTokens {
   }
 }
 
-/** A statement of the account's, signed with its key. */
+/** The assertion of the account, signed with its key. */
 function assertionOf({ clientEmail, privateKey, keyId, tokenUrl }: ServiceAccount, now: number): string {
   const issuedAt = Math.floor(now / 1_000);
   const header = { alg: "RS256", typ: "JWT", ...(keyId === null ? {} : { kid: keyId }) };

@@ -5,9 +5,9 @@ import type { Host } from "./settings.js";
 /** Ten minutes of WAV in hex. */
 const RESPONSE_MAX_BYTES = 256 * 1024 * 1024;
 
-/** What the codes of `base_resp` stand for. */
+/** The failure kinds of the codes of `base_resp`. */
 const KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
-  // Errors in the middle of the work, and the end of its time: what became of the music is not known.
+  // Errors during the work, and its time-out: whether music was created is unknown.
   [1000, "outcome_unknown"],
   [1001, "outcome_unknown"],
   [1002, "rate_limited"],
@@ -25,7 +25,7 @@ const KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
   [1042, "invalid_input"],
   [2013, "invalid_input"],
   [2038, "misconfigured"],
-  // Requests that grow too fast, and the end of what a plan has for some hours.
+  // Requests that grow too fast, and a plan's used-up quota of some hours.
   [2045, "rate_limited"],
   [2049, "misconfigured"],
   [2056, "out_of_credit"],
@@ -33,13 +33,13 @@ const KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
   [2153, "misconfigured"],
 ]);
 
-/** The page of errors and their own tool contradict each other on these: the words decide. */
+/** The page of errors and their own tool contradict each other on these: the text decides. */
 const CONTRADICTED: ReadonlySet<number> = new Set([1002, 1039]);
 
-/** It refuses the music that was made, perhaps paid for. */
+/** The code that refuses the created music, which may have been billed. */
 const REFUSED_OUTPUT = 1027;
 
-/** The one call there is. */
+/** The only call of the API. */
 export class MiniMaxClient {
   private readonly api: ProviderApi;
 
@@ -55,7 +55,7 @@ export class MiniMaxClient {
   }
 }
 
-/** Most errors come with status 200; the code goes before the status. */
+/** Most errors have status 200; the code takes precedence over the status. */
 function classify(response: ApiResponse, call: ApiCall, now: number): ProviderFailure | null {
   const body = asObject(response.json());
   const { status_code: given, status_msg: detail } = asObject(body["base_resp"]);
@@ -80,14 +80,14 @@ function kindOfCode(code: number, text: string, byStatus: ProviderFailureKind | 
   return KINDS.get(code) ?? byStatus ?? "failed";
 }
 
-/** What a usage window says: `… resets at 2026-05-15T15:00:00Z`. */
+/** The text of a usage window: `… resets at 2026-05-15T15:00:00Z`. */
 function resetsInMs(text: string, now: number): number | undefined {
   const [, at] = /resets at (\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))/i.exec(text) ?? [];
   const time = at === undefined ? Number.NaN : Date.parse(at);
   return Number.isFinite(time) ? Math.max(0, time - now) : undefined;
 }
 
-/** A plain 429 is about requests or about money. */
+/** A plain 429 means too many requests or no credit. */
 function kindOfStatus(response: ApiResponse, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
   const isAboutMoney = /balance|quota|insufficient|usage limit/i.test(response.text());
   return response.status === 429 && isAboutMoney ? "out_of_credit" : byStatus;

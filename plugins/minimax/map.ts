@@ -2,13 +2,13 @@ import { asObject, isLink, NO_TAGS } from "../sdk/index.js";
 import type { JsonObject, MusicRequest, PlainSource, ProviderTrack } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** Links to files die after a day. */
+/** Links to files expire after a day. */
 const LINKS_LIVE_MS = 86_400_000;
 
 const SAMPLE_RATE = 44_100;
 const MP3_BITRATE = 256_000;
 
-/** `data.status` of music that is not whole. */
+/** `data.status` of incomplete music. */
 const IN_PROGRESS = 1;
 
 /** The body of a generation: with lyrics, without a voice, or with lyrics of the model's own. */
@@ -19,7 +19,7 @@ export function generationOf(request: MusicRequest, { audioFormat, delivery }: H
   return { model: model.upstream, prompt, ...wordsOf(request), audio_setting, output_format: delivery };
 }
 
-/** Exactly one of the three: without any of them it wants lyrics. */
+/** Sets exactly one of the three: without any of them the API requires lyrics. */
 function wordsOf({ lyrics, instrumental }: MusicRequest): JsonObject {
   const text = lyrics?.replace(/\r\n?/g, "\n").trim() ?? "";
   if (text !== "") return { lyrics: text };
@@ -43,7 +43,7 @@ export function trackIn(body: unknown, now: number): ProviderTrack | null {
   };
 }
 
-/** A link, or the file in hex: whichever was asked for, both are understood. */
+/** A link, or the file in hex: reads both, whichever was requested. */
 function sourceOf(value: unknown, now: number): PlainSource | null {
   if (isLink(value)) return { kind: "url", url: value, expiresAt: now + LINKS_LIVE_MS };
   const isHex = typeof value === "string" && value.length % 2 === 0 && /^[0-9a-f]+$/i.test(value);

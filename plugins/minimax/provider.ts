@@ -4,7 +4,7 @@ import { MiniMaxClient } from "./client.js";
 import { generationOf, trackIn } from "./map.js";
 import type { Host } from "./settings.js";
 
-/** One call that makes the music and answers it, or a link to it. */
+/** One call that creates the music and returns it, or a link to it. */
 export class MiniMaxProvider implements MusicProvider {
   private readonly client: MiniMaxClient;
 

@@ -72,7 +72,7 @@ export class MubertClient {
     }
   }
 
-  /** Asking again for the same customer gives the same one, with a new token when the old one has run out. */
+  /** A repeated request for a customer returns the same one, with a new token when the old one has expired. */
   private async customer(customId: string, signal: AbortSignal): Promise<Customer> {
     const known = this.customers.get(customId);
     if (known !== undefined && (known.expiresAt === null || this.host.clock.now() < known.expiresAt - TOKEN_MARGIN_MS))

@@ -1,16 +1,16 @@
 import { asObject, failureOf, providerFailure } from "../sdk/index.js";
 import type { ApiResponse, ApiCall, ProviderFailure, ProviderFailureKind } from "../sdk/index.js";
 
-/** The customer's token ran out: the next call asks for a new one. */
+/** The customer's token has expired: the next call requests a new one. */
 export const TOKEN_EXPIRED = "AccessTokenExpired";
 
-/** Codes of a 403. Those that are not here refuse the key or the licence. */
+/** Codes of a 403. Any other code refuses the key or the licence. */
 const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   [TOKEN_EXPIRED]: "unavailable",
   LicenseLimitConcurrentTrackGenerationsCount: "rate_limited",
   LicenseLimitTracksCount: "out_of_credit",
   LicenseLimitTracksDuration: "out_of_credit",
-  // The caller asked for it; formats, bitrates and the like are the operator's own.
+  // The caller chose the duration; the operator chose formats, bitrates and the like.
   LicenseForbiddenDuration: "invalid_input",
 };
 
@@ -20,13 +20,13 @@ const BY_SETTINGS: readonly ProviderFailureKind[] = ["gone", "invalid_input", "f
 /** The failure of a call with a customer's credentials; null: the call succeeded. */
 export function classifyPublic(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   return classified(response, call, (kind, isTheirs) => {
-    // Neither a word of the table nor a 404 without words of theirs ends accepted work.
+    // Neither a code of the table nor a 404 without the API's own message ends accepted work.
     const isEnd = kind === "invalid_input" || (kind === "gone" && !isTheirs);
     return isEnd && call.isStatusCall === true ? "unavailable" : kind;
   });
 }
 
-/** The failure of a call with the company's credentials, which makes no work; null: the call succeeded. */
+/** The failure of a call with the company's credentials, which starts no work; null: the call succeeded. */
 export function classifyService(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   return classified(response, call, (kind) => (BY_SETTINGS.includes(kind) ? "misconfigured" : kind));
 }

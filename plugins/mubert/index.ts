@@ -4,7 +4,7 @@ import { DURATION_MIN_SECONDS, OPTIONS, PROMPT_MAX_LENGTH } from "./map.js";
 import { MubertProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
-/** Instrumental tracks of a description, by mubert.com: created for a customer of the operator's licence. */
+/** Instrumental tracks from a description, by mubert.com: created for a customer of the operator's licence. */
 export default defineProvider({
   id: "mubert",
   label: "Mubert",
@@ -21,7 +21,7 @@ export default defineProvider({
       creditCost: 10,
       supportsLyrics: false,
       supportsInstrumental: true,
-      // The longest is the licence's; this one is ours.
+      // The licence sets the longest track; this bound is ours.
       duration: { minSeconds: DURATION_MIN_SECONDS, maxSeconds: 300, defaultSeconds: 60 },
       promptMaxLength: PROMPT_MAX_LENGTH,
       options: { mode: "track", format: "mp3", bitrate: 320 },

@@ -4,7 +4,7 @@ import type { JsonObject, MusicRequest, ProbeResult, ProviderTrack, Snapshot } f
 export const PROMPT_MAX_LENGTH = 255;
 export const DURATION_MIN_SECONDS = 5;
 
-/** Members of a model's `options`, and what they may be. */
+/** Members of a model's `options`, and their values. */
 export const OPTIONS: Readonly<Record<string, readonly (string | number)[]>> = {
   mode: ["track", "jingle", "loop", "mix"],
   intensity: ["low", "medium", "high"],
@@ -17,7 +17,7 @@ export function creationOf({ model, prompt, durationSeconds }: MusicRequest): Js
   return { prompt, duration: durationSeconds ?? model.duration?.defaultSeconds, ...model.options };
 }
 
-/** What became of a track: each of its generations is a file. @throws {ProviderFailure} when there will be none */
+/** The result of a track: each of its generations is a file. @throws {ProviderFailure} when it has failed */
 export function snapshotOf(track: JsonObject, now: number, pollMs: number): Snapshot {
   const { generations } = track;
   const all = (Array.isArray(generations) ? generations : []).map(asObject);
@@ -41,7 +41,7 @@ export function probeOf(licenses: readonly JsonObject[]): ProbeResult {
   };
 }
 
-/** A time of theirs in milliseconds since 1970; null for anything that does not name its zone. */
+/** A time of the API in milliseconds since 1970; null for anything that does not name its zone. */
 export function timeOf(value: unknown): number | null {
   if (typeof value !== "string" || !/(Z|[+-]\d\d:?\d\d)$/i.test(value)) return null;
   const time = Date.parse(value);
@@ -52,7 +52,7 @@ function stageOf(status: unknown): "running" | "done" | "failed" {
   switch (status) {
     case "processing":
       return "running";
-    // The second is the word of one of their examples.
+    // The second is the status in one of Mubert's examples.
     case "done":
     case "completed":
       return "done";

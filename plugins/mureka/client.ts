@@ -37,7 +37,7 @@ export class MurekaClient {
     return id;
   }
 
-  /** Hands a file over; nothing is billed. @returns its id, for calls of this purpose */
+  /** Uploads a file; nothing is billed. @returns its id, for calls of this purpose */
   async upload(file: Blob, filename: string, purpose: string, signal: AbortSignal): Promise<string> {
     const body = new FormData();
     body.append("purpose", purpose);
@@ -89,7 +89,7 @@ export class MurekaClient {
 const NO_CREDIT = /quota|billing|credit/i;
 
 function classify(response: ApiResponse, call: ApiCall): ProviderFailure | undefined {
-  // The words of the request did not pass their review.
+  // The text of the request did not pass Mureka's review.
   if (response.status === 451 && call.isStatusCall !== true)
     return providerFailure("content_rejected", response, message(response));
   if (response.status !== 429) return undefined;
@@ -100,7 +100,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | undef
   );
 }
 
-/** Where the words of an error stand is not documented; clients look in these places. */
+/** The place of an error's text is not documented; clients read these places. */
 function message(response: ApiResponse): { readonly message: string } {
   const { error, message } = asObject(response.json());
   const words = [asObject(error)["message"], message, response.text()].find(

@@ -33,7 +33,7 @@ export default defineProvider({
   label: "Mureka",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: CONCURRENCY,
-  // A track is uploaded before music is made of it.
+  // A track is uploaded before the call that works from it.
   longestCallMs: ({ timeoutMs, stemTimeoutMs }) => Math.max(2 * timeoutMs, stemTimeoutMs),
   hosts: [],
   settings: SETTINGS,

@@ -27,7 +27,7 @@ export interface Generation {
   readonly kind: Kind;
 }
 
-/** A generation from words alone. @throws {ProviderFailure} for an option that does not go with it */
+/** A generation without a track. @throws {ProviderFailure} for an option that its route does not have */
 export function generationOf(request: MusicRequest): Generation {
   const { model, prompt, lyrics, instrumental, options } = request;
   const common = { model: model.upstream, prompt, n: tracksOf(model), stream: false };
@@ -43,17 +43,17 @@ export function generationOf(request: MusicRequest): Generation {
   return { path: "/v1/song/generate", json: { ...song, lyrics }, kind: "song" };
 }
 
-/** How many tracks a generation makes. */
+/** How many tracks a generation creates. */
 export function tracksOf({ options = {} }: ProviderModel): unknown {
   return options["tracks"] ?? TRACKS_DEFAULT;
 }
 
-/** Whether the caller chose an option where it does not go; a default of the operator's is left out there. */
+/** Whether the caller chose an option that the route does not have; an operator's default is left out there. */
 export function optionAgainst({ model, options }: MusicRequest, name: string): boolean {
   return options[name] !== undefined && options[name] !== model.requestOptions?.[name]?.default;
 }
 
-/** What a task says. A word that is not known does not say that it ended. @throws {ProviderFailure} */
+/** The snapshot for a task. An unknown status does not end it. @throws {ProviderFailure} */
 export function snapshotOf(task: JsonObject, kind: Kind): Snapshot {
   const { status, failed_reason: reason } = task;
   const why = typeof reason === "string" ? reason.slice(0, 300) : "";
@@ -91,7 +91,7 @@ function tracksIn({ choices, finished_at: finishedAt }: JsonObject, kind: Kind):
       source: { kind: "url", url: link, ...expires },
     });
     const assets = [asset("mix", mix), ...(master === undefined || master === mix ? [] : [asset("master", master)])];
-    // Ids of instrumentals count for no other call.
+    // No other call accepts ids of instrumentals.
     const reference = kind === "song" ? referenceOf(id, finishedAt) : null;
     const own = reference === null ? {} : { reference };
     return [{ title: null, bpm: null, tags: NO_TAGS, assets, ...own, ...lyricsIn(choice) }];
@@ -100,7 +100,7 @@ function tracksIn({ choices, finished_at: finishedAt }: JsonObject, kind: Kind):
   return tracks;
 }
 
-/** What a track of a task is known by later; null when its id or its age is not reported. */
+/** The reference to a track of a task; null when its id or its age is not reported. */
 function referenceOf(songId: unknown, madeAtSeconds: unknown): ProviderReference | null {
   return typeof songId === "string" && songId !== "" && typeof madeAtSeconds === "number"
     ? { songId, madeAt: madeAtSeconds * 1_000 }

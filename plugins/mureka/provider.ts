@@ -28,7 +28,7 @@ export const CONCURRENCY = 4;
 /** Ten megabytes when they are written in base64. */
 const INLINE_MAX_BYTES = 7_500_000;
 
-/** Mureka: songs and instrumentals as tasks, splits while the call lasts. */
+/** Mureka: songs and instrumentals as tasks, splits within one call. */
 export class MurekaProvider implements MusicProvider {
   private readonly client: MurekaClient;
   private readonly stemFiles: StemFiles;
@@ -63,7 +63,7 @@ export class MurekaProvider implements MusicProvider {
     return { credit: balanceCents === null ? null : { amount: balanceCents, unit: "cents" }, warnings };
   }
 
-  /** What is to be sent for a request; a track that Mureka does not know is uploaded first. */
+  /** The call for a request; uploads a track first that Mureka does not have. */
   private async generationOf(request: MusicRequest, signal: AbortSignal): Promise<Generation> {
     const { reference } = request;
     if (reference === undefined) return generationOf(request);

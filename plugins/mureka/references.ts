@@ -9,7 +9,7 @@ import type {
 } from "../sdk/index.js";
 import { type Generation, optionAgainst, tracksOf } from "./map.js";
 
-/** What `files/upload` takes; tracks go by it unless Mureka created them recently. */
+/** The files that `files/upload` accepts; tracks are uploaded unless Mureka created them recently. */
 const UPLOAD = { sources: "any", contentTypes: ["audio/mpeg", "audio/mp4"], maxBytes: 10_000_000 } as const;
 
 /** Where an extension may begin, in milliseconds. A later point than the end means the end there. */
@@ -36,18 +36,18 @@ export function referencesIssue({ upstream, references = {} }: ProviderModel): s
   return `has references.${wrong}; ${able === undefined ? "allowed: extend, cover" : `only for ${able.join(", ")}`}`;
 }
 
-/** The id by which Mureka still knows a track that it created; null: it has to be uploaded. */
+/** The id of a track that Mureka created and still stores; null: it must be uploaded. */
 export function ownSongIdOf({ reference }: SourceAudio, now: number): string | null {
   const { songId, madeAt } = reference ?? {};
   return typeof songId === "string" && typeof madeAt === "number" && now - madeAt < OWN_LIVES_MS ? songId : null;
 }
 
-/** What an upload says that it is for: its id counts for that alone. */
+/** The purpose of an upload: its id is valid for that alone. */
 export function purposeOf({ mode }: MusicReference): string {
   return mode === "cover" ? "remix" : "audio";
 }
 
-/** @throws {ProviderFailure} for what Mureka does with no track, before anything is sent */
+/** @throws {ProviderFailure} for a request that no mode of Mureka supports, before anything is sent */
 export function checkReferenced(request: MusicRequest, { mode, fromSeconds }: MusicReference): void {
   if (request.instrumental) throw refused(`It can ${mode} songs, not make an instrumental of a track.`);
   if (optionAgainst(request, "vocal_gender")) throw refused(`It takes no vocal_gender to ${mode} a track.`);
@@ -57,7 +57,7 @@ export function checkReferenced(request: MusicRequest, { mode, fromSeconds }: Mu
     throw refused(`It extends from ${EXTEND_AT.minimum / 1_000} to ${EXTEND_AT.maximum / 1_000} s of a track.`);
 }
 
-/** The call that makes music of a track, which `source` names: `song_id` or `upload_audio_id`. */
+/** The call that works from a track, which `source` names: `song_id` or `upload_audio_id`. */
 export function referencedOf(
   { model, prompt, lyrics }: MusicRequest,
   { mode, fromSeconds }: MusicReference,

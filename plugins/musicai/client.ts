@@ -18,7 +18,7 @@ export class MusicAiClient {
     if (!isLink(uploadUrl) || !isLink(downloadUrl))
       throw providerFailure("unavailable", response, { message: "The response has no URLs for an upload." });
     const { origin } = new URL(uploadUrl);
-    // Signed by itself, at another host: the key is not sent, and no part of its response gets into an error.
+    // The URL is signed and of another host: the key is not sent, and errors quote no part of the response.
     const classifyUpload = ({ status }: ApiResponse): ProviderFailure | null =>
       status >= 200 && status < 300
         ? null
@@ -53,7 +53,7 @@ export class MusicAiClient {
   }
 }
 
-/** Statuses mean what they usually mean; a body adds its code and its words. */
+/** Statuses have their usual meaning; a body adds its code and its text. */
 function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(response, call);
   if (usual === null) return null;

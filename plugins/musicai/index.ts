@@ -10,7 +10,7 @@ export default defineProvider({
   concurrency: 2,
   // Of an account without a plan; 10 with a professional one.
   maxInFlight: 2,
-  // An upload between two calls; or a look-up that turns all its pages.
+  // An upload between two calls; or a lookup that reads all its pages.
   longestCallMs: ({ timeoutMs, uploadTimeoutMs }) =>
     Math.max(2 * timeoutMs + uploadTimeoutMs, LOOKUP_PAGES_MAX * timeoutMs),
   // Their temporary storage, which the API names for an upload.

@@ -2,14 +2,14 @@ import { asObject, isLink, ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, ProviderAsset, ProviderFailureKind, Snapshot, SplitRequest } from "../sdk/index.js";
 import type { Labels } from "./settings.js";
 
-/** A job, as far as we go by it. */
+/** The members of a job that this plugin reads. */
 export interface Job {
   readonly id: string;
   readonly status: string;
   /** By the workflow's names of its outputs. */
   readonly result: JsonObject;
   readonly error: JsonObject;
-  /** What was given along with it. */
+  /** The metadata that its creation set. */
   readonly metadata: JsonObject;
 }
 
@@ -50,7 +50,7 @@ function completedOf(
   const stems = new Map<string, ProviderAsset>();
   for (const [name, url] of Object.entries(result)) {
     const label = labelOf(name, labels);
-    // Outputs that are no files, chords or a tempo, are next to the stems.
+    // Outputs that are not files (chords, a tempo) are listed next to the stems.
     if (label === null || !isLink(url) || stems.has(label)) continue;
     stems.set(label, { role: "stem", label, contentType: null, durationSeconds: null, source: { kind: "url", url } });
   }

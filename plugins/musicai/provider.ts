@@ -18,10 +18,10 @@ const HANDLES = handleCodec(1, (data) =>
   typeof data["id"] === "string" ? { id: data["id"], operation: operationIn(data) } : null,
 );
 const PAGE_SIZE = 100;
-/** What is not among so many jobs may still be behind them. */
+/** A lookup reads at most this many pages; in a longer list a job may still exist. */
 export const LOOKUP_PAGES_MAX = 20;
 
-/** Jobs of a workflow: created with one call after the track was handed over, then polled. */
+/** Jobs of a workflow: created with one call after the track was uploaded or linked, then polled. */
 export class MusicAiProvider implements MusicProvider {
   private readonly labels: Labels;
   private readonly client: MusicAiClient;

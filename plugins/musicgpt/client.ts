@@ -5,7 +5,7 @@ import type { Host } from "./settings.js";
 
 export interface StartedTask {
   readonly taskId: string;
-  /** When it expects to be done; null when it does not say. */
+  /** When the task is expected to end; null when not reported. */
   readonly etaSeconds: number | null;
 }
 
@@ -37,7 +37,7 @@ export class MusicGptClient {
     return conversion;
   }
 
-  /** Tries the key with a page of one voice: the API reports no balance. */
+  /** Checks the key with a page of one voice: the API reports no balance. */
   async check(signal: AbortSignal): Promise<void> {
     await this.api.call({ path: "/v1/getAllVoices?limit=1&page=0", signal });
   }
@@ -56,14 +56,14 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   return providerFailure(kind, response, message === null ? {} : { message });
 }
 
-/** What the text of a refused start or probe says beyond its status. */
+/** The failure in the text of a refused start or probe, beyond its status. */
 function kindOf(status: number, message: string, { isStatusCall }: ApiCall): ProviderFailureKind | undefined {
   if (isStatusCall === true || ![200, 400, 403, 422].includes(status)) return undefined;
   if (NO_CREDIT.test(message)) return "out_of_credit";
   return status !== 403 && saysRefused(message) ? "content_rejected" : undefined;
 }
 
-/** It said no in a response of status 200: nothing was created, and why is not known. */
+/** A refusal in a response of status 200: nothing was created, and the reason is unknown. */
 function refusalKind({ creates }: ApiCall): ProviderFailureKind {
   return creates === true ? "failed" : "unavailable";
 }

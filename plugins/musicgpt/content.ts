@@ -1,4 +1,4 @@
-/** No mark of refused content is documented: these words of an error are taken for one. */
+/** The API documents no code for refused content: these words in an error count as a refusal. */
 const REFUSED = /moderat|policy|inappropriate|copyright|prohibit|blocked|artist name/i;
 
 /** True for an error text that says that the content was refused. */

@@ -2,10 +2,10 @@ import { isLink, lyricsOf, NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, MusicRequest, ProviderAsset, ProviderCost, ProviderTrack, Snapshot } from "../sdk/index.js";
 import { saysRefused } from "./content.js";
 
-/** How long one of two tracks waits for the other before it counts alone. */
+/** How long one of two tracks waits for the other before it is returned alone. */
 const PARTIAL_AFTER_MS = 10 * 60_000;
 
-/** The body of a generation. Cover and word times are not asked for: what they cost is not documented. */
+/** The body of a generation. It requests neither cover nor word times: their cost is not documented. */
 export function bodyOf(request: MusicRequest): JsonObject {
   const { model, prompt, lyrics, instrumental, options, callbackUrl } = request;
   const { vocal_gender: gender } = options;
@@ -21,7 +21,7 @@ export function bodyOf(request: MusicRequest): JsonObject {
   };
 }
 
-/** What a task says. @throws {ProviderFailure} */
+/** The snapshot for a task. @throws {ProviderFailure} */
 export function snapshotOf(task: JsonObject, now: number, nextPollMs: number): Snapshot {
   const status = String(task["status"]).toUpperCase();
   switch (status) {
@@ -41,7 +41,7 @@ export function snapshotOf(task: JsonObject, now: number, nextPollMs: number): S
       throw new ProviderFailure(kind, `The task failed: ${why}`, { providerCode: status });
     }
     default:
-      // A status that was added since does not say that the work failed: it is polled again.
+      // An unknown status does not say that the work failed: the host polls again.
       throw new ProviderFailure("unavailable", `The task has the unknown status ${status.slice(0, 50)}.`);
   }
 }
@@ -70,7 +70,7 @@ function completedOf(task: JsonObject): Snapshot {
   return { state: "completed", tracks, ...(cost === null ? {} : { cost }) };
 }
 
-/** A link to their storage that names no file is there before the file is. */
+/** The API returns a link without a file name before the file exists. */
 function isFile(link: unknown): link is string {
   return isLink(link) && new URL(link).pathname.length > 1;
 }

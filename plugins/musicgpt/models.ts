@@ -4,7 +4,7 @@ import type { ProviderModel, RequestOptions } from "../sdk/index.js";
 const PROMPT_MAX_LENGTH = 1_000;
 const LYRICS_MAX_LENGTH = 5_000;
 
-/** What callers may choose; sent for tracks with a voice. */
+/** The request options; sent for tracks with a voice. */
 const REQUEST_OPTIONS = {
   vocal_gender: STANDARD_OPTIONS.vocal_gender,
 } as const satisfies RequestOptions;

@@ -14,7 +14,7 @@ import type { Host } from "./settings.js";
 
 const HANDLES = handleCodec(1, ({ taskId }) => (typeof taskId === "string" ? { taskId } : null));
 
-/** When it does not say how long it takes. */
+/** The estimate when the API reports none. */
 const ETA_SECONDS = 20;
 const FIRST_POLL_MIN_SECONDS = 10;
 const FIRST_POLL_MAX_SECONDS = 60;

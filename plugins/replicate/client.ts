@@ -12,8 +12,8 @@ export class ReplicateClient {
 
   create(version: string, input: ModelInputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiResponse> {
     const { cancelAfterSeconds } = this.host.settings;
-    // Webhooks go to https only; an address that they would refuse is left out, and the work polled. The one of the
-    // start shows that a submission whose reply was lost has been accepted.
+    // Replicate sends webhooks to https only; a URL that it would refuse is left out, and the host polls. The webhook
+    // of the start shows that a submission whose reply was lost has been accepted.
     const isTaken = callbackUrl?.startsWith("https://") === true;
     const webhook = isTaken ? { webhook: callbackUrl, webhook_events_filter: ["start", "completed"] } : {};
     return this.api.call({
@@ -56,12 +56,12 @@ export class ReplicateClient {
 
 const FILES_PATH = "/files";
 
-/** The title of 422 for a version that is not there, or not for this account. */
+/** The title of 422 for a version that does not exist, or not for this account. */
 const NO_VERSION = /^invalid version/i;
 
-/** Statuses mean what they usually mean, but for a version that is not there; the wait may stand in words. */
+/** Statuses have their usual meaning, except for a missing version; the wait may be given as text. */
 function classify(response: ApiResponse, { creates, path }: ApiCall): ProviderFailure | undefined {
-  // Nothing was asked for yet that could be gone.
+  // An upload refers to no work, so a 404 does not mean `gone`.
   if (path === FILES_PATH && response.status === 404) return providerFailure("misconfigured", response);
   const { title, detail } = asObject(response.json());
   if (creates === true && response.status === 422 && typeof title === "string" && NO_VERSION.test(title))

@@ -1,7 +1,7 @@
 import { NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { ProviderAsset, ProviderTrack, Snapshot, SubmitRequest, UrlSource } from "../sdk/index.js";
 
-/** A prediction, as far as we go by it. */
+/** The members of a prediction that this plugin reads. */
 export interface Prediction {
   readonly id: string;
   readonly status: string;
@@ -12,20 +12,20 @@ export interface Prediction {
   readonly isRemoved: boolean;
 }
 
-/** What a poll has to know of the work. */
+/** What a poll needs to know of the work. */
 export interface Work {
   readonly operation: SubmitRequest["operation"];
   /** `options.output` of the model; empty for the output itself. */
   readonly output: string;
   readonly pollMs: number;
-  /** What is sent along to fetch a file. */
+  /** The headers for fetching a file. */
   headersFor(url: URL): UrlSource["headers"];
 }
 
-/** Files of predictions made by the API are deleted after an hour. */
+/** Replicate deletes files of predictions that the API created after an hour. */
 const FILES_LIVE_MS = 3_600_000;
 
-/** There is no code for it: their text has to be read. */
+/** A refusal of content has no code: these words in the text identify it. */
 const REJECTED =
   /\b(nsfw|moderat(ion|ed)|flagged|sensitive|content polic(y|ies)|safety (filter|system|check)|prohibited content|copyright)/i;
 
@@ -88,7 +88,7 @@ function completedOf(prediction: Prediction, work: Work): Snapshot | ProviderFai
   return { state: "completed", tracks: known.map((url) => trackOf(sourceOf(url, prediction, work))) };
 }
 
-/** An object of names and URLs; what was not asked for is null in it. */
+/** An object of names and URLs; stems that were not requested are null. */
 function stemsOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure {
   const { output } = prediction;
   if (typeof output !== "object" || output === null || Array.isArray(output)) return noFiles(output, "");

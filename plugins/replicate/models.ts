@@ -46,7 +46,7 @@ export const MODELS: readonly ProviderModel[] = [
       prompt: "prompt",
       duration: "music_length_ms",
       durationUnit: "ms",
-      // Left out, it is true there: nothing would be sung.
+      // The model's default is true: nothing would be sung.
       instrumental: { force_instrumental: true },
       wordless: { force_instrumental: false },
     },
@@ -98,7 +98,7 @@ export const MODELS: readonly ProviderModel[] = [
   },
 ];
 
-/** The separator that splits are made with, unless settings name another. */
+/** The separator for splits, unless settings name another. */
 export const SPLIT_MODEL = "ryan5453/demucs:5a7041cc9b82e5a558fea6b3d7b12dea89625e89da33f0447bd727c2d0ab9e77";
 
 export function modelIssue(model: ProviderModel): string | null {
@@ -112,7 +112,7 @@ function versionIssue(upstream: string | undefined): string | null {
   return upstream !== undefined && isVersion(upstream) ? null : `${upstream ?? "missing"}; allowed: ${allowed}`;
 }
 
-/** Whether it can stand as `version` of a prediction. */
+/** Whether a prediction accepts it as `version`. */
 export function isVersion(upstream: string): boolean {
   return UPSTREAM.test(upstream);
 }

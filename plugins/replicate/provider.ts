@@ -89,7 +89,7 @@ export class ReplicateProvider implements MusicProvider {
 
   async parseCallback(callback: ReceivedCallback, { signal }: CallContext): Promise<ParsedCallback> {
     const secret = await this.webhookSecret(signal);
-    // Without the key nothing can be said of the signature; the work is polled.
+    // Without the key the plugin cannot check the signature; the host polls the work.
     if (secret === null) return { trust: "hint" };
     const reason = forgeryIn(callback, secret);
     if (reason !== null) return { trust: "forged", reason };
@@ -111,7 +111,7 @@ export class ReplicateProvider implements MusicProvider {
     if (operation !== "music") return handleOf(prediction, operation, "");
     const model = this.host.models.find(({ id }) => id === modelId);
     const [output, ...others] = model === undefined ? [] : new Set(templatesOf(model).map(({ output: path }) => path));
-    // With several, it is unknown in which mode the model was asked.
+    // With several, it is unknown which mode the request used.
     return output === undefined || others.length > 0 ? null : handleOf(prediction, operation, output);
   }
 
@@ -159,7 +159,7 @@ export class ReplicateProvider implements MusicProvider {
     return { id, work: { operation, output, pollMs: this.host.settings.pollMs, headersFor } };
   }
 
-  /** Their file hosts want the token; a model may name any other host, and that must not get it. */
+  /** Replicate's file hosts require the token; a model may name any other host, which must not get it. */
   private headersFor({ protocol, origin, hostname }: URL): UrlSource["headers"] {
     const isTheirs =
       protocol === "https:" && (hostname === "replicate.delivery" || hostname.endsWith(".replicate.delivery"));

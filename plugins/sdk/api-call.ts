@@ -19,7 +19,7 @@ export interface ApiCall {
   /** Sent unchanged, instead of `json`. */
   readonly body?: Uint8Array<ArrayBuffer> | FormData | ReadableStream<Uint8Array>;
   /**
-   * True for a call that starts billed work: whatever leaves open whether the request was accepted is then
+   * True for a call that starts billed work: an error after which the request may have been accepted is then
    * `outcome_unknown`, never a failure that is retried.
    */
   readonly creates?: boolean;

@@ -2,7 +2,7 @@ import { ProviderFailure, type ProviderFailureKind } from "../../core/ports/musi
 import type { ApiCall, ApiResponse } from "./api-call.js";
 import { isObject } from "./json.js";
 
-/** The failure that a status means where a provider follows common usage; null for 2xx. */
+/** The failure that a status usually means; null for 2xx. */
 export function failureOf(
   response: ApiResponse,
   call: Pick<ApiCall, "creates" | "isStatusCall"> = {},

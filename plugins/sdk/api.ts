@@ -7,13 +7,13 @@ export interface ProviderApiOptions {
   readonly fetch: typeof fetch;
   /** `https://api.example/v1`; slashes at its end do not count. */
   readonly baseUrl: string;
-  /** Sent with every call: the key, mostly. */
+  /** Sent with every call, such as the key. */
   readonly headers?: { readonly [name: string]: string };
   readonly timeoutMs: number;
   /** Of a body; 64 MiB by default. */
   readonly maxBytes?: number;
   /**
-   * The failure that a response means by the provider's own table of errors; null: it is a good one. Left out, or
+   * The failure that a response means by the provider's own table of errors; null: the call succeeded. Left out, or
    * undefined: {@link failureOf} the status. Called for every response, since some providers send errors with status
    * 200.
    */
@@ -130,7 +130,7 @@ export class ProviderApi {
   private urlOf({ path, isStatusCall }: ApiCall): string {
     const { baseUrl } = this;
     if (!/^https?:/i.test(path)) return baseUrl + path;
-    // The key goes along with every call: a URL in a response must not send it elsewhere.
+    // Every call carries the key: a URL in a response must not send it elsewhere.
     if (new URL(path).origin === new URL(baseUrl).origin) return path;
     // Work that was accepted before the base URL was changed can be polled again when it is restored.
     const kind = isStatusCall === true ? "misconfigured" : "failed";

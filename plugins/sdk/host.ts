@@ -2,7 +2,7 @@ import type { ProviderHost as PortHost } from "../../core/ports/music-provider.j
 import { ProviderApi, type ProviderApiOptions } from "./api.js";
 import { httpUrl, type SettingDeclarations, type SettingValues } from "./settings.js";
 
-/** An option is needed where the settings do not always have a value of its name and type. */
+/** An option is required where the settings do not always have a value of its name and type. */
 type Needed<Declared extends SettingDeclarations, Name extends "baseUrl" | "timeoutMs"> =
   SettingValues<Declared>[Name] extends NonNullable<ProviderApiOptions[Name]>
     ? { readonly [Key in Name]?: ProviderApiOptions[Key] }

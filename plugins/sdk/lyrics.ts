@@ -4,7 +4,7 @@ import type { LyricsWord, ProviderTrack } from "../../core/ports/music-provider.
 const NOTHING_SUNG: readonly string[] = ["", "instrumental", "inst", "n a"];
 
 /**
- * The `lyrics` of a track, to be spread into it: none where the text is no text, or says that nothing is sung.
+ * The `lyrics` of a track, to be spread into it: none where the text is not a string, or marks an instrumental.
  *
  * @param words in their order; empty where the provider gives no times
  */

@@ -5,8 +5,8 @@ import type { JsonObject } from "./json.js";
 export type ModelInputs = JsonObject;
 
 /**
- * `options` of a model at a provider that hosts many (fal, Replicate): which of its inputs takes what, and where in its
- * output the files are.
+ * `options` of a model at a provider that hosts many (fal, Replicate): which input takes which part of a request, and
+ * where in its output the files are.
  */
 export interface InputTemplate {
   /** Input that takes the prompt. */
@@ -35,14 +35,14 @@ export interface InputTemplate {
 export interface ReferenceTemplate extends Partial<Omit<InputTemplate, "references">> {
   /** The upstream model of the mode; the model's own `upstream` by default. */
   readonly upstream?: string;
-  /** Input that takes the track: a link, a data URI, whatever the provider takes. */
+  /** Input that takes the track: as a link or a data URI, as the provider accepts. */
   readonly source: string;
   /**
    * Input that takes how long the added part is (`extend`), or the result (`cover`, `inpaint`). Left out: it is not
    * sent.
    */
   readonly duration?: string;
-  /** Input that takes how long an extended track is with what it goes on from. */
+  /** Input that takes the length of an extended track, with the part that it continues. */
   readonly total?: string;
   /** Input that takes where `extend` goes on, or `inpaint` begins; without one `extend` goes on from the end alone. */
   readonly from?: string;

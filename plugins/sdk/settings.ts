@@ -30,7 +30,7 @@ export type SettingValues<Declared extends SettingDeclarations> = {
     : ValueOf<Declared[Name]> | undefined;
 };
 
-/** Keeps the literal types of settings that are declared apart from their definition. */
+/** Keeps the literal types of settings that are declared outside their definition. */
 export function defineSettings<const Declared extends SettingDeclarations>(declared: Declared): Declared {
   return declared;
 }

@@ -21,7 +21,7 @@ export class SonautoClient {
     return this.start(`/generations/${version}${EXTEND}`, json, signal);
   }
 
-  /** The status word of a task. It comes as a JSON string, or as a member of an object. */
+  /** The status of a task: a JSON string, or a member of an object. */
   async status(taskId: string, signal: AbortSignal): Promise<string> {
     const response = await this.api.call({
       path: `/generations/status/${encodeURIComponent(taskId)}`,
@@ -79,10 +79,10 @@ function classify(response: ApiResponse, { path, isStatusCall }: ApiCall): Provi
   const { detail } = asObject(response.json());
   const options = { message: messageOf(detail) ?? undefined };
   if (status < 400) return providerFailure("misconfigured", response, { message: "A redirect: check baseUrl." });
-  // Validation errors repeat the request, in which any word may stand: only a text says what was refused.
+  // Validation errors repeat the request, which may contain any word: only a plain text says what was refused.
   const kind = typeof detail === "string" ? kindOf(status, detail) : undefined;
   if (kind !== undefined) return providerFailure(kind, response, options);
-  // A version that extends nothing, or a track that is not found, says nothing of the model's songs.
+  // A version that cannot extend, or a missing track, does not make the model unavailable.
   const isUnextended = path.endsWith(EXTEND) && [404, 405, 410].includes(status);
   return status === 422 || isUnextended ? providerFailure("invalid_input", response, options) : undefined;
 }

@@ -3,7 +3,8 @@ import type { JsonObject, MusicReference, MusicRequest, SourceAudio } from "../s
 import { commonBodyOf } from "./map.js";
 
 /**
- * The body of an extension: the song goes on from the end of a track. A point before the end is what is cropped there.
+ * The body of an extension: the song continues from the end of a track. For an earlier point, the API crops the rest of
+ * the track.
  *
  * @throws {ProviderFailure} `invalid_input`: another mode, a tempo, a length, or a point in a track of unknown length
  */

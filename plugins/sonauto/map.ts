@@ -8,7 +8,7 @@ const FILES_LIVE_MS = 7 * 86_400_000;
 
 /**
  * The body of a generation. At most two of tags, lyrics and prompt are taken together, and lyrics need a prompt: tags
- * are never sent. Without lyrics they are written there, unless the song is instrumental.
+ * are never sent. Without lyrics the API writes them, unless the song is instrumental.
  */
 export function bodyOf(request: MusicRequest, outputFormat: string): JsonObject {
   const seconds = request.durationSeconds ?? request.model.duration?.defaultSeconds ?? null;

@@ -4,7 +4,7 @@ import type { ProviderModel, ReferenceModes, RequestOption, RequestOptions } fro
 /** With either version, also to extend; a second song of one request costs half as much again. */
 export const CREDITS_PER_SONG = 100;
 
-/** A file of this size has the 40 MB in base64 that they take. */
+/** A file of this size has 40 MB in base64, the API's limit. */
 const SOURCE_MAX_BYTES = 30_000_000;
 
 const COST = { amount: CREDITS_PER_SONG, unit: "credits" } as const;
@@ -28,7 +28,7 @@ const PROMPT_STRENGTH = {
   description: "How closely the song follows the prompt: higher is stricter, lower more natural. 2 by default.",
 } as const satisfies RequestOption;
 
-/** What callers may choose, by version. */
+/** The request options, by version. */
 const REQUEST_OPTIONS = {
   v3: {
     prompt_strength: PROMPT_STRENGTH,

@@ -41,7 +41,7 @@ export class SonautoProvider implements MusicProvider {
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const { taskId } = HANDLES.read(handle);
     const status = await this.client.status(taskId, signal);
-    // Steps of the work have words of their own, and new ones appear: they say that it runs.
+    // Steps of the work have statuses of their own, and new ones appear: any other status means running.
     if (status !== "SUCCESS" && status !== "FAILURE")
       return { state: "running", nextPollMs: this.host.settings.pollMs };
     const generation = await this.client.generation(taskId, signal);

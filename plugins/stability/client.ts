@@ -2,10 +2,10 @@ import { asObject, bearer, failureOf, ProviderFailure, retryAfterMs } from "../s
 import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailureKind } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** Six minutes of WAV, and room. */
+/** Six minutes of WAV, and some reserve. */
 const SOUND_MAX_BYTES = 256 * 1024 * 1024;
 
-/** Who asks too often is kept out for a minute. */
+/** Stability blocks a client that exceeds the rate limit for a minute. */
 const KEPT_OUT_MS = 60_000;
 
 /** The calls of the audio API; each returns the response, which `map.ts` reads. */
@@ -18,7 +18,7 @@ export class StabilityClient {
     this.api = api({ headers: { ...bearer(apiKey), ...user }, maxBytes: SOUND_MAX_BYTES, classify });
   }
 
-  /** @param accept `audio/*` for the sound itself; `application/json` where the response is an id */
+  /** @param accept `audio/*` for the audio itself; `application/json` where the response is an id */
   generate(
     call: Pick<ApiCall, "path" | "body" | "headers">,
     accept: string,
@@ -27,7 +27,7 @@ export class StabilityClient {
     return this.api.call({ ...call, headers: { ...call.headers, accept }, creates: true, signal });
   }
 
-  /** 202 while it runs, then the sound. */
+  /** 202 while it runs, then the audio. */
   result(id: string, signal: AbortSignal): Promise<ApiResponse> {
     const path = `/v2beta/audio/results/${encodeURIComponent(id)}`;
     return this.api.call({ path, headers: { accept: "audio/*" }, isStatusCall: true, signal });
@@ -55,7 +55,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
   const requestId = headers.get("x-request-id") ?? id;
   return new ProviderFailure(kind, detail === null ? usual.message : `${status}: ${code ?? ""}: ${detail}`, {
     retryAfterMs: kind === "rate_limited" ? Math.max(KEPT_OUT_MS, retryAfterMs(headers) ?? 0) : retryAfterMs(headers),
-    // What failed is not charged, they say; of a response that is not theirs nothing is known.
+    // Stability does not charge failed work; a response without its envelope proves nothing.
     billable: code !== undefined || usual.billable === "no" ? "no" : "unknown",
     providerCode: code,
     requestId: typeof requestId === "string" ? requestId : undefined,
@@ -64,7 +64,7 @@ function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null 
 
 /** The meaning of their errors, by their envelope; undefined: what HTTP means by the status. */
 function kindOf(status: number, code: string | undefined, { isStatusCall }: ApiCall): ProviderFailureKind | undefined {
-  // Elsewhere 403 is about permission; here it is about content, where they say it themselves.
+  // A 403 usually refuses permission; in Stability's envelope it refuses the content.
   if (code === undefined) return isStatusCall === true && status === 404 ? "unavailable" : undefined;
   if (code === "content_moderation" || status === 403) return "content_rejected";
   if (status === 500) return "unavailable";

@@ -16,7 +16,7 @@ const MODEL = {
 const OLDER = { ...MODEL, creditCost: 12, duration: { minSeconds: 1, maxSeconds: 190, defaultSeconds: 190 } };
 const OLDER_OPTIONS = { endpoint: "stable-audio-2" };
 
-/** A hundredth of a dollar each. */
+/** One credit is 0.01 USD. */
 const cost = (amount: number): { readonly amount: number; readonly unit: string } => ({ amount, unit: "credits" });
 
 const AT_2 = referencesOf("stable-audio-2", cost(20));
@@ -29,7 +29,7 @@ const STEPS: Readonly<Record<string, readonly [least: number, most: number]>> = 
 };
 const ANY_STEPS = [4, 100] as const;
 
-/** Two shapes of one API: the older models answer with the music, Stable Audio 3 is polled. */
+/** One API with two kinds of models: the older ones respond with the music, Stable Audio 3 is polled. */
 export default defineProvider({
   id: "stability",
   label: "Stability AI",

@@ -2,7 +2,7 @@ import { NO_TAGS, streamedForm } from "../sdk/index.js";
 import type { ApiCall, ApiResponse, JsonObject, MusicRequest, ProviderTrack } from "../sdk/index.js";
 import { referenceFields } from "./references.js";
 
-/** `options.endpoint` of a model: where it is made. The first answers an id, the second the music. */
+/** `options.endpoint` of a model. The first responds with an id, the second with the music. */
 export const ENDPOINTS = ["stable-audio", "stable-audio-2"] as const;
 
 /** A form as a call takes it. */
@@ -41,7 +41,7 @@ function formOf(fields: Readonly<Record<string, string | number>>): FormData {
   return form;
 }
 
-/** True for a response that says it is sound, if only of no length. */
+/** True for a response whose content type is audio, even if it is empty. */
 export function isSound({ status, headers }: ApiResponse): boolean {
   return status === 200 && headers.get("content-type")?.startsWith("audio/") === true;
 }

@@ -15,7 +15,7 @@ import type { Host } from "./settings.js";
 
 const HANDLES = handleCodec(1, ({ id }) => (typeof id === "string" ? { id } : null));
 
-/** Music as the response of the call, or as work that is polled: as the model has it. */
+/** Music as the response of the call, or as work that is polled: the model's endpoint decides. */
 export class StabilityProvider implements MusicProvider {
   private readonly client: StabilityClient;
   private readonly settings: Host["settings"];
@@ -43,7 +43,7 @@ export class StabilityProvider implements MusicProvider {
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const response = await this.client.result(HANDLES.read(handle).id, signal);
     if (response.status === 202) return { state: "running", nextPollMs: this.settings.pollMs };
-    // What says nothing does not say that the work ended.
+    // A response without a known state does not say that the work ended.
     if (!isSound(response)) throw providerFailure("unavailable", response, { message: "The response has no sound." });
     if (response.bytes.length === 0)
       throw providerFailure("failed", response, { message: "It answered sound of no length." });

@@ -7,10 +7,10 @@ const INPAINTS_AT_2 = "stable-audio-2.5";
 /** Of a track to work from. */
 const SOURCE_MIN_SECONDS = 6;
 
-/** Half of the track is kept where the request does not say: theirs keeps nothing of it. */
+/** Half of the track is kept where the request does not say: Stability's default keeps nothing. */
 const USUAL_STRENGTH = 0.5;
 
-/** The least of theirs, where it is not 0. */
+/** The lowest value that Stability accepts, where it is not 0. */
 const STRENGTH_MIN: Readonly<Record<string, number>> = { "stable-audio-2.5": 0.01 };
 
 /** A whole request has at most 50 MB (2 and 2.5) or 100 MB (3); the rest of the form fits into what is left. */
@@ -54,12 +54,12 @@ function coverFields({ model, durationSeconds }: MusicRequest, { source, strengt
   const { durationSeconds: own } = source;
   const ownLength = own === null ? null : Math.min(maxSeconds, Math.max(minSeconds, own));
   const duration = durationSeconds ?? ownLength ?? model.duration?.defaultSeconds;
-  // Theirs is how much is regenerated: 0 gives the track back, 1 is as if there were none.
+  // Stability's strength is how much is regenerated: 0 returns the track, 1 ignores it.
   const theirs = Number((1 - (strength ?? USUAL_STRENGTH)).toFixed(4));
   return { duration, strength: Math.max(STRENGTH_MIN[model.upstream ?? ""] ?? 0, theirs) };
 }
 
-/** Always as long as the track: another length would cut off or add to what is to stay. */
+/** Always as long as the track: another length would cut or extend the kept part. */
 function inpaintFields({ model }: MusicRequest, { source, fromSeconds, toSeconds }: MusicReference): Fields {
   if (source.durationSeconds === null || fromSeconds === null || toSeconds === null)
     throw refusal("Stability replaces a part only in a track whose length is known.");

@@ -27,7 +27,7 @@ export class SunoClient {
     return taskId;
   }
 
-  /** What it knows of a task. */
+  /** The state of a task. */
   async record(path: string, taskId: string, signal: AbortSignal): Promise<JsonObject> {
     const response = await this.api.call({
       path: `${path}?taskId=${encodeURIComponent(taskId)}`,
@@ -55,7 +55,7 @@ function classify(response: ApiResponse, call: ApiCall, { codes }: Dialect): Pro
   const unclear = call.creates === true ? "outcome_unknown" : "unavailable";
   if (typeof code !== "number") {
     const usual = failureOf(response, call);
-    // Without their envelope it is not they who do not know the task.
+    // Only a 404 in the vendor's envelope says that the task does not exist.
     return usual === null || usual.kind === "gone"
       ? providerFailure(unclear, response, { message: "The response has no code." })
       : usual;
@@ -63,7 +63,7 @@ function classify(response: ApiResponse, call: ApiCall, { codes }: Dialect): Pro
   if (code === 200) return isGoodStatus ? null : undefined;
   const message = `code ${code}: ${typeof msg === "string" ? msg.slice(0, 300) : ""}`;
   const kind = codes[code] ?? failureOf({ ...response, status: code }, call)?.kind ?? unclear;
-  // Accepted work is not given up because a poll was refused.
+  // A refused poll does not end accepted work.
   const isPassing = kind === "invalid_input" && call.isStatusCall === true;
   return providerFailure(isPassing ? "unavailable" : kind, response, { message, code: String(code) });
 }

@@ -3,15 +3,15 @@ import type { Host } from "./settings.js";
 
 export type DialectName = Host["settings"]["dialect"];
 
-/** What the vendors of one shape differ in. */
+/** The differences between the vendors. */
 export interface Dialect {
   readonly name: DialectName;
   readonly baseUrl: string;
   /** What the `code` of a response means. Any other code means what HTTP means by it. */
   readonly codes: Readonly<Record<number, ProviderFailureKind>>;
-  /** Where it says how many credits are left. */
+  /** The path that reports the remaining credits. */
   readonly creditPath: string;
-  /** Upstream names of the definition's models that it has. */
+  /** Upstream names of the models that the vendor has. */
   readonly models: readonly string[];
   /** Whether callbacks can be signed. */
   readonly signs: boolean;
@@ -32,7 +32,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
       // "Call limit reached"; what it counts is not documented.
       405: "rate_limited",
       413: "invalid_input",
-      // Elsewhere this is a rate limit; here it is final.
+      // At the other vendor this is a rate limit; here it is final.
       429: "out_of_credit",
       430: "rate_limited",
       451: "invalid_input",
@@ -55,7 +55,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
       429: "rate_limited",
       // The key, one of several of the account, has used up its own limit.
       433: "out_of_credit",
-      // It could not fetch what the request names.
+      // The vendor could not fetch the file that the request names.
       451: "invalid_input",
       455: "unavailable",
       501: "unavailable",

@@ -13,7 +13,7 @@ const TIMED_MODELS = [...CURRENT_MODELS, "V5_5"];
 const UNTIMED_MODELS = EARLIER_MODELS.filter((name) => !TIMED_MODELS.includes(name));
 const DURATION = { minSeconds: 10, maxSeconds: 360, defaultSeconds: 180 };
 
-/** Both go along in the vendors' custom mode alone. */
+/** Both are sent in the vendors' custom mode alone. */
 const REQUEST_OPTIONS: RequestOptions = {
   negative_prompt: {
     ...STANDARD_OPTIONS.negative_prompt,
@@ -117,7 +117,7 @@ function durationIssue(upstream: string, duration: ProviderModel["duration"]): s
     : null;
 }
 
-/** What to write in place of an option that callers choose now. */
+/** The setting that replaces an option which callers choose now. */
 const REPLACED: Readonly<Record<string, string>> = {
   negativeTags: "{ negative_prompt: { default: metal } }",
   vocalGender: "{ vocal_gender: { default: female } }",

@@ -27,13 +27,13 @@ const WORK_CODES: Readonly<Record<string, ProviderFailureKind>> = {
   413: "content_rejected",
 };
 
-/** It failed there, and their credits were given back. */
+/** The work failed, and the vendor refunded its credits. */
 const REFUNDED_CODE = "531";
 
-/** `unreported`: they could not reach our callback address, whatever became of the work. */
+/** `unreported`: the vendor could not reach the callback URL; the work may have ended in any way. */
 export type Stage = "running" | "unreported" | "succeeded" | "failed";
 
-/** Words that are not known do not say that the work ended. */
+/** An unknown status does not say that the work ended. */
 export function stageOf(word: unknown): Stage {
   switch (word) {
     case "SUCCESS":
@@ -61,13 +61,13 @@ export function failureIn(record: JsonObject, word: unknown): ProviderFailure {
   });
 }
 
-/** What a generation was asked of, and when, in milliseconds since 1970. */
+/** The model of a generation, and when it started, in milliseconds since 1970. */
 export interface Origin {
   readonly model: string;
   readonly submittedAt: number;
 }
 
-/** The tracks whose files are there, with what their vendor knows them by. */
+/** The tracks whose files exist, with the vendor's ids. */
 export function tracksIn({ taskId, response }: JsonObject, dialect: string, origin: Origin | null): ProviderTrack[] {
   const { sunoData } = asObject(response);
   return (Array.isArray(sunoData) ? sunoData : []).map(asObject).flatMap((track) => {
@@ -78,13 +78,13 @@ export function tracksIn({ taskId, response }: JsonObject, dialect: string, orig
     if (isLink(imageUrl)) assets.push({ ...FULL, role: "cover", source: { kind: "url", url: imageUrl } });
     const isNamed = typeof id === "string" && typeof taskId === "string";
     const reference = isNamed ? { reference: { dialect, taskId, audioId: id, ...origin } } : {};
-    // What they call the prompt of a track is what it sings.
+    // The `prompt` of a track holds its lyrics.
     const message = { title: isText(title) ? title.trim() : null, ...lyricsOf(prompt) };
     return [{ ...message, bpm: null, tags: tagsOf(tags), assets, ...reference }];
   });
 }
 
-/** The stems whose files are there. */
+/** The stems whose files exist. */
 export function stemsIn({ response }: JsonObject): ProviderAsset[] {
   const links = asObject(response);
   return Object.entries(STEMS).flatMap(([name, label]) => {

@@ -21,13 +21,13 @@ import type { Host } from "./settings.js";
 /** Where the state of work is read, whichever route started it. */
 const RECORDS = { music: "/api/v1/generate/record-info", split: "/api/v1/vocal-removal/record-info" } as const;
 
-/** No file is there before two minutes have passed; a split is quicker. */
+/** No file exists before two minutes have passed; a split is quicker. */
 const FIRST_POLL_MS = { music: 30_000, split: 15_000 } as const;
 const NEXT_POLL_MS = 10_000;
 
-/** A generation makes two tracks, always; a split two stems at least. */
+/** A generation always creates two tracks; a split at least two stems. */
 const FILES_MIN = 2;
-/** How long after a callback that did not arrive the rest of the work is waited for. */
+/** How long the plugin waits for the remaining files after the vendor reports a failed callback. */
 const UNREPORTED_WAIT_MS = 10 * 60_000;
 
 const TOLERANCE_MS = 5 * 60_000;
@@ -35,7 +35,7 @@ const TOLERANCE_MS = 5 * 60_000;
 interface Work {
   readonly operation: SubmitRequest["operation"];
   readonly taskId: string;
-  /** When it was first seen that they could not report it, in milliseconds since 1970. */
+  /** When a poll first reported the failed callback, in milliseconds since 1970. */
   readonly unreportedSince: number | null;
   /** null: a split, or work whose handle does not say. */
   readonly origin: Origin | null;
@@ -53,7 +53,7 @@ const HANDLES = handleCodec(1, ({ operation, taskId, unreportedSince, dialect, m
     : null,
 );
 
-/** A vendor of the Suno shape: generations of two tracks, and splits of them. */
+/** A reseller of Suno: generations of two tracks, and splits of them. */
 export class SunoProvider implements MusicProvider {
   private readonly client: SunoClient;
   private readonly dialect: Dialect;
@@ -95,8 +95,8 @@ export class SunoProvider implements MusicProvider {
   }
 
   /**
-   * A signature covers the task and the time, not the body: what became of the work is asked for. Where the
-   * submission's reply was lost, the task that the signature is of is the one that was started.
+   * A signature covers the task and the time, not the body: the plugin polls for the state of the work. Where the
+   * submission's reply was lost, the signed task is the one that was started.
    */
   async parseCallback({ headers, body, receivedAt, handle, request }: ReceivedCallback): Promise<ParsedCallback> {
     const key = this.host.settings.webhookKey;
@@ -134,7 +134,7 @@ export class SunoProvider implements MusicProvider {
     return { state: "completed", tracks, ...(operation === "music" ? {} : { stems }) };
   }
 
-  /** Their report may have failed in the middle of the work, or at its end: the files tell. */
+  /** The callback may have failed during the work, or at its end: the files show which. */
   private unreported(work: Work, record: JsonObject, word: string): Snapshot {
     const files = work.operation === "music" ? tracksIn(record, this.dialect.name, work.origin) : stemsIn(record);
     const now = this.host.clock.now();
@@ -150,7 +150,7 @@ export class SunoProvider implements MusicProvider {
 
   private workOf(handle: ProviderHandle): Work {
     const { dialect, model, submittedAt, ...work } = HANDLES.read(handle);
-    // Another vendor does not know the task; this one will again when the setting is put back.
+    // Another vendor does not have the task; a poll works again when the setting is restored.
     if (dialect !== this.dialect.name)
       throw new ProviderFailure(
         "misconfigured",

@@ -11,13 +11,13 @@ import type {
 /** Files are kept there for two weeks; an own track of before is fetched like any other. */
 const OWN_LIVES_MS = 14 * 86_400_000;
 
-/** What every model can do with a track of at most so many seconds. */
+/** The modes of every model, for tracks of at most so many seconds. */
 export function referencesUpTo(maxSeconds: number): ReferenceModes {
   const any = { sources: "any", needsUrl: true, maxSeconds, takesStrength: true } as const;
   return { extend: any, cover: any };
 }
 
-/** The route and the body of music made of a track, without what custom mode has of every request. */
+/** The route and the body of work from a track, without the fields of custom mode that every request has. */
 export function referencedOf(
   request: MusicRequest,
   reference: MusicReference,
@@ -39,7 +39,10 @@ export function referencedOf(
   return { path: "/api/v1/generate/upload-extend", json: { ...common, uploadUrl: urlOf(source) } };
 }
 
-/** The ids of a track that this vendor created recently, by the model that is to go on with it: another one may not. */
+/**
+ * The ids of a track that this vendor created recently, if the requested model created it: another model cannot
+ * continue it.
+ */
 function ownAudioOf(
   { reference }: SourceAudio,
   dialect: string,
@@ -66,7 +69,7 @@ function above0(seconds: number): number {
   return seconds;
 }
 
-/** As long as the track unless the caller says otherwise: left out, it is 20 seconds there. */
+/** As long as the track unless the request has a duration: the vendor's default is 20 seconds. */
 function coverSeconds({ model, durationSeconds }: MusicRequest, source: SourceAudio): number | undefined {
   if (model.duration === null) return undefined;
   return durationSeconds ?? within(model.duration, source.durationSeconds);

@@ -2,7 +2,7 @@ import { ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, MusicRequest, SplitRequest } from "../sdk/index.js";
 import { referencedOf } from "./references.js";
 
-/** Of every vendor and model the lowest. */
+/** The lowest limit of all vendors and models. */
 const TITLE_MAX_LENGTH = 80;
 
 const GENDERS: Readonly<Record<string, string>> = { female: "f", male: "m" };
@@ -21,7 +21,7 @@ export interface Creation {
   readonly json: JsonObject;
 }
 
-/** What starts a generation. @throws {ProviderFailure} for a request that the vendors have no mode for */
+/** What starts a generation. @throws {ProviderFailure} for a request for which the vendors have no mode */
 export function generationOf(request: MusicRequest, occasion: Occasion): Creation {
   const { callBackUrl } = occasion;
   if (request.instrumental && isChosen(request, "vocal_gender"))
@@ -33,7 +33,7 @@ export function generationOf(request: MusicRequest, occasion: Occasion): Creatio
   const path = "/api/v1/generate";
   if (request.lyrics === null && !request.instrumental) return { path, json: { ...simpleOf(request), callBackUrl } };
   const { model, durationSeconds } = request;
-  // Left out, it is 20 seconds there.
+  // The vendor's default is 20 seconds.
   const timing = model.duration === null ? {} : { duration: durationSeconds ?? model.duration.defaultSeconds };
   return { path, json: { customMode: true, ...customOf(request), ...timing, callBackUrl } };
 }
@@ -79,7 +79,7 @@ function customOf({ model, prompt, lyrics, instrumental, options }: MusicRequest
   };
 }
 
-/** Whether an option is the caller's choice; a default of the operator's is left out where it does not go. */
+/** Whether the caller chose an option; an operator's default is left out where the route does not have it. */
 function isChosen({ model, options }: MusicRequest, name: string): boolean {
   const declared = model.requestOptions?.[name];
   return declared !== undefined && options[name] !== undefined && options[name] !== declared.default;

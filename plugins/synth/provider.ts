@@ -22,8 +22,8 @@ import { failAsRequested, readTestHooks } from "./test-hooks.js";
 const DEFAULT_SECONDS = 30;
 
 /**
- * Carries out every submission and answers it complete; there is nothing to poll. What it makes itself comes from
- * worker threads, what is made of other people's audio from child processes.
+ * Carries out every submission and returns it completed; there is nothing to poll. Worker threads render its own
+ * tracks; child processes split any other audio.
  */
 export class SynthProvider implements MusicProvider {
   private readonly settings: Host["settings"];

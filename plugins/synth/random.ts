@@ -14,7 +14,7 @@ export class Random {
   private c: number;
   private counter = 1;
 
-  /** @param purpose keeps streams apart, so that a change in the drums leaves the melody as it was */
+  /** @param purpose separates streams, so that a change in the drums does not change the melody */
   constructor(
     private readonly seed: number,
     purpose: string,

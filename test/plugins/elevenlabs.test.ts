@@ -227,7 +227,7 @@ describe("elevenlabs", () => {
       }
     });
 
-    it("is of unknown outcome where a good answer has no sound in it", async () => {
+    it("is of unknown outcome where a successful response has no audio in it", async () => {
       fake.on("POST", COMPOSE.path, detailed(new Uint8Array()));
       expect((await failureOf(submitted())).kind).to.equal("outcome_unknown");
     });

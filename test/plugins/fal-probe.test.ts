@@ -41,14 +41,14 @@ describe("fal: the probe", () => {
     expect(warnings[0]).to.include("scope ADMIN");
   });
 
-  it("tells an empty account from a key that may not read the balance", async () => {
+  it("distinguishes an empty account from a key that may not read the balance", async () => {
     const locked = json({ detail: "User is locked. Reason: Exhausted balance." }, { status: 403 });
     expect(await probe(locked)).to.include({ kind: "out_of_credit" });
     const empty = json({ username: "acme", credits: { current_balance: 0, currency: "USD" } });
     expect(await probe(empty)).to.deep.equal({ credit: { amount: 0, unit: "USD" }, warnings: ["No balance is left."] });
   });
 
-  it("warns where the billing tells no balance", async () => {
+  it("warns where the billing response has no balance", async () => {
     expect(await probe(json({ username: "acme" }))).to.deep.equal({
       credit: null,
       warnings: ["The account's billing response has no balance."],

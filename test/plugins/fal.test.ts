@@ -144,7 +144,7 @@ describe("fal", () => {
       { kind: "timeout", billable: "no", providerCode: "request_timeout", requestId: null },
     ],
   ] as const) {
-    it(`tells the operator all that a result says of ${what}`, async () => {
+    it(`gives the operator all that a result says of ${what}`, async () => {
       const handle = await accepted();
       await ended(response)(fake);
       const { kind, billable, providerCode, requestId } = await failureOf(poll(handle));
@@ -245,7 +245,7 @@ describe("fal", () => {
         expect([state, handle]).to.deep.equal(["completed", { version: 1, data: JSON.parse(expected) as object }]);
       });
 
-      it("bring the handle where only the queue tells the rest, by the separator's endpoint for a split", async () => {
+      it("bring the handle where only the queue has the rest, by the separator's endpoint for a split", async () => {
         const late = { status: "ERROR", error: "504", payload: { detail: "late" } };
         for (const body of [late, { status: "OK", payload: null }]) {
           const read = await parseLost({ operation: "stem_split", modelId: null }, body);

@@ -131,7 +131,7 @@ describe("lalal", () => {
     expect(await polled(handle("T1"))).to.deep.equal([{ state: "running", nextPollMs: 11_000 }]);
   });
 
-  it("answers for each of many tasks, at most 200 in a call", async () => {
+  it("returns the state of each of many tasks, at most 200 in a call", async () => {
     fake.on(CHECK.method, CHECK.path, (request) => {
       const ids = bodyOf(request)["task_ids"] as string[];
       return json({
@@ -175,7 +175,7 @@ describe("lalal", () => {
     expect(split).to.have.nested.property("stems[0].source.url", "https://d.lalal.ai/2fe8f214/abcd1234/vocals");
   });
 
-  it("does not claim a cancel that was not made", async () => {
+  it("does not report a cancel that did not happen", async () => {
     const T2 = { status: "server_error", error: "The task could not be read." };
     fake.on(CANCEL.method, CANCEL.path, json({ result: { T1: { status: "success" }, T2 } }));
     expect(await open().cancel?.(handle("T1"), { signal })).to.equal("requested");

@@ -134,7 +134,7 @@ describe("loudly", () => {
     expect(track?.assets[0]?.durationSeconds).to.equal(null);
   });
 
-  it("warns when no songs are left, or nothing tells", async () => {
+  it("warns when no songs are left, or no limit is reported", async () => {
     fake.on(LIMITS.method, LIMITS.path, json(limits(0)));
     expect(await open().probe?.({ signal })).to.deep.equal({
       credit: { amount: 0, unit: "songs" },

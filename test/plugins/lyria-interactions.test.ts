@@ -103,7 +103,7 @@ describe("lyria by interactions", () => {
     }
   });
 
-  it("tells the operator what to set where a model does not work in the background", async () => {
+  it("names the setting to change where a model does not work in the background", async () => {
     fake.on("POST", CREATE.path, plainRefusal(400, "invalid_request", "background is not supported for this model."));
     expect(await failureOf(submitted())).to.include({
       kind: "misconfigured",

@@ -139,7 +139,7 @@ describe("lyria", () => {
         expect(await lyricsOf(...texts), texts.join()).to.equal(undefined);
     });
 
-    it("says why a song was not made, with the provider's own word", async () => {
+    it("says why a song was not created, with the provider's own code", async () => {
       fake.on("POST", GENERATE.path, json({ promptFeedback: { blockReason: "MODEL_ARMOR" }, candidates: [] }));
       expect(await failureOf(submitted(model("3.5")))).to.include({
         kind: "content_rejected",

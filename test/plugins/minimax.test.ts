@@ -126,7 +126,7 @@ describe("minimax", () => {
       expect([await lasts({ music_duration: 0 }), await lasts({})]).to.deep.equal([null, null]);
     });
 
-    it("is of unknown outcome where a good answer has no music that is whole", async () => {
+    it("is of unknown outcome where a successful response has no complete music", async () => {
       for (const data of [
         null,
         { status: 2, audio: "" },

@@ -135,7 +135,7 @@ describe("mubert", () => {
       });
     }
 
-    it("is that of the customer whose track it is, whatever the setting says by now", async () => {
+    it("is that of the customer whose track it is, also after the setting was changed", async () => {
       await track([{ status: "processing" }])(fake);
       await poll("earlier");
       expect(fake.calls(CUSTOMERS).map(({ json: body }) => body)).to.deep.equal([{ custom_id: "earlier" }]);

@@ -26,7 +26,7 @@ const { signal } = new AbortController();
 const DAY_MS = 86_400_000;
 const LYRICS = "[Verse]\nPaper boats";
 
-describe("mureka: music made of a track", () => {
+describe("mureka: work from a track", () => {
   let fake: FakeApi;
   let clock: ManualClock;
   beforeEach(async () => {

@@ -80,7 +80,7 @@ describe("musicai", () => {
     expect(put?.query).to.deep.equal({ signature: "X96cb5" });
   });
 
-  it("says nothing of the storage's answer, which may hold a signature", async () => {
+  it("quotes nothing of the storage's response, which may hold a signature", async () => {
     fake.on("PUT", UPLOAD.path, { status: 403, body: "StringToSign X96cb5" });
     const failure = await failureOf(split("vocal_removal"));
     expect([failure.kind, failure.message]).to.deep.equal(["unavailable", "The upload returned 403."]);
@@ -134,7 +134,7 @@ describe("musicai", () => {
     expect((await failureOf(split("vocal_removal"))).providerCode).to.equal("SOME_CODE");
   });
 
-  it("finds a lost vocal removal as such, and is not sure of what lies behind many pages", async () => {
+  it("finds a lost vocal removal as such, and is not sure of jobs behind many pages", async () => {
     const lost = { id: "lost", status: "STARTED", metadata: { ref: "att_7", operation: "vocal_removal" } };
     fake.on("GET", LIST.path, json([lost]));
     const found = await provider.lookup?.("att_7", never);

@@ -24,7 +24,7 @@ describe("FakeApi", () => {
 
   const get = async (path: string): Promise<string> => (await fetch(fake.url + path)).text();
 
-  it("answers each of the one-time answers once, then the lasting one", async () => {
+  it("sends each of the one-time responses once, then the lasting one", async () => {
     fake.on("GET", "/a", text("last")).once("GET", "/a", text("first"), text("second"));
     expect([await get("/a"), await get("/a"), await get("/a"), await get("/a")]).to.deep.equal([
       "first",
@@ -34,7 +34,7 @@ describe("FakeApi", () => {
     ]);
   });
 
-  it("answers in place of a route once, and keeps what was scripted for the next call", async () => {
+  it("responds in place of a route once, and keeps the scripted response for the next call", async () => {
     fake.once("GET", "/a/:id", text("scripted")).instead({ method: "GET", path: "/a/:id" }, text("instead"));
     expect([await get("/a/1"), await get("/a/1")]).to.deep.equal(["instead", "scripted"]);
   });
@@ -51,7 +51,7 @@ describe("FakeApi", () => {
     ]);
   });
 
-  it("remembers what no route fits, and answers it 501", async () => {
+  it("records a request without a route, and responds with 501", async () => {
     const response = await fetch(`${fake.url}/nowhere`, { method: "PUT", body: "x" });
     expect([response.status, fake.unexpected, fake.requests[0]?.text]).to.deep.equal([501, ["PUT /nowhere"], "x"]);
   });

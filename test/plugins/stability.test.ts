@@ -129,14 +129,14 @@ describe("stability", () => {
     expect(source?.kind === "bytes" && Buffer.from(source.bytes).equals(wav)).to.equal(true);
   });
 
-  it("takes the music where the response has it, whatever was expected", async () => {
+  it("takes the music where the response has it, even where an id was expected", async () => {
     fake.on("POST", ASYNC.path, sound(tinyMp3()));
     fake.on("POST", SYNC.path, json({ id: "late" }, { status: 202 }));
     expect((await submitted(modelOf("stable-audio-3"))).state).to.equal("completed");
     expect((await submitted(modelOf("stable-audio-2.5"))).state).to.equal("accepted");
   });
 
-  it("does not know what became of work whose answer has neither music nor an id", async () => {
+  it("is of unknown outcome where a response has neither music nor an id", async () => {
     for (const response of [sound(new Uint8Array()), json({}, { status: 202 }), json({ id: "a1" }, { status: 200 })]) {
       fake.on("POST", SYNC.path, response);
       expect((await failureOf(submitted(modelOf("stable-audio-2.5")))).kind).to.equal("outcome_unknown");

@@ -192,7 +192,7 @@ describe("suno-compatible: options and tracks to work from", () => {
     expect(await at({ source: unknown, fromSeconds: 300 })).to.equal(300);
   });
 
-  it("polls such work like a generation, and notes with its tracks what made them, and when", async () => {
+  it("polls such work like a generation, and stores with its tracks which model created them, and when", async () => {
     const handle = await submit(model("v6"), { reference: reference() });
     const submittedAt = clock.now();
     await clock.advance(60_000);

@@ -323,7 +323,7 @@ describe("suno-compatible", () => {
     });
   });
 
-  it("says that its callbacks are signed only where a key tells so", () => {
+  it("says that its callbacks are signed only where a key is set", () => {
     const callbacks = (settings: Record<string, string>): unknown =>
       typeof definition.capabilities === "function" && definition.capabilities(settings).callbacks;
     expect(callbacks({ dialect: "kie.ai", webhookKey: WEBHOOK_KEY })).to.equal("signed");

@@ -51,14 +51,14 @@ describe("synth: splits of its own pieces", function () {
   const referenceOf = ({ reference }: ProviderTrack): ProviderReference =>
     JSON.parse(JSON.stringify(reference)) as ProviderReference;
 
-  it("answers the stems that a song was mixed from, which add up to it within -60 dB", async () => {
+  it("returns the stems that a song was mixed from, which add up to it within -60 dB", async () => {
     const track = await song();
     const stems = await split("stem_split", { reference: referenceOf(track), open: unread });
     expect([...stems.keys()]).to.deep.equal(["drums", "bass", "other", "vocals"]);
     expect(sumErrorOf(stems, readWav(bytesOf(track, "master")))).to.be.below(SUM_ERROR_MAX);
   });
 
-  it("answers the very stems that are delivered with a song", async () => {
+  it("returns the very stems that are stored with a song", async () => {
     const other = createSynth(aHost({ keepStems: true }));
     const track = await renderOne(other, { modelId: "synth/song", prompt: "folk song", lyrics: "Rain rain go away" });
     await other.close?.();
@@ -96,13 +96,13 @@ describe("synth: splits of its own pieces", function () {
     expect([...stems.keys()]).to.deep.equal(["bass", "other"]);
   });
 
-  it("takes a piece apart as any other where it does not sound as it did", async () => {
+  it("splits its own track like any other audio where it renders differently now", async () => {
     const reference = { ...referenceOf(await make({ prompt: "house" })), masterDigest: "0".repeat(64) };
     const file = wavFile(aBand(0.5).mix);
     expect(sumErrorOf(await split("stem_split", { reference }, file), readWav(file))).to.be.below(SUM_ERROR_MAX);
   });
 
-  it("takes a piece apart as any other where its reference is of another version", async () => {
+  it("splits its own track like any other audio where its reference is of another version", async () => {
     const reference = { ...referenceOf(await make({ prompt: "house" })), version: 99 };
     const file = wavFile(aBand(0.5).mix);
     expect(sumErrorOf(await split("stem_split", { reference }, file), readWav(file))).to.be.below(SUM_ERROR_MAX);

@@ -101,7 +101,7 @@ describe("synth: music that follows the words", function () {
     });
   }
 
-  it("tells slow sad piano from fast techno in tempo, density and brightness", () => {
+  it("distinguishes slow sad piano from fast techno in tempo, density and brightness", () => {
     const piano = hear("slow sad piano");
     const techno = hear("fast techno");
     expect(techno.bpm).to.be.above(1.7 * piano.bpm);
@@ -132,7 +132,7 @@ describe("synth: music that follows the words", function () {
 describe("synth: the sung voice", function () {
   this.timeout(60_000);
 
-  it("lies where vowels are, and stands out from the band", () => {
+  it("has its energy where vowels are, and stands out from the band", () => {
     const { mono, stem } = hear("pop song", { sung: true, lyrics: "Shine a light on me tonight\nI am coming home" });
     const voice = stem("vocals");
     expect(toDecibels(rmsOf(voice) / rmsOf(mono))).to.be.within(-9, 0);

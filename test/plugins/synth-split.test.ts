@@ -93,7 +93,7 @@ describe("synth: how well other audio is split", function () {
     }
   });
 
-  it("tells a voice from held chords without two channels, less well", async () => {
+  it("separates a voice from held chords without two channels, less well", async () => {
     const mono = monoOf(band.mix);
     const found = await stemsOfSound(mono);
     const pad = monoOf({ channels: band.pad, sampleRate: band.sampleRate }).channels[0] as Float32Array;
@@ -244,7 +244,7 @@ describe("synth: splits as a provider", function () {
     expect(definition.capabilities).to.deep.include({ stemSplit: split, vocalRemoval: split });
   });
 
-  it("answers stems of the source, the same for the same source", async () => {
+  it("returns stems of the source, the same for the same source", async () => {
     const file = wavFile(aBand(1).mix);
     const [first, again] = [await submit(aSource({}, file)), await submit(aSource({}, file))];
     expect(completedIssues(first, "stem_split")).to.deep.equal([]);

@@ -1,6 +1,6 @@
 /**
- * Mocha's `spec` reporter, and at the very end the result on a line of its own: `N passed, N failed`. With FERMATA_TEST_RESULT the figures go
- * to the file it names instead, and .ci/run closes with the line.
+ * Mocha's `spec` reporter, which ends with the result on a line of its own: `N passed, N failed`. With
+ * FERMATA_TEST_RESULT it writes the figures to the file of that name instead, and .ci/run prints the line at its end.
  */
 const { writeFileSync } = require("node:fs");
 const { reporters } = require("mocha");

@@ -4,7 +4,7 @@ import type { Sound } from "./sound.js";
 const CELL_SECONDS = 0.02;
 /** Bass has much power and little loudness: it is damped below this frequency. */
 const HIGH_PASS_HZ = 120;
-/** How loud something seems goes by this power of its level (Stevens: twice as loud takes about 10 dB). */
+/** Perceived loudness is this power of the level (Stevens: twice as loud takes about 10 dB). */
 const LOUDNESS_EXPONENT = 0.6;
 /** Below -60 dB nothing is drawn as loud, however quiet the rest is. */
 const LEVEL_FLOOR = 0.001;

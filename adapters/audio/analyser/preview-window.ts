@@ -14,7 +14,7 @@ export interface Excerpt {
   readonly sampleRate: number;
 }
 
-/** Keeps the last stretch of a sound as it goes by, and a copy of the stretch that was loudest throughout. */
+/** Keeps the last segment of a streamed sound, and a copy of the loudest segment so far. */
 export class PreviewWindow {
   private readonly last: readonly [Int16Array, Int16Array];
   private readonly best: readonly [Int16Array, Int16Array];

@@ -50,7 +50,7 @@ export class WavDecoder implements Decoder {
     this.rest = new Uint8Array(0);
   }
 
-  /** Reads what is there of the header, each byte once. @returns how many bytes of the rest are done with */
+  /** Reads the available part of the header, each byte once. @returns how many bytes of the rest are done with */
   private readHeader(): number {
     const { rest } = this;
     const view = viewOf(rest);

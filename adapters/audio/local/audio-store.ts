@@ -17,7 +17,7 @@ const LEFTOVER_AFTER_MS = 3_600_000;
 
 const MOVE_ATTEMPTS_MAX = 10;
 
-/** Tracks are private: no other user of the machine may read them, whatever the umask is. */
+/** Tracks are private: no other user of the machine may read them, with any umask. */
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 

@@ -48,7 +48,7 @@ export interface S3Options {
 
 /**
  * Objects in one bucket of any server that speaks S3. What has a name was stored completely before it got it. A failure
- * of the server is a {@link ServiceUnavailableError}, whatever its kind: its cause says what the operator has to fix.
+ * of the server is a {@link ServiceUnavailableError}, of any kind: its cause says what the operator has to fix.
  */
 export class S3AudioStore implements AudioStore {
   readonly linkTo?: (key: string, link: AudioLink) => Promise<string>;
@@ -73,7 +73,7 @@ export class S3AudioStore implements AudioStore {
     try {
       await upload(this.client, target, watched, maxBytes);
     } catch (error) {
-      // The source's own failure, and what is too large, are no failures of the bucket.
+      // A failure of the source, or a file that is too large, is not a failure of the bucket.
       if (sourceError !== null || error instanceof AudioTooLargeError) throw error;
       throw unavailable(this.place.bucket, error);
     }

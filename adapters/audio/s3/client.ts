@@ -20,7 +20,7 @@ export interface S3Timeouts {
 
 export const S3_TIMEOUTS: S3Timeouts = { connectMs: 5_000, responseMs: 60_000, idleMs: 30_000 };
 
-/** The first try and what the SDK makes of failures that may pass, with its own waits in between. */
+/** The first attempt, and the SDK's retries of temporary failures, with its own waits in between. */
 const ATTEMPTS_MAX = 3;
 
 /** A file that is streamed through this process takes one connection until its client has it. */
@@ -46,7 +46,7 @@ export function clientFor(
     ...(credentials === null ? {} : { credentials }),
     forcePathStyle: pathStyle,
     maxAttempts: ATTEMPTS_MAX,
-    // A player that pauses keeps its connection waiting: who reads has a limit of its own.
+    // A player that pauses keeps its connection open: readers have a limit of their own.
     requestHandler: {
       connectionTimeout: connectMs,
       requestTimeout: answerMs,

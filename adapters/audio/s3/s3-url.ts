@@ -7,7 +7,7 @@ export interface S3Place {
   readonly region: string | null;
   /** null: AWS itself. */
   readonly endpoint: string | null;
-  /** Whether the bucket stands in the path of a URL, not in its host name. */
+  /** Whether the bucket is in the path of a URL, not in its host name. */
   readonly pathStyle: boolean;
 }
 
@@ -20,7 +20,7 @@ const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*(\/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$/
 /** Signatures name a region; servers of one's own mostly have this one. */
 const OWN_REGION = "us-east-1";
 
-/** @throws {Error} naming what is wrong and what is allowed */
+/** @throws {Error} naming the issue and the allowed values */
 export function readS3Url(text: string): S3Place {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.protocol !== "s3:" || url.hash !== "")

@@ -10,7 +10,7 @@ export function closeSoon(socket: Duplex): void {
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Sends an error on a connection that has no request to answer, ends it, and destroys it a second later. */
+/** Sends an error on a connection without a pending request, ends it, and destroys it a second later. */
 export function refuseConnection(socket: Duplex, status: string, error: ShownError, requestId: string): void {
   const body = JSON.stringify(toErrorEnvelope(error, requestId));
   const head = [
@@ -33,8 +33,8 @@ const PARSER_ERROR = -1;
 
 /**
  * Ends the reading of requests on a connection, in the middle of a packet if need be: Node hands over the thousands of
- * requests of one packet whatever happens, and aborts each at a cost when the connection closes. `clientError` then
- * reports what {@link isStopped} knows.
+ * requests of one packet in any case, and aborts each at a cost when the connection closes. `clientError` then reports
+ * what {@link isStopped} knows.
  */
 export function stopReading(socket: Duplex): void {
   socket.pause();

@@ -31,8 +31,8 @@ export class GenerationsController {
    * Starts a generation and reserves its credits. It runs on by itself: poll `status_url`, or ask with `Prefer` to wait
    * for its end.
    *
-   * Repeat a request whose answer was lost with the same Idempotency-Key and the same body: it is never carried out
-   * twice, and the stored answer comes back with `Idempotent-Replayed: true`.
+   * Repeat a request whose response was lost with the same Idempotency-Key and the same body: it is never carried out
+   * twice, and the stored response is sent again with `Idempotent-Replayed: true`.
    * @summary Create generation
    * @param key Makes a retry safe: 1 to 255 printable ASCII characters, new for every generation.
    * @param prefer `wait=N` waits up to N seconds (at most 60) for the generation to end.

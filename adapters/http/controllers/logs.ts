@@ -11,7 +11,7 @@ export class LogsController {
   constructor(private readonly deps: Pick<HttpDeps, "usage">) {}
 
   /**
-   * The account's requests of the last 30 days, newest first. They follow within a second of their answer.
+   * The account's requests of the last 30 days, newest first. A request appears within a second of its response.
    * @summary Recent request logs
    * @param limit Most entries to return, 1 to 100; 50 by default.
    * @isInt limit must be an integer

@@ -14,14 +14,14 @@ export class UsageController {
   /**
    * What the account's requests of the last 30 days were, and what they cost. Filters combine.
    *
-   * Credits are exact at any moment. Requests themselves follow within a second of their answer.
+   * Credits are exact at any moment. A request appears within a second of its response.
    * @summary Usage summary and events
    * @param from Requests that arrived at this moment or later. What is older than 30 days is not kept.
    * @param to Requests that arrived before this moment.
    * @param client Label of the calling integration: the field `client` of a generation, the header `X-Client`
    *   elsewhere.
    * @param endpoint Template of the path.
-   * @param status HTTP status of the answer.
+   * @param status HTTP status of the response.
    * @isInt status must be an integer
    * @minimum status 100 must be 100 to 599
    * @maximum status 599 must be 100 to 599

@@ -29,7 +29,7 @@ export interface WebhookEndpointRequest {
   url: string;
 }
 
-/** What is to change; what is left out stays. */
+/** The changes; members that are left out stay. */
 export interface WebhookEndpointChanges {
   /** A public HTTPS address, at most 2,048 characters. */
   url?: string;

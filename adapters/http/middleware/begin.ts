@@ -5,10 +5,10 @@ import type { Lifecycle } from "../lifecycle.js";
 import type { HttpDeps } from "../deps.js";
 import { json } from "../send.js";
 
-/** The first thing that happens to a request: it gets its id, and its answer the headers that all answers have. */
-export function begin(parts: HttpDeps, lifecycle: Lifecycle): RequestHandler {
+/** Runs first: gives the request its id, and its response the headers that all responses have. */
+export function begin(deps: HttpDeps, lifecycle: Lifecycle): RequestHandler {
   return (request, response, next) => {
-    const context = new RequestContext(parts, lifecycle, request, response);
+    const context = new RequestContext(deps, lifecycle, request, response);
     response.setHeader("X-Request-Id", context.requestId);
     response.setHeader("Cache-Control", "no-store");
     response.setHeader("X-Content-Type-Options", "nosniff");

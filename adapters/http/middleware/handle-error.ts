@@ -13,8 +13,8 @@ import { limitedInstead } from "../rate-limits.js";
 import { sendJson } from "../send.js";
 
 /**
- * Answers every error, in one envelope. What is no error of the catalogue is a fault of ours: shown without a word on
- * what it was, and logged.
+ * Responds to every error in one envelope. An error outside the catalogue is a fault of this server: it is logged, and
+ * the response does not describe it.
  */
 export async function handleError(
   thrown: unknown,
@@ -37,7 +37,7 @@ export async function handleError(
   refuse(request, response, toShownError(await limitedInstead(context, response, known)));
 }
 
-/** Answers with the envelope of an error. Outside /api a `status` may say more than the code's own. */
+/** Responds with the envelope of an error. Outside /api a `status` may say more than the code's own. */
 export function refuse(
   request: IncomingMessage,
   response: Response,

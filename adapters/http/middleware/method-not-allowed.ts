@@ -1,7 +1,9 @@
 import type { Router } from "express";
 import { MethodNotAllowedError } from "../../../core/errors.js";
 
-/** Answers OPTIONS with 204 and every other method that a path does not take with 405; both name those it takes. */
+/**
+ * Responds to OPTIONS with 204 and to every method that a path does not allow with 405; both name the allowed methods.
+ */
 export function methodNotAllowed(router: Router): void {
   const methodsByPath = new Map<string, Set<string>>();
   for (const { route } of router.stack) {

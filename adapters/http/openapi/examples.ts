@@ -194,5 +194,5 @@ export const WEBHOOK_ENDPOINT: WebhookEndpoint = {
   disabled_at: null,
 };
 
-/** Obviously invented: readers do not take it for a key in use. */
+/** Obviously invented, so that no reader takes it for a real key. */
 export const SIGNING_SECRET = "whsec_VGhpcyBpcyBhbiBleGFtcGxlIGluIHRoZSBkb2NzLg==";

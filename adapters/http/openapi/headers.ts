@@ -24,11 +24,11 @@ export const HEADERS: OpenApiDocument["components"]["headers"] = {
     example: "https://music.example.com/api/v1/generations/job_01m7ysy25j6pcsftb5nnfsysak",
   },
   "Idempotent-Replayed": {
-    description: "Present when this is the stored answer to an earlier request with the same Idempotency-Key.",
+    description: "Present when this is the stored response to an earlier request with the same Idempotency-Key.",
     schema: { type: "string", enum: ["true"] },
   },
   "Preference-Applied": {
-    description: "Present when the answer waited as asked (RFC 7240).",
+    description: "Present when the response waited as asked (RFC 7240).",
     schema: { type: "string" },
     example: "wait=30",
   },

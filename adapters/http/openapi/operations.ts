@@ -23,7 +23,7 @@ export interface ParameterNotes {
   readonly example: unknown;
 }
 
-/** Any endpoint can answer these. */
+/** Error responses of every endpoint. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   "authentication_required",
   "invalid_api_key",

@@ -35,33 +35,33 @@ const REDIRECT_SECONDS_MAX = 300;
 /**
  * Stored audio and images behind signed links, which need no API key: the link alone grants access until it expires.
  */
-export function audioFiles(router: Router, parts: HttpDeps): void {
+export function audioFiles(router: Router, deps: HttpDeps): void {
   router.get("/audio/*key", async (request, response) => {
     // Players on other pages may read what a link gives them.
     response.setHeader("Access-Control-Allow-Origin", "*");
     response.setHeader("Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Range, ETag");
     const key = request.params.key.join("/");
-    const link = await parts.audioUrls.check({ audioKey: key, parameters: request.query });
+    const link = await deps.audioUrls.check({ audioKey: key, parameters: request.query });
     if (link.state !== "valid") {
       const { status, message } = REFUSALS[link.state];
       return refuse(request, response, new NotFoundError(message), status);
     }
-    if (await parts.publicLinks.isSuspended(link.audioKey)) throw new NotFoundError();
+    if (await deps.publicLinks.isSuspended(link.audioKey)) throw new NotFoundError();
     const expiresAt = Number(request.query["expires"]) * 1000;
-    const leftSeconds = Math.max(0, Math.floor((expiresAt - parts.clock.now()) / 1000));
+    const leftSeconds = Math.max(0, Math.floor((expiresAt - deps.clock.now()) / 1000));
     const contentType = CONTENT_TYPES[key.slice(key.lastIndexOf(".") + 1)] ?? "application/octet-stream";
-    const { linkTo } = parts.audioStore;
-    // A link of the store is for GET alone; who only asks about the file is answered here.
+    const { linkTo } = deps.audioStore;
+    // A link of the store is for GET alone; HEAD gets its response from this server.
     if (linkTo !== undefined && request.method === "GET") {
-      const storeLink = { expiresAt: Math.min(expiresAt, parts.clock.now() + STORE_LINK_MS_MAX), contentType };
+      const storeLink = { expiresAt: Math.min(expiresAt, deps.clock.now() + STORE_LINK_MS_MAX), contentType };
       response.setHeader("Cache-Control", `private, max-age=${Math.min(leftSeconds, REDIRECT_SECONDS_MAX)}`);
       response.setHeader("Cross-Origin-Resource-Policy", "cross-origin");
       return response.redirect(302, await linkTo(link.audioKey, storeLink));
     }
-    const stored = await parts.audioStore.stat(link.audioKey);
+    const stored = await deps.audioStore.stat(link.audioKey);
     if (stored === null) throw new NotFoundError();
     response.setHeader("Cache-Control", `private, max-age=${leftSeconds}`);
     response.setHeader("Content-Type", contentType);
-    await sendStoredFile(request, response, parts, key, stored);
+    await sendStoredFile(request, response, deps, key, stored);
   });
 }

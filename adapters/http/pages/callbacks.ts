@@ -12,18 +12,18 @@ const BODY_LIMIT_BYTES = 1024 * 1024;
  * report is stored, before a worker reads it. A body parser of an app around this one would take away the raw bytes
  * that signatures are made over: mount the router before it.
  */
-export function callbackPages(router: Router, parts: HttpDeps): void {
+export function callbackPages(router: Router, deps: HttpDeps): void {
   const received = JSON.stringify({ received: true });
   router.post("/callbacks/:provider/:job/:token", async (request, response) => {
     const { provider, job, token } = request.params;
-    if (!(await parts.receiveCallback.isAddress(provider, job, token))) {
+    if (!(await deps.receiveCallback.isAddress(provider, job, token))) {
       // Without a valid address the body is not read: the connection ends with the response.
       response.setHeader("Connection", "close");
       throw new NotFoundError();
     }
     const body = await rawBody(request);
     if (body === null) return;
-    await parts.receiveCallback.receive({
+    await deps.receiveCallback.receive({
       providerId: provider,
       jobId: job,
       token,

@@ -42,7 +42,7 @@ const PAGE = `<!doctype html>
  */
 const PAGE_SCRIPT = `"use strict";
 fetch("openapi.json")
-  .then((answer) => answer.json())
+  .then((response) => response.json())
   .then((spec) => {
     spec.servers = [{ url: new URL(".", document.baseURI).href.replace(/\\/$/, "") }];
     SwaggerUIBundle({

@@ -13,15 +13,15 @@ class NotReadyError extends ServiceUnavailableError {
 }
 
 /**
- * `GET /healthz`: the process is up. `GET /readyz`: storage, queue and whatever else it needs is fine. `GET /metrics`,
+ * `GET /healthz`: the process is up. `GET /readyz`: storage, queue and all other dependencies work. `GET /metrics`,
  * where there are any.
  */
-export function statusPages(router: Router, parts: HttpDeps): void {
-  const { metricsPage } = parts;
+export function statusPages(router: Router, deps: HttpDeps): void {
+  const { metricsPage } = deps;
   const fine = JSON.stringify({ status: "ok" });
   router.get("/healthz", (_request, response) => sendJson(response, 200, fine));
   router.get("/readyz", async (_request, response) => {
-    const notReady = await parts.readiness();
+    const notReady = await deps.readiness();
     if (notReady.length > 0) throw new NotReadyError(notReady);
     sendJson(response, 200, fine);
   });

@@ -16,7 +16,7 @@ import { type ByteRange, requestedRange } from "./byte-range.js";
 export async function sendStoredFile(
   request: IncomingMessage,
   response: Response,
-  parts: Pick<HttpDeps, "audioStore">,
+  deps: Pick<HttpDeps, "audioStore">,
   key: string,
   stored: StoredAudio,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function sendStoredFile(
   response.setHeader("Content-Length", bytes.end - bytes.start + 1);
   if (range !== "whole") response.setHeader("Content-Range", `bytes ${bytes.start}-${bytes.end}/${stored.sizeBytes}`);
   if (request.method === "HEAD" || stored.sizeBytes === 0) response.end();
-  else await stream(request, response, parts.audioStore.read(key, bytes));
+  else await stream(request, response, deps.audioStore.read(key, bytes));
 }
 
 async function stream(request: IncomingMessage, response: Response, source: AsyncIterable<Uint8Array>): Promise<void> {

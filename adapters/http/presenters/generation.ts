@@ -6,7 +6,7 @@ import { presentTrack, type Track, type TrackLinks } from "./track.js";
 /** `completed` and `failed` are final. */
 export type JobStatus = "queued" | "processing" | "completed" | "failed";
 
-/** A generation as its creation answers it. */
+/** A generation as the response to its creation shows it. */
 export interface AcceptedGeneration {
   /** The id of the generation, and of its job. */
   id: string;
@@ -65,7 +65,7 @@ export function presentAccepted(job: Job, publicUrl: string): AcceptedGeneration
   };
 }
 
-/** Answers to requests without options are as they were before there were any. */
+/** Only requests with options have the member, so that responses to others keep the form of before options existed. */
 export function presentGivenOptions({ request: { options } }: Job): Pick<Generation, "options"> {
   return Object.keys(options).length === 0 ? {} : { options };
 }

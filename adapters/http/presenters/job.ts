@@ -6,7 +6,7 @@ import { type GivenReference, type JobStatus, presentGivenOptions, presentGivenR
 import { seconds, timestamp } from "./time.js";
 import type { LinkSigner } from "./track.js";
 
-/** A file that a job made. */
+/** A file that a job created. */
 export interface JobOutput {
   type: "track" | "stem";
   /** `full`, `vocals`, `instrumental`, `drums`, `bass`, `other`, or the provider's own word. */

@@ -8,7 +8,7 @@ export interface LogEntry {
   method: string;
   path: string;
   /**
-   * 499 when the caller went away before it was answered.
+   * 499 when the caller disconnected before the response.
    * @isInt
    */
   status_code: number;
@@ -23,7 +23,7 @@ export interface LogEntry {
    * @isInt
    */
   response_bytes: number | null;
-  /** The job that the request made, replayed or read. */
+  /** The job that the request created, replayed or read. */
   job_id: string | null;
   /**
    * When it arrived; the first of them.

@@ -31,7 +31,7 @@ export interface ModelReference {
    * @isInt
    */
   credit_cost: number;
-  /** `own`: only tracks that this provider made. */
+  /** `own`: only tracks that this provider created. */
   sources: "any" | "own";
   /** Types of file; left out where all are taken. */
   content_types?: string[];

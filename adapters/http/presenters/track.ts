@@ -5,7 +5,7 @@ import { assetOf, type Track as LibraryTrack, type TrackAsset } from "../../../c
 import type { LyricsWord as StoredWord } from "../../../core/ports/music-provider.js";
 import { seconds } from "./time.js";
 
-/** Signs the links in an answer. */
+/** Signs the links in a response. */
 export type LinkSigner = Pick<AudioUrls, "sign">;
 
 /** Makes the links of a track. */
@@ -27,7 +27,7 @@ export interface Track {
   /** Seconds, with at most 3 decimals. */
   duration: number | null;
   /**
-   * The audio; answers Range requests.
+   * The audio; supports Range requests.
    * @format uri
    */
   play_url: string | null;
@@ -71,7 +71,7 @@ export interface SingleTrack extends Track {
   lyrics?: Lyrics;
 }
 
-/** A track whose provider gave no lyrics is as it is in lists. */
+/** A track without lyrics has the same form as in lists. */
 export function presentSingleTrack({ track, lyrics }: TrackWithLyrics, links: TrackLinks): SingleTrack {
   if (lyrics === null) return presentTrack(track, links);
   const { text, words } = lyrics;

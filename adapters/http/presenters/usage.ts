@@ -23,7 +23,7 @@ export interface UsageSummary {
    */
   credits_refunded: number;
   /**
-   * Those answered with a status of 400 and above.
+   * Those with a status of 400 and above.
    * @isInt
    */
   failed_requests: number;

@@ -27,7 +27,7 @@ interface QueueReport {
 export interface PolicyCheckOptions {
   readonly broker: Broker;
   readonly queues: readonly string[];
-  /** Where the management API answers. */
+  /** Where the management API listens. */
   readonly url?: string;
   /** For the management API: the guarded one, which config has. */
   readonly fetch: typeof fetch;

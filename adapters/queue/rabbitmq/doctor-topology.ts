@@ -4,7 +4,7 @@ import type { Broker } from "./broker-url.js";
 import { declareExchanges, declareQueue, DELIVERY_LIMIT, type Topology, TopologyError } from "./topology.js";
 import { LATE, within } from "./waiting.js";
 
-/** How long the broker may take for one thing. */
+/** How long the broker may take for one request. */
 const RESPONSE_MAX_MS = 5_000;
 
 const ACCESS_REFUSED = 403;
@@ -12,7 +12,7 @@ const ACCESS_REFUSED = 403;
 /** Of no provider: their ids have no blank. */
 const UNROUTABLE = "no provider";
 
-/** Declares the exchanges and the queue of dead letters, which also checks what is there, argument by argument. */
+/** Declares the exchanges and the queue of dead letters, which also checks existing ones, argument by argument. */
 export function checkExchanges(model: ChannelModel, broker: Broker, topology: Topology): Promise<CheckResult> {
   const name = "rabbitmq exchanges";
   return checked(name, broker, async () => {

@@ -11,10 +11,10 @@ import { within } from "./waiting.js";
 export interface RabbitmqDoctorOptions {
   /** As in `queue.url`. */
   readonly url: string;
-  /** Whose queues are looked at. */
+  /** The providers whose queues are checked. */
   readonly providerIds: readonly string[];
   readonly tls?: TlsOptions;
-  /** Where the management API would answer; by default on the broker's host at its usual port. */
+  /** Where the management API listens, if it is enabled; by default on the broker's host at its usual port. */
   readonly managementUrl?: string;
   /** For the management API. */
   readonly fetch: typeof fetch;
@@ -28,8 +28,8 @@ const CONNECTION = "rabbitmq connection";
 const CLOSE_MAX_MS = 1_000;
 
 /**
- * Looks at the broker as our connections meet it. Exchanges and queues that are missing are made, as a start would make
- * them.
+ * Checks the broker with the connection options of the app. It declares missing exchanges and queues, as a start would
+ * declare them.
  */
 export async function checkRabbitmq({
   url,

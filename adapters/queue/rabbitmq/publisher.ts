@@ -119,7 +119,7 @@ export class Publisher {
     const { jobs } = this.deps.topology;
     const number = (this.sent += 1);
     try {
-      // A full write buffer (false) needs no waiting: the bound on what is unconfirmed bounds the buffer as well.
+      // A full write buffer (false) needs no waiting: the bound on unconfirmed messages bounds the buffer as well.
       channel.publish(
         jobs,
         notification.providerId,

@@ -50,7 +50,7 @@ export class MemoryRateLimiter implements RateLimiter {
   giveBack(subject: string, rules: readonly WindowRule[]): void {
     for (const rule of rules) {
       const counter = counterFor(this.subjects.get(subject), rule);
-      // A window that has ended stays so, whatever its count.
+      // A window that has ended stays so, with any count.
       if (counter !== undefined) counter.state = { ...counter.state, count: Math.max(0, counter.state.count - 1) };
     }
   }

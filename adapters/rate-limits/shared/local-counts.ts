@@ -29,7 +29,7 @@ export interface Claim {
 
 /** What this process knows of one subject's windows. */
 export class LocalCounts {
-  /** Whether the shared counts were ever read: until then there is nothing to go by. */
+  /** Whether the shared counts were ever read: until then no shared count is known. */
   isKnown = false;
   private windows: LocalWindow[] = [];
 
@@ -58,8 +58,8 @@ export class LocalCounts {
   }
 
   /**
-   * Decides as far as may be done without asking: refuses what has no room, and counts little by itself. Null: the
-   * others must be asked.
+   * Decides as far as may be done without asking: refuses requests without capacity, and counts few by itself. Null:
+   * the others must be asked.
    */
   decideWithinShare(rules: readonly WindowRule[], now: number): RateDecision | null {
     if (!this.isKnown) return null;

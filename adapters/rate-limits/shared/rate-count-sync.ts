@@ -27,7 +27,7 @@ export interface RateCountSyncOptions {
 
 interface PendingRequest {
   readonly counts: LocalCounts;
-  /** Null for one who only wants to know the shared counts. */
+  /** Null for a request that only reads the shared counts. */
   readonly rules: readonly WindowRule[] | null;
   isResponded: boolean;
   resolve(decision: RateDecision | null): void;
@@ -40,7 +40,7 @@ interface BatchEntry {
   readonly pendingRequests: readonly PendingRequest[];
 }
 
-/** `alone`: the storage is not tried for a while. `probing`: the next request tries it again. */
+/** `alone`: no request calls the storage for a while. `probing`: the next request calls it again. */
 type State = "shared" | "alone" | "probing";
 
 /**

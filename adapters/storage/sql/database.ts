@@ -27,7 +27,7 @@ export interface DatabaseOptions {
   readonly url: string;
   readonly logger: Logger;
   /**
-   * How long one try waits for a lock that another transaction holds; the dialect's own by default. A unit of work
+   * How long one attempt waits for a lock that another transaction holds; the dialect's own by default. A unit of work
    * tries five times.
    */
   readonly lockWaitMs?: number;
@@ -99,8 +99,8 @@ export class KnexDatabase {
   }
 
   /**
-   * Applies what is pending. Of several processes at once one does the work and the others wait. @returns what this one
-   * applied
+   * Applies pending migrations. Of several processes at once, one does the work and the others wait. @returns what this
+   * one applied
    */
   async migrate(): Promise<string[]> {
     if (!(await this.isPending())) return [];

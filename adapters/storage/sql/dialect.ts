@@ -74,7 +74,7 @@ export interface Dialect {
    */
   isUnavailable(error: unknown): boolean;
 
-  /** Opens both handles, making what is missing. @throws {Error} naming what cannot be opened */
+  /** Opens both handles, and creates missing files. @throws {Error} naming what cannot be opened */
   connect(target: string, options: ConnectOptions): Promise<Connections>;
 }
 

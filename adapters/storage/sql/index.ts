@@ -21,7 +21,7 @@ export { type DatabaseOptions, type KnexDatabase, openDatabase, type SchemaStatu
 export type { Stores };
 export { ThreadLeaseRenewal } from "./lease-renewal/lease-renewal-thread.js";
 
-/** @param ports for the waits between the tries of a transaction */
+/** @param ports for the waits between the attempts of a transaction */
 export function createStores(
   database: KnexDatabase,
   ports: { readonly clock: Clock; readonly random: Random },

@@ -33,7 +33,7 @@ export interface Table<Row extends object> {
 }
 
 /**
- * Runs SQL text, its `?` filled in from a list of values, where the caller stands: inside one transaction, or as single
+ * Runs SQL text, its `?` filled in from a list of values, in the caller's context: inside one transaction, or as single
  * reads. Texts are the same for all engines; how they travel (prepared and cached, several in one packet) is the
  * engine's business. Errors are the driver's own.
  */

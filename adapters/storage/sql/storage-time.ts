@@ -1,6 +1,6 @@
 import type { Session } from "./session.js";
 
-/** The clock of the server, whatever the clock of this machine says. */
+/** The clock of the server, not the clock of this machine. */
 export const MYSQL_TIME = "SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED) AS now_ms";
 /** The clock of the machine that all processes on one file share. */
 export const SQLITE_TIME = "SELECT CAST(ROUND(unixepoch('subsec') * 1000) AS INTEGER) AS now_ms";

@@ -56,7 +56,7 @@ export class Connection {
     this.goneListener = listener;
   }
 
-  /** Ends it, whatever is under way. */
+  /** Ends it, also during a request. */
   end(): void {
     // The client notices; it has no other socket, and gets none.
     this.socket.destroy();

@@ -43,7 +43,7 @@ export function retryAfterMs(value: string | null, now: number): number | null {
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
-/** The beginning of a body as it may be shown anywhere, whatever its bytes. */
+/** The beginning of a body made printable, of any bytes. */
 export function excerptOf(body: Buffer): string {
   if (body.length === 0) return "";
   const text = body.toString("utf8").replace(/\r\n?/g, "\n").replace(HARMFUL, "\ufffd");

@@ -199,7 +199,7 @@ function failed(failure: WebhookFailure, message: string, deadline: Deadline, ph
   };
 }
 
-/** Phases that are counted from the start of the try. */
+/** Phases that are counted from the start of the attempt. */
 function later({ dnsMs, connectMs, tlsMs }: ConnectPhases, byMs: number): ConnectPhases {
   const add = (ms: number | null): number | null => (ms === null ? null : ms + byMs);
   return { dnsMs: add(dnsMs), connectMs: add(connectMs), tlsMs: add(tlsMs) };

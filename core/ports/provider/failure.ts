@@ -1,4 +1,4 @@
-/** Why a provider could not do the work. The core's retry policy goes by this alone. */
+/** Why a provider could not do the work. The core's retry policy depends on this alone. */
 export type ProviderFailureKind =
   /**
    * It refused for now (overload, maintenance, no connection). Nothing was accepted. Retried, then sent to a fallback,
@@ -26,7 +26,10 @@ export type ProviderFailureKind =
   | "model_unavailable"
   /** It refused the content of this request for good. */
   | "content_rejected"
-  /** It does not take this request, whatever its content: a bug of the plugin's mapping, or a limit not declared. */
+  /**
+   * It refuses this request for another reason than its content: a bug of the plugin's mapping, or a limit not
+   * declared.
+   */
   | "invalid_input"
   /** It tried and failed, or it will never do this request. */
   | "failed"

@@ -9,8 +9,8 @@ export interface ProviderCost {
 }
 
 /**
- * Opaque to the core, stored as JSON; holds whatever later calls need, in 16 KiB at most. `accepted` with a larger one
- * counts as a submission of unknown outcome; a larger one that replaces another is left out, and the other stays.
+ * Opaque to the core, stored as JSON; holds the data that later calls need, in 16 KiB at most. `accepted` with a larger
+ * one counts as a submission of unknown outcome; a larger one that replaces another is left out, and the other stays.
  */
 export interface ProviderHandle {
   /** Raised when a plugin changes what `data` means. */
@@ -59,8 +59,8 @@ export interface CallbackRequest {
 }
 
 /**
- * A callback as it came in. Its address was checked: only who was given `callbackUrl` of this job can have sent it, or
- * seen it on the way.
+ * A callback as it came in. Its address was checked: only a sender that knows `callbackUrl` of this job can have sent
+ * it, or seen it on the way.
  */
 export interface ReceivedCallback {
   /** Names in lower case. */
@@ -71,9 +71,9 @@ export interface ReceivedCallback {
   readonly receivedAt: number;
   /**
    * What `submit` or a later poll left. When the submission's reply was lost it is `{ version: 0, data: {} }`: what a
-   * plugin can tell from the callback alone still counts, and anything else may be thrown or called a hint. A verified
-   * snapshot then carries the handle that `submit` would have left ({@link Running.handle}, {@link Completed.handle}),
-   * where it is known: with `running` the work counts as accepted and is polled.
+   * plugin can conclude from the callback alone still counts; for anything else it may throw or return a hint. A
+   * verified snapshot then carries the handle that `submit` would have left ({@link Running.handle},
+   * {@link Completed.handle}), where it is known: with `running` the work counts as accepted and is polled.
    */
   readonly handle: ProviderHandle;
   /** What was asked for, which a plugin may need when the handle was lost. Left out by a host of before this member. */

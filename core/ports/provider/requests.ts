@@ -6,7 +6,7 @@ import type { OptionValues } from "./request-options.js";
 interface AnyRequest {
   /** The same for every attempt of one job: pass it as the provider's idempotency key where there is one. */
   readonly jobId: string;
-  /** One per try: pass it as client reference or metadata where the provider can be searched by it. */
+  /** One per attempt: pass it as client reference or metadata where the provider can be searched by it. */
   readonly attemptId: string;
   /** Counts from 1. */
   readonly attempt: number;
@@ -65,7 +65,7 @@ export interface MusicReference {
 
 /** Asks for a track's parts. Already checked against the declared {@link SplitCapability}. */
 export interface SplitRequest extends AnyRequest {
-  /** `vocal_removal` wants `instrumental` and `vocals`; `stem_split` whatever stems the provider makes. */
+  /** `vocal_removal` wants `instrumental` and `vocals`; `stem_split` any stems of the provider. */
   readonly operation: "stem_split" | "vocal_removal";
   readonly source: SourceAudio;
 }

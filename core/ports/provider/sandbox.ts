@@ -28,7 +28,7 @@ export interface ProviderSandbox {
    * @returns what `task` returns
    * @throws {ProviderFailure} `failed`, naming the limits, when the process died or used more than it may;
    *   `unavailable` when it could not be started, the signal aborted or the sandbox was closed
-   * @throws whatever else `task` throws
+   * @throws any other error of `task`
    */
   run<Result>(task: (ask: AskSandbox) => Promise<Result>, signal: AbortSignal): Promise<Result>;
   /** Ends every process: tasks that run or wait are `unavailable`, and so is every later one. */

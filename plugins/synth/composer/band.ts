@@ -16,7 +16,7 @@ interface BandTrack {
   readonly brief: Brief;
   readonly form: Form;
   readonly spans: readonly HarmonicSpan[];
-  /** What all instruments play at the end. */
+  /** The chord that all instruments play at the end. */
   readonly ending: Chord;
   readonly grid: Grid;
   readonly seconds: number;
@@ -24,13 +24,13 @@ interface BandTrack {
   readonly sungBars: ReadonlySet<number>;
 }
 
-/** How an instrument stands in the mix. */
+/** Level and place of an instrument in the mix. */
 type Place = Pick<Part, "gain" | "pan" | "reverb" | "echo"> & { readonly isWide?: boolean };
 
-/** Ranges: MIDI notes around which chords and melodies lie. */
+/** Ranges: MIDI notes that are the centre of chords and melodies. */
 const CHORDS_CENTRE = 59;
 const PAD_CENTRE = 62;
-/** Guitars that are played twice, once for either side. */
+/** Guitars that are rendered twice, once for each side. */
 const DOUBLED = new Set<CompStyle>(["chug", "drive", "strum"]);
 const LOW_LEADS = new Set<InstrumentName>(["celloBass", "brass", "leadGuitar", "saxophone", "acidLead"]);
 const HIGH_LEADS = new Set<InstrumentName>(["musicBox", "bell", "flute", "vibraphone"]);

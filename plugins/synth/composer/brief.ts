@@ -7,9 +7,9 @@ import type { Key, Mode } from "./theory.js";
 import { MOODS } from "./moods.js";
 import { ACTIVITIES, INSTRUMENT_WORDS, TEMPOS } from "./words.js";
 
-/** The reading of a prompt; the composer has decided everything that the prompt leaves open. */
+/** The interpretation of a prompt; the composer has decided everything that the prompt leaves open. */
 export interface Brief {
-  /** Of prompt and lyrics, and of the seed where one is given. */
+  /** Hash of prompt and lyrics, and of the seed if there is one. */
   readonly seed: number;
   readonly genre: Genre;
   /** Tags of the words that were found. */
@@ -32,7 +32,7 @@ export interface Brief {
   readonly hasDrums: boolean;
   /** One instrument alone: its melody and its chords. */
   readonly isSolo: boolean;
-  /** Beats per minute were named, so they are kept to the beat. */
+  /** The prompt or an option gives the beats per minute, which are kept exactly. */
   readonly namesTempo: boolean;
 }
 
@@ -90,7 +90,7 @@ export function readBrief(prompt: string, lyrics: string | null, options: Compos
     genre.bpm[0] + (genre.bpm[1] - genre.bpm[0]) * clamp(0.5 + arousal * 0.5 + random.between(-0.25, 0.25), 0, 1);
   const namesTempo = Number.isFinite(namedBpm);
   const bpm = clamp(Math.round(namesTempo ? namedBpm : (wordBpm ?? fromGenre * factor)), BPM_MIN, BPM_MAX);
-  // Drawn also where the key is given, so that what is drawn after it stays the same.
+  // Drawn also if the key is given, so that later draws stay the same.
   const wordedKey = readKey(text, genre, valence, moods.length > 0, random);
   const isAlone = /\b(?:solo|only|just|alone|unaccompanied)\b/u.test(text) && named.length > 0;
   const lacks = (word: string): boolean =>
@@ -130,7 +130,7 @@ export function readBrief(prompt: string, lyrics: string | null, options: Compos
   };
 }
 
-/** True where one of the words stands in the text by itself; `text` is lower case and padded with spaces. */
+/** True where one of the words is a whole word of the text; `text` is lower case and padded with spaces. */
 export function mentions(text: string, words: readonly string[]): boolean {
   return words.some((word) => {
     for (let index = text.indexOf(word); index >= 0; index = text.indexOf(word, index + 1)) {

@@ -196,7 +196,7 @@ interface CompTrack {
   readonly sections: readonly Section[];
   readonly spans: readonly HarmonicSpan[];
   readonly beatsPerBar: number;
-  /** MIDI note around which the chords lie. */
+  /** MIDI note at the centre of the chords. */
   readonly centre: number;
   /** Sections calmer than this are left out. */
   readonly from: number;

@@ -97,7 +97,7 @@ export function compose({ prompt, lyrics, seconds, sung, ...options }: Commissio
   };
 }
 
-/** Bars in which the singer is heard, so that the band leaves room. */
+/** Bars in which the singer sings, where the band plays less. */
 function sungBarsOf(song: Song | null): ReadonlySet<number> {
   const bars =
     song?.lines.flatMap(({ startBar, bars: count }) => Array.from({ length: count }, (_, index) => startBar + index)) ??

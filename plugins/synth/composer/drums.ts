@@ -42,7 +42,7 @@ type Pattern = Partial<Record<DrumSound, string>>;
 interface DrumPatterns {
   readonly verse: Pattern;
   readonly chorus: Pattern;
-  /** What falls silent in quiet sections; the rest goes on. */
+  /** The drums that pause in quiet sections. */
   readonly quiet: readonly DrumSound[];
 }
 

@@ -35,7 +35,7 @@ const PLANS: readonly (readonly SectionKind[])[] = [
   ["intro", "verse", "verse", "chorus", "verse", "chorus", "bridge", "chorus", "chorus", "outro"],
 ];
 
-/** Beats from the start to the final chord: whole bars where there is room for two, else whole beats. */
+/** Beats from the start to the final chord: whole bars if two fit, else whole beats. */
 export function beatsBeforeEnd(seconds: number, bpm: number, beatsPerBar: number): number {
   const beats = Math.floor(((seconds - TAIL_SECONDS) * bpm) / 60);
   return beats < 2 * beatsPerBar ? Math.max(1, beats) : beats - (beats % beatsPerBar);

@@ -1,4 +1,4 @@
-/** Silence before the first beat, so that the fade at the very start takes nothing of its attack. */
+/** Silence before the first beat, so that the fade-in at the start does not soften its attack. */
 const LEAD_IN_SECONDS = 0.02;
 
 /** Turns musical time (beats from the start) into seconds, swing included. */

@@ -12,7 +12,7 @@ export interface Syllable {
   readonly text: string;
   readonly onset: Consonant | null;
   readonly vowel: Vowel;
-  /** Where the vowel moves at its end; the same for a plain one. */
+  /** The second vowel of a diphthong; the same vowel for a plain one. */
   readonly glide: Vowel;
   readonly coda: Consonant | null;
 }
@@ -24,7 +24,7 @@ export interface LyricSection {
   readonly lines: readonly LyricLine[];
 }
 
-/** A breath is needed after this many syllables, whatever the line says. */
+/** The singer breathes after this many syllables at the latest. */
 const LINE_MAX = 12;
 /** Of a prompt that is sung. */
 const WORDS_PER_LINE = 5;

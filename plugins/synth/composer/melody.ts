@@ -59,7 +59,7 @@ interface MelodyTrack {
   readonly endBeat: number;
   /** 0 sparse, 1 busy. */
   readonly business: number;
-  /** MIDI note around which the melody lies. */
+  /** MIDI note at the centre of the melody. */
   readonly centre: number;
   readonly plays: (section: Section) => boolean;
 }

@@ -36,8 +36,8 @@ export interface Song {
 const SYLLABLES_PER_SECOND = 7;
 
 /**
- * Lays out a song around its lyrics: two bars per line where there is time, else one; lines that still do not fit are
- * left out at the end, and where there is time to spare the parts come again.
+ * Lays out a song around its lyrics: two bars per line where there is time, else one; drops lines at the end that still
+ * do not fit, and repeats the parts where time is left.
  */
 export function planSong(lyrics: readonly LyricSection[], seconds: number, bpm: number, beatsPerBar: number): Song {
   const endBeat = beatsBeforeEnd(seconds, bpm, beatsPerBar);
@@ -76,14 +76,14 @@ export function planSong(lyrics: readonly LyricSection[], seconds: number, bpm: 
   return { form: { sections, endBeat }, lines };
 }
 
-/** The parts in order, over and over, as long as a whole line fits; at most four bars are left over. */
+/** Repeats the parts in order while a whole line fits; at most four bars remain. */
 function fillBars(lyrics: readonly LyricSection[], bars: number, barsPerLine: number): LyricSection[] {
   const parts: LyricSection[] = [];
   let left = bars;
   for (let index = 0; left >= barsPerLine; index += 1) {
     const part = lyrics[index % lyrics.length];
     if (part === undefined || (index >= lyrics.length && left < 2 * barsPerLine)) break;
-    // Rests between rounds keep a short lyric from being hammered home.
+    // Rests between rounds make a short lyric less repetitive.
     if (index > 0 && index % lyrics.length === 0 && left >= 12) {
       parts.push({ kind: "bridge", lines: [] });
       left -= barsPerLine;
@@ -100,7 +100,7 @@ interface VocalTrack {
   readonly spans: readonly HarmonicSpan[];
   readonly bpm: number;
   readonly beatsPerBar: number;
-  /** MIDI note around which the voice lies. */
+  /** MIDI note at the centre of the voice. */
   readonly centre: number;
 }
 
@@ -146,8 +146,8 @@ function singLine(
 }
 
 /**
- * Beats at which so many syllables begin: even, on the coarsest grid that has room, the last one early enough to be
- * held.
+ * Beats at which so many syllables begin: evenly spaced on the coarsest grid that fits them, the last one early enough
+ * to be held.
  */
 export function onsetsOf(count: number, beats: number): number[] {
   const hold = count > 1 ? Math.min(1.5, beats * 0.2) : 0;

@@ -72,7 +72,7 @@ export function nearestMidi(pitchClass: number, midi: number): number {
 export function voiceChord(chord: Chord, previous: readonly number[], centre: number): number[] {
   if (previous.length === 0) return chord.tones.map((tone) => nearestMidi(tone, centre)).sort(ascending);
   const middle = previous.reduce((sum, note) => sum + note, 0) / previous.length;
-  // Pulled gently back to the middle of its range, or a long track drifts away.
+  // Pulled back towards the middle of its range, so that a long track does not drift.
   const target = Math.round(0.7 * middle + 0.3 * centre);
   let best: number[] = [];
   let bestCost = Number.POSITIVE_INFINITY;

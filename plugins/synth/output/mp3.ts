@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { createEncoder } from "wasm-media-encoders";
 
 const FRAME_SAMPLES = 1_152;
-/** What LAME puts before the first sample, and what every decoder adds to that. */
+/** The delay of LAME before the first sample, and the delay that every decoder adds. */
 const ENCODER_DELAY = 576;
 const DECODER_DELAY = 529;
 const CODEC_DELAY = ENCODER_DELAY + DECODER_DELAY;
@@ -21,7 +21,7 @@ export type Mp3Bitrate = 96 | 192;
 let encoder: Promise<Encoder> | undefined;
 
 /**
- * Encodes one (mono) or two channels, values from -1 to 1, at a constant bit rate, with an Info frame that tells
+ * Encodes one (mono) or two channels, values from -1 to 1, at a constant bit rate, with an Info frame that gives
  * decoders the exact length. The last 52 to 1,203 samples are dropped and must be silent.
  */
 export async function encodeMp3(

@@ -1,6 +1,6 @@
 import { PAD_ENVELOPE, type InstrumentSpec } from "./instrument-spec.js";
 
-/** Level of a partial over its order, as a hammer at an eighth of the string leaves it. */
+/** Level of a partial by its order, for a hammer at an eighth of the string. */
 function hammered(count: number, softness: number, seconds: number): [number, number, number][] {
   return Array.from({ length: count }, (_, index): [number, number, number] => {
     const order = index + 1;

@@ -6,7 +6,7 @@ export const SEGMENT = 1 << 17;
 /** Longest single sound; what is longer is cut. */
 const LONGEST = 12 * SAMPLE_RATE;
 
-/** Where a mono sound goes, and how much of it. */
+/** The gains of a mono sound for left, right, reverb and echo. */
 export interface Placement {
   readonly left: number;
   readonly right: number;
@@ -24,8 +24,8 @@ export interface RoomSpec {
 }
 
 /**
- * One stem while it is mixed: a stretch of stereo sound and its effects. Sounds are added in order of their start; a
- * finished stretch is read from `left` and `right` and then left behind with `advance`.
+ * One stem while it is mixed: a segment of stereo sound and its effects. Callers add sounds in order of their start,
+ * read a finished segment from `left` and `right`, and call `advance`.
  */
 export class Bus {
   readonly left = new Float32Array(SEGMENT + LONGEST);
@@ -36,7 +36,7 @@ export class Bus {
   private readonly echo: Echo;
   private readonly dullers: readonly [StateFilter, StateFilter] | null;
   private usesEcho = false;
-  /** What many overlapping sounds of one place are gathered in before they are spread over the four above. */
+  /** Sums the many overlapping sounds of one placement before they are spread over the four buffers above. */
   private readonly gathered = new Map<Placement, Float32Array>();
   /** All samples from here on are silent. */
   private filled = SEGMENT;

@@ -1,7 +1,7 @@
 import type { DrumSound } from "../composer/drums.js";
 import { Noise, SAMPLE_RATE, StateFilter, sineOf, toSamples } from "./dsp.js";
 
-/** What makes the drums of one kit sound alike. */
+/** The common parameters of the drums of one kit. */
 interface KitSpec {
   /** Lowest pitch of the bass drum in hertz, its length in seconds and the loudness of its click. */
   readonly kick: readonly [hz: number, seconds: number, click: number];
@@ -219,7 +219,7 @@ function snare(hz: number, rattle: number, seconds: number, cutoffHz: number, no
   return out;
 }
 
-/** Three short bursts and a room. */
+/** Three short bursts and a reverb tail. */
 function clap(cutoffHz: number, noise: Noise): Float32Array {
   const out = new Float32Array(toSamples(0.26));
   const filter = new StateFilter();

@@ -28,7 +28,7 @@ export function toSamples(seconds: number): number {
   return Math.round(seconds * SAMPLE_RATE);
 }
 
-/** What a band-limited step adds around its edge; `phase` in turns, `step` the phase per sample (polyBLEP). */
+/** The correction around the edge of a band-limited step; `phase` in turns, `step` the phase per sample (polyBLEP). */
 export function polyBlep(phase: number, step: number): number {
   if (phase < step) {
     const t = phase / step;
@@ -49,7 +49,7 @@ export interface Envelope {
   readonly release: number;
 }
 
-/** Level of an envelope `time` seconds after the note began; it is let go after `gate` seconds. */
+/** Level of an envelope `time` seconds after the note began; the note is released after `gate` seconds. */
 export function envelopeAt({ attack, decay, sustain, release }: Envelope, time: number, gate: number): number {
   const held = Math.min(time, gate);
   const level = held < attack ? held / attack : sustain + (1 - sustain) * Math.exp((-3 * (held - attack)) / decay);
@@ -120,7 +120,7 @@ export class StateFilter {
     this.second = second;
   }
 
-  /** What the last `process` leaves above the cutoff. */
+  /** The part above the cutoff of the last `process`. */
   high(input: number): number {
     return input - this.damping * this.band - this.low;
   }

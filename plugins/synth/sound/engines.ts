@@ -55,7 +55,7 @@ export interface FmSpec {
   readonly envelope: Envelope;
 }
 
-/** Middle C, where the times of struck and plucked things hold. */
+/** Middle C, to which the decay times of struck and plucked instruments refer. */
 const REFERENCE_HZ = 261.6;
 
 export function renderModal(spec: ModalSpec, { hz, gate, velocity, seed }: Tone): Float32Array {
@@ -100,7 +100,7 @@ function addKnock(out: Float32Array, level: number, hz: number, seed: number): v
   }
 }
 
-/** Fades a note in over half a millisecond and out after it is let go. */
+/** Fades a note in over half a millisecond, and out after its release. */
 export function damp(out: Float32Array, gate: number, release: number): Float32Array {
   const start = Math.min(out.length, toSamples(gate));
   const fade = Math.min(out.length - start, toSamples(release));

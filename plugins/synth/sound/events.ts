@@ -15,7 +15,7 @@ export type StemName = "drums" | "bass" | "other" | "vocals";
 export interface SoundEvent {
   /** Sample at which it begins. */
   readonly at: number;
-  /** On top of what the sound brings along. */
+  /** A gain in addition to the sound's own level. */
   readonly gain: number;
   readonly placement: Placement;
   /** True where many overlapping events have the same placement object. */
@@ -30,7 +30,7 @@ const LENGTH_STEP = 512;
 const FORCE_CLASSES = 4;
 const DRUM_TAKES = 3;
 
-/** Everything that a stem consists of, in order of its start. */
+/** All events of a stem, in order of their start. */
 export function eventsOf(composition: Composition, stem: StemName): SoundEvent[] {
   const events = unsorted(composition, stem);
   return events.sort((a, b) => a.at - b.at);

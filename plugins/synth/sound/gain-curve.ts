@@ -81,7 +81,7 @@ function smooth(share: number): number {
   return share * share * (3 - 2 * share);
 }
 
-/** From what each stretch allows to a curve that stays below it, dips ahead of peaks and recovers slowly. */
+/** Turns the highest gain of each segment into a curve that stays below it, dips ahead of peaks and recovers slowly. */
 function shape(allowed: Float32Array): Float32Array {
   const points = new Float32Array(allowed.length);
   for (let point = 0; point < points.length; point += 1) {

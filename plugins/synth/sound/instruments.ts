@@ -23,7 +23,7 @@ export interface SoundedNote {
   readonly gain: number;
 }
 
-/** Cents by which the sides of a doubled instrument are apart, where it has no detune of its own. */
+/** Cents between the sides of a doubled instrument that has no detune of its own. */
 const DOUBLED_CENTS = 5;
 
 /**

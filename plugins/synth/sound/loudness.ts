@@ -9,7 +9,7 @@ const HIGH_PASS = [
 ] as const;
 
 const HOP = SAMPLE_RATE / 10;
-/** Blocks quieter than this, in LUFS, are no music; nor are those this far below the mean. */
+/** Blocks quieter than this, in LUFS, do not count as music; nor do those this far below the mean. */
 const ABSOLUTE_GATE = -70;
 const RELATIVE_GATE = -10;
 

@@ -48,7 +48,7 @@ export function mixDown(composition: Composition, keepStems: boolean): Mixdown {
   return { left, right, master, stems };
 }
 
-/** Where the top is taken off dusty genres, and off moods that want a dull sound. */
+/** The low-pass of dusty genres and of moods with a dull sound. */
 const DUSTY_HZ = 4_800;
 const DULL_HZ = 6_500;
 

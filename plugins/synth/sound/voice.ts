@@ -122,7 +122,7 @@ export function singLine(notes: readonly SungNote[], size: number, seed: number)
   return fadeEdges(out);
 }
 
-/** What mouth and throat do at a moment of a note. */
+/** The state of mouth and throat at a moment of a note. */
 function soundAt(
   note: SungNote,
   next: SungNote | undefined,

@@ -14,7 +14,7 @@ export interface Decoded extends Stretch {
  */
 const CHUNK_BYTES = 1 << 16;
 const CHUNK_FRAMES = 1 << 16;
-/** A file of floating point numbers may hold anything. */
+/** The largest valid sample: a file of floating point numbers may hold any value. */
 const SAMPLE_MAX = 4;
 
 /** What the decoders of eshaz/wasm-audio-decoders return. */
@@ -83,7 +83,7 @@ async function* unpack(format: Exclude<AudioFormat, "wav">, bytes: Uint8Array): 
     if (last !== undefined && hasSound(last)) yield toStereo(last.channelData, last.sampleRate);
   } catch (cause) {
     if (ProviderFailure.is(cause)) throw cause;
-    // What a decoder throws at a broken file is of no known kind.
+    // Decoders throw errors without a known kind at a broken file.
     throw new ProviderFailure("failed", `the ${format} file cannot be decoded: ${String(cause)}`, { cause });
   } finally {
     decoder.free();
@@ -102,7 +102,7 @@ function toStereo(channels: readonly Float32Array[], sampleRate: number): Decode
   return { left, right, sampleRate };
 }
 
-/** Takes back what no sample can be, in place. */
+/** Replaces values that are not valid samples, in place. */
 function tame(samples: Float32Array): void {
   for (let index = 0; index < samples.length; index += 1) {
     const value = samples[index] as number;

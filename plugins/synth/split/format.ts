@@ -1,6 +1,6 @@
 export type AudioFormat = "wav" | "mp3" | "flac" | "vorbis" | "opus";
 
-/** Where an MPEG frame is looked for. */
+/** How far an MPEG frame is searched for. */
 const PROBE_BYTES = 4_096;
 
 /** Detects a format by a file's first bytes; null when it cannot be read. */

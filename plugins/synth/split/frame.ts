@@ -1,11 +1,11 @@
 /** The spectrum of one moment of a stereo sound. */
 export interface Frame {
-  /** Left as the real part and right as the imaginary part went through one transform. */
+  /** The transform of left as the real part and right as the imaginary part. */
   readonly re: Float32Array;
   readonly im: Float32Array;
   /** Mean of both channels' power, per frequency. */
   readonly power: Float32Array;
-  /** What both channels have in common: the real part of left times conjugate of right, per frequency. */
+  /** The common part of both channels: the real part of left times conjugate of right, per frequency. */
   readonly common: Float32Array;
   /** Root of `power`. */
   readonly level: Float32Array;

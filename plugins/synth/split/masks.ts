@@ -2,11 +2,13 @@ import { binsOf } from "./frame.js";
 import type { Frame } from "./frame.js";
 import { NeighbourMedian, TimeMedian } from "./median.js";
 
-/** Frames that the median along time spans: some 0.4 s. What sounds longer than half of that is a tone. */
+/** Frames that the median along time spans: some 0.4 s. A sound longer than half of that is a tone. */
 const TONE_FRAMES = 17;
-/** The same for what is held, some 2 s: accompaniment more often than a voice. */
+/** The same for held tones, some 2 s: accompaniment more often than a voice. */
 const HELD_FRAMES = 89;
-/** Frequencies that the median across them spans, as hertz. What is as loud all over that range is a stroke. */
+/**
+ * Frequencies that the median across them spans, as hertz. A sound that is equally loud over that range is a stroke.
+ */
 const STROKE_HZ = 190;
 /** Frames before and after that help to measure how much both channels have in common. */
 const COMMON_REACH = 2;
@@ -14,12 +16,12 @@ const COMMON_REACH = 2;
 const STANDS_OUT = 2;
 /** The bass is below the first; none of it is above the second. */
 const BASS_HZ = [120, 220] as const;
-/** A voice has nothing that is worth the noise above the second; it gets less from the first on. */
+/** The voice gets less from the first on, and nothing above the second, where it has more noise than sound. */
 const VOICE_TOP_HZ = [9_000, 14_000] as const;
-/** How strictly what is not in the middle is kept out of the voice. */
+/** How strictly sounds outside the centre are excluded from the voice. */
 const CENTRE_SHARPNESS = 3;
 
-/** How much of each frequency of a frame goes to which stem, from 0 to 1; what is left over is the rest. */
+/** How much of each frequency of a frame goes to which stem, from 0 to 1; the remainder is the rest. */
 export class Masks {
   readonly drums: Float32Array;
   readonly bass: Float32Array;
@@ -54,14 +56,15 @@ export class Masks {
   }
 
   /**
-   * Goes on by one frame, silent ones before the beginning included. @param frameAt by distance in time from that frame
+   * Advances by one frame, including the silent ones before the beginning. @param frameAt by distance in time from that
+   * frame
    */
   advance(frameAt: (distance: number) => Frame): void {
     this.tones.advance((distance) => frameAt(distance).level);
     this.held?.advance((distance) => frameAt(distance).level);
   }
 
-  /** Weighs the frame that was gone on to. */
+  /** Computes the masks of the current frame. */
   weigh(frameAt: (distance: number) => Frame): void {
     const { level } = frameAt(0);
     const { drums, bass, vocals, strokes, tones, held } = this;
@@ -106,7 +109,7 @@ function shareOfStroke(stroke: number, tone: number, own: number): number {
   return share(stroke, Math.max(tone, own - STANDS_OUT * stroke));
 }
 
-/** How much of a power is wanted, where a rival has the rest (Wiener). */
+/** The share of one power in the sum of two (Wiener). */
 function share(wanted: number, rival: number): number {
   const power = wanted * wanted;
   return power > 0 ? power / (power + rival * rival) : 0;

@@ -10,7 +10,7 @@ export type SplitMessage =
   /** The stems are stored elsewhere: the process may free them. */
   | { readonly kind: "end" };
 
-/** A stem as it stands in the process. */
+/** A stem in the memory of the process. */
 export interface StemInProcess extends Omit<RenderedAsset, "bytes"> {
   readonly sizeBytes: number;
 }
@@ -21,5 +21,5 @@ export type SplitReply =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "failed"; readonly failure: ProviderFailureKind; readonly message: string };
 
-/** Of a stem in one reply. */
+/** The most bytes of a stem in one reply. */
 export const READ_BYTES = 4 * 1024 * 1024;

@@ -26,7 +26,7 @@ export class Separator {
   readonly hop: number;
   private readonly size: number;
   private readonly window: Float64Array;
-  /** The window once more, for what comes back from a transform. */
+  /** The window again, for the output of an inverse transform. */
   private readonly returnWindow: Float64Array;
   private readonly fourier: Fourier;
   private readonly masks: Masks;
@@ -72,7 +72,7 @@ export class Separator {
     }
   }
 
-  /** Lets silence follow until the last sample has come out. */
+  /** Feeds silence until the last sample has been written. */
   end(): void {
     const quiet = silence(this.hop - this.filled + (this.masks.lag + OVERLAP) * this.hop);
     this.add(quiet);
@@ -95,7 +95,7 @@ export class Separator {
     this.hops += 1;
   }
 
-  /** Adds the parts of one frame to those of its neighbours and gives out what is complete by then. */
+  /** Adds the parts of one frame to those of its neighbours and writes the samples that are complete. */
   private separate(number: number): void {
     const frameAt = (distance: number): Frame => this.frameAt(number + distance);
     this.masks.advance(frameAt);
@@ -127,7 +127,7 @@ export class Separator {
     }
   }
 
-  /** Weighs both channels alike. */
+  /** Applies one mask to both channels. */
   private take(frame: Frame, mask: Float32Array): void {
     const { size, re, im } = this;
     for (let index = 0; index < size; index += 1) {
@@ -137,7 +137,7 @@ export class Separator {
     }
   }
 
-  /** Weighs the mean of both channels, and gives it to both. */
+  /** Applies the mask to the mean of both channels, and adds the result to both. */
   private takeCentre(frame: Frame, mask: Float32Array): void {
     const { size, re, im } = this;
     for (let index = 0; index < size; index += 1) {

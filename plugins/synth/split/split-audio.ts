@@ -9,13 +9,13 @@ import { Separator } from "./separator.js";
 import type { Part, Stretch } from "./separator.js";
 import { stemAssets } from "./stem-assets.js";
 
-/** So that a high sample rate takes no more memory. */
+/** The limit in samples, so that a high sample rate needs no more memory. */
 const FRAMES_MAX = SPLIT_MAX_SECONDS * 48_000;
 const SAMPLE_RATE_MIN = 4_000;
 const SAMPLE_RATE_MAX = 192_000;
 const FULL_SCALE = 32_768;
 
-/** What the parts leave of the source, and what it is called. */
+/** The remainder of the source without the parts, and its label. */
 const PARTS = {
   stem_split: { parts: ["drums", "bass", "vocals"], rest: "other" },
   vocal_removal: { parts: ["vocals"], rest: "instrumental" },
@@ -48,7 +48,7 @@ export async function splitAudio({ operation, bytes }: SplitSpec): Promise<Rende
   return stemAssets(operation, files, frames / sampleRate);
 }
 
-/** Unpacks the whole file once, so that no memory is taken for what would be refused. */
+/** Decodes the whole file once to measure it, so that a refused file takes no memory. */
 async function measure(bytes: Uint8Array): Promise<Measured> {
   let frames = 0;
   let sampleRate = 0;

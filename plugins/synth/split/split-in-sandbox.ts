@@ -10,8 +10,8 @@ export const SPLIT_HANDLER = new URL(
 );
 
 /**
- * Splits any audio in a child process: it is decoded there, and only there. The file goes there as it is read, and
- * the stems come back in chunks, so that this process never holds more than the stems.
+ * Splits any audio in a child process: which alone decodes it. The file is sent as it is read, and the stems are
+ * returned in chunks, so that this process never holds more than the stems.
  *
  * @throws {ProviderFailure} as `splitAudio`, `readSource` and the sandbox do
  */

@@ -2,8 +2,7 @@ import type { RenderedAsset, SplitSpec } from "../job-spec.js";
 import type { WavFile } from "../output/wav.js";
 
 /**
- * Stems as files. One that is silent all along is left out, where something remains; a vocal removal has both of its
- * stems whatever is in them.
+ * Stems as files. Leaves out a silent stem if others remain; a vocal removal always has both of its stems.
  */
 export function stemAssets(
   operation: SplitSpec["operation"],

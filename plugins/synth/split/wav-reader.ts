@@ -12,7 +12,7 @@ interface WavFormat {
   read(view: DataView, offset: number): number;
 }
 
-/** Where a file keeps its samples. */
+/** The position of the samples in a file. */
 export interface WavSamples extends WavFormat {
   readonly offset: number;
   /** Whole ones, of all channels together. */
@@ -21,9 +21,9 @@ export interface WavSamples extends WavFormat {
 
 /**
  * Reads the header of a WAV or RF64 file of 8 to 32 bits or floating point. A length of the samples that was never
- * filled in, or that is longer than the file, is no hindrance.
+ * filled in, or that is longer than the file, is accepted.
  *
- * @throws {ProviderFailure} `failed` where the header makes no sense
+ * @throws {ProviderFailure} `failed` where the header is invalid
  */
 export function readWavHeader(bytes: Uint8Array): WavSamples {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -52,7 +52,7 @@ export function readWavHeader(bytes: Uint8Array): WavSamples {
 function readFormat(chunk: DataView): WavFormat {
   if (chunk.byteLength < 16) throw broken("its format is cut off");
   const given = chunk.getUint16(0, true);
-  // An extensible format says behind the usual fields what it is.
+  // An extensible format names its real format behind the usual fields.
   const kind = given === EXTENSIBLE && chunk.byteLength >= 26 ? chunk.getUint16(24, true) : given;
   const [channels, sampleRate, bits] = [chunk.getUint16(2, true), chunk.getUint32(4, true), chunk.getUint16(14, true)];
   const read = READERS[`${kind}/${bits}`];

@@ -111,7 +111,7 @@ describe("The command line", () => {
     expect(words).to.deep.equal([...new Set([...COMMANDS.map((command) => command.split(" ")[0]), "help"])]);
   });
 
-  it("tells its version", async () => {
+  it("prints its version", async () => {
     expect(await run(["--version"])).to.deep.equal({ code: 0, stdout: "1.2.3\n", stderr: "" });
   });
 
@@ -266,7 +266,7 @@ describe("The command line", () => {
     });
   });
 
-  it("tells operators why the storage is unavailable", async () => {
+  it("says why the storage is unavailable", async () => {
     const error = new ServiceUnavailableError(undefined, undefined, { cause: new Error("disk is full") });
     const { code, stderr } = await run(["models", "list"], { open: () => Promise.reject(error) });
     expect(code).to.equal(1);

@@ -188,7 +188,7 @@ describe("Lane", () => {
     expect(isIdle).to.equal(true);
   });
 
-  it("answers every command with its own result or its own failure, whichever of them spoil a group", async () => {
+  it("resolves every command with its own result or its own failure, whichever of them break a group", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.nat({ max: 99 }), { maxLength: 30 }),

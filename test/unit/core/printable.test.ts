@@ -26,7 +26,7 @@ describe("Printable text", () => {
     });
   }
 
-  it("leaves alone whatever can be seen", () => {
+  it("does not change visible characters", () => {
     for (const text of HARMLESS) expect([printable(text), printableLines(text)]).to.deep.equal([text, text]);
   });
 

@@ -67,7 +67,7 @@ describe("The doctor of this machine, by given facts", () => {
     ).to.deep.equal(["ok", "failed", "failed"]);
   });
 
-  it("tells a SQLite file that is held from one that is broken", () => {
+  it("distinguishes a locked SQLite file from a broken one", () => {
     expect(classifySqliteRefusal("/data/f", new Error("database is locked")).fix).to.equal(
       "End the process that holds it: `fuser /data/f` names it.",
     );

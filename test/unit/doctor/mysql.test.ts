@@ -40,7 +40,7 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
     expect(wrong()).to.deep.equal([]);
   });
 
-  it("takes MySQL from 8.0 and MariaDB from 10.6 on, and tells them apart", () => {
+  it("takes MySQL from 8.0 and MariaDB from 10.6 on, and distinguishes them", () => {
     const versionOf = (version: string): CheckResult | undefined =>
       check({}, { version }).find(({ name }) => name === "mysql version");
     for (const version of ["5.7.44-log", "10.5.27-MariaDB-1:10.5.27+maria~deb11", "10.4.34-MariaDB"]) {

@@ -52,7 +52,7 @@ describe("the doctor's look at providers", () => {
   const shown = (results: readonly CheckResult[]): (readonly [string, string, string])[] =>
     results.map(({ name, result, message }) => [name, result, message]);
 
-  it("says that a key is taken, and what credit is left where the provider tells", async () => {
+  it("says that a key is accepted, and what credit is left where the provider reports it", async () => {
     const found = await check(aPlugin("rich", finds({ amount: 12.5, unit: "USD" })), aPlugin("silent", finds(null)));
     expect(shown(found)).to.deep.equal([
       ["provider rich", "ok", "It takes the key, 12.5 USD left."],

@@ -40,25 +40,25 @@ const FILES = { script: linkTo(SCRIPT), style: linkTo(STYLE), icon: linkTo(SIGN)
  * the track is still shared is asked at each request, and nothing of it is kept by caches: what is taken back is gone
  * at once.
  */
-export function sharePages(router: Router, parts: HttpDeps): void {
+export function sharePages(router: Router, deps: HttpDeps): void {
   for (const file of [SCRIPT, STYLE, SIGN])
     router.get(`/share/${file.name}`, (request, response) => sendStatic(request, response, file));
 
   router.get("/share/:token", async (request, response) => {
     // The page's links are relative to an address without a slash at its end.
     if (request.path.endsWith("/")) return response.redirect(308, `../${encodeURIComponent(request.params.token)}`);
-    const track = await sharedTrack(parts, request.params.token);
+    const track = await sharedTrack(deps, request.params.token);
     response.setHeader("Content-Security-Policy", POLICY);
     setPrivacyHeaders(response);
     if (track === null) response.status(404);
     send(
       response,
       "text/html; charset=utf-8",
-      track === null ? notSharedPage(FILES) : trackPage(view(track, parts), FILES),
+      track === null ? notSharedPage(FILES) : trackPage(view(track, deps), FILES),
     );
   });
-  router.get("/share/:token/audio", (request, response) => sendAsset(request, response, parts, "mix"));
-  router.get("/share/:token/cover", (request, response) => sendAsset(request, response, parts, "cover"));
+  router.get("/share/:token/audio", (request, response) => sendAsset(request, response, deps, "mix"));
+  router.get("/share/:token/cover", (request, response) => sendAsset(request, response, deps, "cover"));
 }
 
 async function sharedTrack({ publicLinks }: HttpDeps, token: string): Promise<Track | null> {
@@ -68,16 +68,16 @@ async function sharedTrack({ publicLinks }: HttpDeps, token: string): Promise<Tr
 async function sendAsset(
   request: Request<{ token: string }>,
   response: Response,
-  parts: HttpDeps,
+  deps: HttpDeps,
   role: TrackAsset["role"],
 ): Promise<void> {
-  const track = await sharedTrack(parts, request.params.token);
+  const track = await sharedTrack(deps, request.params.token);
   const asset = track === null ? null : assetOf(track, role);
-  const stored = asset === null ? null : await parts.audioStore.stat(asset.audioKey);
+  const stored = asset === null ? null : await deps.audioStore.stat(asset.audioKey);
   if (asset === null || stored === null) throw new NotFoundError();
   response.setHeader("Content-Type", asset.contentType);
   setPrivacyHeaders(response);
-  await sendStoredFile(request, response, parts, asset.audioKey, stored);
+  await sendStoredFile(request, response, deps, asset.audioKey, stored);
 }
 
 function view(track: Track, { shareUrls }: HttpDeps): SharedTrackView {

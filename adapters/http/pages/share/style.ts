@@ -1,4 +1,4 @@
-/** The look of the page: light or dark as the reader has it, from a small phone up. */
+/** The style of the page: light or dark as the reader has it, from a small phone up. */
 export const PAGE_STYLE = `:root {
   color-scheme: light dark;
   --ground: #f3f1ee;

@@ -4,7 +4,7 @@ const BARS = 88;
 const BAR_STEP = 4;
 const HEIGHT = 64;
 const BAR_MIN = 3;
-/** Loud and quiet are drawn further apart than they are: most music is loud most of the time. */
+/** Stretches the range of loudness: most music is loud most of the time. */
 const CONTRAST = 1.8;
 
 /** A waveform as bars, for the page to colour and to stretch; without one, all bars are alike. */

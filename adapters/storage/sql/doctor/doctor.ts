@@ -34,7 +34,7 @@ const ENGINES: Readonly<Record<string, Engine>> = {
   },
 };
 
-/** Looks at the database as our connections meet it. Nothing is made or changed. */
+/** Checks the database with the connection options of the app. It creates and changes nothing. */
 export async function checkStorage({ url, logger }: StorageDoctorOptions): Promise<readonly CheckResult[]> {
   const scheme = url.slice(0, url.indexOf(":"));
   const target = url.slice(scheme.length + 1);

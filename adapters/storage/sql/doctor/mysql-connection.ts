@@ -22,7 +22,7 @@ export function placeOf(target: string): { readonly user: string; readonly serve
   };
 }
 
-/** Why no session could be had, or why it ended. */
+/** Why no session could be opened, or why it ended. */
 export function classifyRefusal(target: string, error: unknown): CheckResult {
   const { user, server, database } = placeOf(target);
   const { errno, code, message } = errorOf(error);

@@ -41,7 +41,7 @@ export async function checkPrivileges(session: Session): Promise<CheckResult> {
   return warning(name, message, `Run \`fermata migrate\` as another user, or as an administrator: ${grant}`);
 }
 
-/** Processes that migrate at once are kept apart by a lock of the server. */
+/** A lock of the server keeps two processes from migrating at once. */
 export async function checkLocks(session: Session): Promise<CheckResult> {
   const name = "mysql locks";
   const lock = "CONCAT('fermata doctor ', CONNECTION_ID())";

@@ -6,7 +6,7 @@ export interface MysqlServer {
   readonly version: string;
   /** `SHOW VARIABLES`: the session's values where it has its own. */
   readonly variables: ReadonlyMap<string, string>;
-  /** Connections that are open now, by whomever. */
+  /** Connections that are open now, of all clients. */
   readonly connections: number;
   /** Our tables that are kept by another engine than InnoDB. */
   readonly foreignTables: readonly string[];

@@ -12,7 +12,7 @@ const CONNECTIONS_MAX = POOL_MAX + 1;
 /** Where a rollback that does not happen costs credits. */
 const LEDGER = ["balances", "ledger_entries", "jobs", "idempotency_records"];
 
-/** @param target what stands behind `mysql:` in `storage.url` */
+/** @param target the part behind `mysql:` in `storage.url` */
 export function checkMysql(database: KnexDatabase, target: string): Promise<CheckResult[]> {
   const { user, server, database: name } = placeOf(target);
   return database.reading(async (session) => [

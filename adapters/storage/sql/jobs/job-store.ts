@@ -106,7 +106,7 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
 
   async claimJobs(request: ClaimRequest): Promise<ClaimedJob[]> {
     const due = request.phases.map((phase) => [request.providerId, phase, request.now]);
-    // The sweep asks each second: a look without any lock answers it while nothing is due.
+    // The sweep calls this each second: a query without locks returns early while no job is due.
     const anyDue = await this.database.reading((session) => session.allEach(ANY_DUE, due));
     if (anyDue.length === 0 || request.limit < 1) return [];
     return this.unitOfWork.inTransaction(async (tx) => {
@@ -209,7 +209,7 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
     return new Map(outputs.map(([jobId, ofJob]) => [jobId, ofJob.map(toOutput)]));
   }
 
-  /** How many waiting jobs may be claimed. Under a limit, the claims for one provider are made one after another. */
+  /** How many waiting jobs may be claimed. Under a limit, the claims for one provider run one after another. */
   private async capacityFor(
     session: Session,
     { providerId, phases, limit, now, maxInFlight = null }: ClaimRequest,

@@ -1,19 +1,19 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
 import type { LogFields, Logger } from "../../../../core/ports/logger.js";
 
-/** What the thread is started with. */
+/** The thread's options. */
 export interface HeartbeatOrder {
   /** As `storage.url` has it. */
   readonly url: string;
   readonly owner: ProcessId;
   readonly leaseMs: number;
-  /** What is kept already. */
+  /** The leases that are renewed already. */
   readonly leases: readonly (readonly [jobId: JobId, fence: number])[];
 }
 
 export type ToThread =
   | { readonly kind: "keep" | "forget"; readonly jobId: JobId; readonly fence: number }
-  /** The answer to a beat. */
+  /** The response to a beat. */
   | { readonly kind: "alive" }
   | { readonly kind: "close" };
 

@@ -45,7 +45,7 @@ port.on("message", (message: ToThread) => {
   else if (message.kind === "close") void close();
 });
 
-// They have waited for this thread to start, and who knows how long for the one before it to end.
+// They have waited for this thread to start, and possibly long for the previous one to end.
 renewal.resume(leases);
 
 /**

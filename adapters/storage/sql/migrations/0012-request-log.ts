@@ -47,7 +47,7 @@ export const requestLog: Migration = {
   },
 };
 
-/** Jobs from before: the arrival of their request was not noted, and is taken to be the moment they were made. */
+/** Jobs from before: the arrival of their request was not recorded, so it is taken from when they were created. */
 async function fillJobs(knex: Knex): Promise<void> {
   for (let last = ""; ;) {
     const rows = await knex<{ id: string; created_at: number; request: string }>("jobs")

@@ -11,7 +11,7 @@ export const providers: Migration = {
         name: "jobs_cancel_due",
       });
     });
-    // A job of before was never handed on: who served it is what was asked for.
+    // An earlier job was never moved to a fallback: its provider is the requested one.
     await knex("jobs")
       .whereNull("served_model_id")
       .update({ served_model_id: knex.ref("model_id") });

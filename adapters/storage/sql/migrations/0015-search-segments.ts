@@ -1,10 +1,10 @@
 import { addColumn, addIndex, createClustered, createTable, type Migration } from "./migration.js";
 
 const ITEM = ["shelf", "created_at", "item_id", "title", "label", "prompt", "tags"];
-/** Fewer items of a shelf are looked through faster than they are filed. */
+/** Fewer items of a partition are searched faster than they are indexed. */
 const MANY = 4_096;
 
-/** The index of searches lies in segments, which are written once, in place of a row for each word of each item. */
+/** The search index is stored in segments, which are written once, instead of in a row for each word of each item. */
 export const searchSegments: Migration = {
   name: "0015-search-segments",
   async up(knex, columns) {

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { addColumn, addIndex, type Migration } from "./migration.js";
 
-/** What the core put into a handle for a result that the provider had made at once. */
+/** What the core put into a handle for a result that the provider returned at once. */
 const DELIVERED = "fermata:delivered";
 /** The deadlines that were the defaults before attempts had their own, in milliseconds. */
 const RENDER_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { addColumn, type Migration } from "./migration.js";
 
-/** Callbacks name the attempt that their address was made for; those of before are about the job's open attempt. */
+/** Callbacks name the attempt that their URL was created for; earlier callbacks belong to the job's open attempt. */
 export const callbackAttempts: Migration = {
   name: "0019-callback-attempts",
   async up(knex, columns) {

@@ -19,7 +19,7 @@ export const audit: Migration = {
       table.index(["account_id", "number"], "audit_log_account");
       table.index(["action", "number"], "audit_log_action");
     });
-    // One row, which everybody who appends locks: the chain has one end.
+    // One row, which every append locks: the chain has one end.
     await createTable(knex, "audit_head", (table) => {
       columns.integer(table, "one").notNullable().primary();
       columns.integer(table, "number").notNullable();

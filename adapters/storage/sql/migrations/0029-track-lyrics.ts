@@ -1,6 +1,6 @@
 import { createTable, type Migration } from "./migration.js";
 
-/** What providers say that tracks sing, apart from the tracks: lists of tracks do not read it. */
+/** The lyrics that providers report, in a table of their own: lists of tracks do not read it. */
 export const trackLyrics: Migration = {
   name: "0029-track-lyrics",
   async up(knex, columns) {

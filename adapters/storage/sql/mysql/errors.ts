@@ -50,7 +50,7 @@ const CANNOT_CONNECT = new Set([
   "HANDSHAKE_NO_SSL_SUPPORT",
 ]);
 
-/** There is no connection to be had: nothing was begun. */
+/** No connection is available: nothing was begun. */
 export class NoConnectionError extends Error {
   override readonly name = "NoConnectionError";
 }
@@ -83,7 +83,7 @@ export function isConnectionLost(error: unknown): boolean {
 
 /**
  * The whole transaction may work when it runs again with the same ids. That includes a lost connection and a commit
- * without an answer: had it taken effect after all, the second run finds what the first one wrote.
+ * without a response: if it took effect, the second run finds what the first one wrote.
  */
 export function isLostRace(error: unknown): boolean {
   return (
@@ -97,7 +97,7 @@ export function isLostRace(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof NoConnectionError || error instanceof NoResponseError || isConnectionLost(error)) return true;
   if (hasNumber(error, CANNOT_SERVE) || hasNumber(error, READ_ONLY)) return true;
-  // Another try may win the race; a duplicate key is one for good.
+  // Another attempt may succeed; a duplicate key is final.
   if (hasNumber(error, LOST_RACE)) return (error as DriverError).errno !== 1062;
   const { code, name } = (error ?? {}) as DriverError;
   return name === "KnexTimeoutError" || (typeof code === "string" && CANNOT_CONNECT.has(code));

@@ -16,7 +16,7 @@ export const MYSQL_LIMITS = {
   pingMs: 350,
   /** After that a statement is late: it waits for a lock, or the server hangs. */
   lateMs: 350,
-  /** For greeting a newcomer, who is to find out. */
+  /** For the greeting of a new connection, which the probe checks. */
   probeMs: 350,
   /** For what is sent in one packet to a server that is there: more than the longest wait for a lock. */
   statementMs: 5_000,
@@ -27,7 +27,8 @@ export const MYSQL_LIMITS = {
 } as const;
 
 /**
- * The server ends what has said nothing for so long: a process that hangs in a transaction keeps its locks no longer.
+ * The server ends a session that was silent for so long: a process that hangs in a transaction keeps its locks no
+ * longer.
  */
 const SILENCE_SECONDS = 60;
 

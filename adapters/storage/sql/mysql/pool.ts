@@ -104,7 +104,7 @@ export class MysqlPool {
   }
 
   private async acquire(): Promise<PooledConnection> {
-    // Those who queued behind a caller that waited in vain would wait as long once more.
+    // Callers that queued behind one that waited in vain would wait as long again.
     if (performance.now() < this.failFastUntil)
       throw cannotConnect(new Error("another caller has just waited for one in vain"));
     if (this.isClosed) throw cannotConnect(new Error("it was closed"));

@@ -2,8 +2,8 @@ import { createRequire } from "node:module";
 import type { Knex } from "knex";
 
 // knex has no types for its clients, and its transactions begin DEFERRED: one that reads before it writes fails at once
-// with SQLITE_BUSY_SNAPSHOT when another process wrote in between, whatever busy_timeout says. Beginning IMMEDIATE
-// waits for its turn.
+// with SQLITE_BUSY_SNAPSHOT when another process wrote in between, with any busy_timeout. Beginning IMMEDIATE waits for
+// its turn.
 type Constructor = new (...parameters: unknown[]) => object;
 interface Query {
   query(connection: unknown, sql: string): unknown;

@@ -88,7 +88,7 @@ function rowsOf(dialect: UsesIndex, query: RequestQuery): Statement {
   return { text: `FROM request_log${index} WHERE ${conditions.join(" AND ")}`, values };
 }
 
-/** The filter whose index a query goes by. */
+/** The filter whose index a query uses. */
 function leadingFilter({ client, route, status }: RequestQuery): "client" | "route" | "status" | null {
   if (client !== undefined) return "client";
   if (route !== undefined) return "route";

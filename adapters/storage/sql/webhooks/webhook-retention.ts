@@ -27,8 +27,8 @@ export async function deleteOldEvents(
   ]);
   const eventIds = events.map(({ id }) => [id]);
   const deliveries = await session.allEach<{ readonly id: WebhookDeliveryId }>(DELIVERIES_OF_EVENT, eventIds);
-  // By their ids, ascending, as everybody locks them: through the index they were found by, two would wait for each
-  // other.
+  // By their ids, ascending, as every transaction locks them: through the index they were found by, two would wait for
+  // each other.
   const deliveryIds = deliveries
     .map(({ id }) => id)
     .sort()

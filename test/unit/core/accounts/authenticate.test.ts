@@ -110,7 +110,7 @@ describe("Authenticate", () => {
     expect(table.reads).to.equal(0);
   });
 
-  it("tells a revoked key from an invalid one", async () => {
+  it("distinguishes a revoked key from an invalid one", async () => {
     const { table, clock, authenticate } = setUp();
     table.give(TOKEN, { revokedAt: clock.now() });
     expect(await errorOf(authenticate.identify(`Bearer ${TOKEN}`))).to.be.instanceOf(RevokedApiKeyError);

@@ -101,7 +101,7 @@ describe("post", () => {
   });
 });
 
-describe("The ledger, whatever happens to an account,", () => {
+describe("The ledger, after any sequence of events of an account,", () => {
   it("adds up to its balance at every step, is never negative, and neither makes nor loses a credit", () => {
     fc.assert(
       fc.property(fc.array(anyCommand, { maxLength: 40 }), (commands) => {

@@ -46,7 +46,7 @@ function polling(provider: MusicProvider): NonNullable<MusicProvider["poll"]> {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("pollOf", () => {
-  it("asks with one request at a time, which takes along whatever has come due meanwhile", async () => {
+  it("polls with one request at a time, which includes all handles that have become due meanwhile", async () => {
     const batches = new Batches((task) =>
       task === "3" ? new ProviderFailure("gone", "no such task") : { ...RUNNING, nextPollMs: Number(task) },
     );

@@ -66,7 +66,7 @@ describe("fingerprint", () => {
     expect(one.body).to.equal(other.body);
   });
 
-  it("is made of SHA-256 digests that stay the same from version to version", () => {
+  it("consists of SHA-256 digests that stay the same from version to version", () => {
     expect(of('{"prompt":"rain","metadata":{"order":7}}')).to.deep.equal({
       shape: new NodeDigest().sha256(
         '["POST /api/v1/generations"," object","/\\"metadata\\" object","/\\"prompt\\" string"]',

@@ -145,7 +145,7 @@ describe("decideAcceptance", () => {
       ]);
     });
 
-    it("keeps the keys, credits and slots of accounts apart", () => {
+    it("separates the keys, credits and slots of accounts", () => {
       const [rich, poor] = [aBalance({ monthly: 100 }), aBalance({ monthly: 4 })];
       const commands = [rich, poor, rich, poor].map(({ accountId }) =>
         anAcceptCommand(accountId, { idempotency: aGivenKey("k"), concurrencyLimit: 1 }),
@@ -185,7 +185,7 @@ describe("decideAcceptance", () => {
     const errorOf = (result: AcceptResult | undefined): FermataError | null =>
       result?.kind === "refused" ? result.error : null;
 
-    it("a replay, whatever else stands against the request", () => {
+    it("a replay, also where the request would be refused for another reason", () => {
       expect(decideOne({ idempotency: aGivenKey("used"), refusal })).to.deep.equal({ kind: "replayed", record: used });
     });
 

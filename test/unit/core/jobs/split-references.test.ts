@@ -10,7 +10,7 @@ describe("decideAcceptance of splits under a reference", () => {
   const { accountId } = balance;
   const trackId = anId("trk");
 
-  it("repeats the job that is there, whatever stands against a new one, and writes nothing", () => {
+  it("returns the existing job, also where a new one would be refused, and writes nothing", () => {
     const first = decideAcceptance([aSplitCommand(accountId, trackId, "order 17")], stateOf([balance]));
     const [job] = first.jobs as [Job];
     const ended: Job = { ...job, status: "failed", phase: "ended", creditsCharged: 0 };
@@ -53,7 +53,7 @@ describe("decideAcceptance of splits under a reference", () => {
     }
   });
 
-  it("keeps the references of accounts apart, and those that differ in a letter or a blank", () => {
+  it("separates the references of accounts, and those that differ in a letter or a blank", () => {
     const other = aBalance({ monthly: 100 });
     const references = ["a", "A", "a ", " a"].map((reference) => aSplitCommand(accountId, trackId, reference));
     const { results } = decideAcceptance(

@@ -107,7 +107,7 @@ describe("AudioUrls", () => {
       }
     });
 
-    it("says of an expired link that it is expired, whatever became of the track", async () => {
+    it("says of an expired link that it is expired, also where the track is gone", async () => {
       const setup = setUp();
       const link = setup.sign({ generation: 3 });
       setup.generation = 4;

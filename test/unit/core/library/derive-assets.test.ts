@@ -113,7 +113,7 @@ describe("DeriveAssets", () => {
     }
   });
 
-  it("leaves out what cannot be made out of the audio, and says so in the log", async () => {
+  it("leaves out an asset that cannot be derived from the audio, and logs it", async () => {
     const analyser = {
       analyse: () => Promise.reject(new AudioUnreadableError("broken")),
       close: () => Promise.resolve(),

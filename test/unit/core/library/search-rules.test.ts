@@ -31,7 +31,7 @@ describe("The rules of a search", () => {
     });
   });
 
-  it("take 200 characters of each text, whatever they are made of, and 16 words", () => {
+  it("take 200 characters of each text, of any script, and 16 words", () => {
     const notes = "🎵".repeat(200);
     expect(toSearch(VIEWER, { q: notes, mood: notes, activity: notes }).mood).to.equal(notes);
     expect(

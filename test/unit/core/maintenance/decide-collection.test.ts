@@ -32,7 +32,7 @@ describe("The fate of a stored file", () => {
     expect(fateOf(`${JOB}/stray.mp3`, "failed")).to.equal("orphaned");
   });
 
-  it("is to stay where a track or an output names exactly this key, whatever else is known of it", () => {
+  it("is to stay where a track or an output names exactly this key, in every state of its job", () => {
     for (const status of ["completed", "failed", "queued", null] as const)
       expect(fateOf(mix, status, { named: [mix] })).to.equal("named");
     expect(fateOf(`${mix}.bak`, "completed", { named: [mix] })).to.equal("orphaned");

@@ -112,7 +112,7 @@ describe("Catalogue", () => {
     ]);
   });
 
-  it("answers an unknown model by where it was named", () => {
+  it("refuses an unknown model with the error of the place that named it", () => {
     for (const id of ["synth/v3", "SYNTH/V1", "", "constructor"]) {
       expect(() => catalogue.get(id)).to.throw(ModelNotFoundError);
       expect(() => catalogue.requested(id)).to.throw(InvalidModelError);

@@ -50,7 +50,7 @@ describe("ProviderAvailability", () => {
     expect(await open().state("synth")).to.equal("closed");
   });
 
-  it("tells who opened the breaker, once", async () => {
+  it("reports the opening of the breaker once, to the caller that opened it", async () => {
     const availability = open();
     const opened = [
       await availability.recordFailure("synth"),

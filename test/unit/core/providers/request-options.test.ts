@@ -132,7 +132,7 @@ describe("Options of any declaration", () => {
     fc.assert(fc.property(declarations, (declared) => optionDeclarationIssues("o", declared).length === 0));
   });
 
-  it("get what fits them and nothing else, whatever is given", () => {
+  it("get the given values that fit them and nothing else", () => {
     fc.assert(
       fc.property(declarations, fc.dictionary(fc.oneof(names, fc.string()), anything), (declared, given) => {
         const model = { id: "owl/v1", requestOptions: declared };

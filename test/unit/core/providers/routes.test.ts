@@ -98,7 +98,7 @@ describe("Routes of a generation", () => {
     ]);
   });
 
-  it("tell whether a provider's jobs can go anywhere else", () => {
+  it("say whether a provider's jobs have a fallback", () => {
     const routes = routesOver([aProvider("a"), aProvider("b"), aProvider("d")], {
       fallbacks: { "a/v1": ["b/v1"] },
       splits: { stem_split: ["d"], vocal_removal: [] },

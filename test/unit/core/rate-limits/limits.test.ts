@@ -64,7 +64,7 @@ describe("Limits", () => {
     expect(exceeded?.details).to.deep.equal({ limit: 5, window_seconds: 86_400, retry_after_seconds: 86_400 - 300 });
   });
 
-  it("keep kinds and accounts apart", async () => {
+  it("count kinds and accounts separately", async () => {
     const { limits } = setUp();
     expect((await limits.consume(free, "generation")).exceeded).to.equal(null);
     expect((await limits.consume(free, "generation")).exceeded).to.be.instanceOf(RateLimitedError);

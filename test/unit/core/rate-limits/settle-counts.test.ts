@@ -93,7 +93,7 @@ describe("Settling the counts of a subject", () => {
     expect(settleCounts([minute(2, NOON + 11_000)], request, NOON).windows).to.deep.equal([minute(1, NOON)]);
   });
 
-  it("answers with what is on record to one who only asks", () => {
+  it("returns the recorded counts to a process that only reads", () => {
     expect(settleCounts([minute(2), day(4, NOON - 86_400_000)], nothing, NOON + 1)).to.deep.equal({
       windows: [minute(2)],
       changed: [],

@@ -67,7 +67,7 @@ describe("StoreFiles", () => {
     return outcome;
   }
 
-  it("stores under the fence of the delivery, whatever fence the job has by now", async () => {
+  it("stores under the fence of the delivery, also where the job has another fence by now", async () => {
     expect(await stored()).to.deep.equal({ ...STORED, outputs: [] });
     expect(tracks.fences).to.deep.equal([7]);
   });

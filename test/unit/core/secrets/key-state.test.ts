@@ -33,7 +33,7 @@ describe("The state of the secret keys", () => {
     expect(opened({ stored: null, firstKey: A, held: [B, A] })).to.deep.equal({ ...TWO, unnamed: A });
   });
 
-  it("refuses keys among which the current one is not, whatever else they are", () => {
+  it("refuses a set of keys without the current one", () => {
     for (const held of [[B], [B, C]]) expect(opened({ held })).to.include("Set that key again");
     expect(opened({ stored: TWO, held: [A] })).to.include("Set that key again");
     expect(opened({ held: [] })).to.equal("There is no secret key.");

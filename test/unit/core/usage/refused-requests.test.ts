@@ -26,7 +26,7 @@ describe("Refused requests", () => {
     expect(counts()).to.deep.equal([500]);
   });
 
-  it("are counted apart by account, kind of limit and minute", () => {
+  it("are counted separately by account, kind of limit and minute", () => {
     const generation = { method: "POST", route: "/api/v1/generations" };
     const others: readonly Partial<LoggedRequest>[] = [
       {},
@@ -61,7 +61,7 @@ describe("Refused requests", () => {
     expect(requests.isWritten).to.equal(true);
   });
 
-  it("of the minute before are still counted, when an answer took long", () => {
+  it("of the previous minute are still counted, when a response took long", () => {
     rowsOf(25);
     rowsOf(1, { createdAt: NOON + MINUTE_MS });
     expect(rowsOf(5)).to.equal(0);

@@ -172,7 +172,7 @@ describe("ProviderApi", () => {
     ).to.equal(200);
   });
 
-  it("tells status, words, wait and request id of a refusal", async () => {
+  it("reports status, text, wait and request id of a refusal", async () => {
     const response = text(`slow\n   down ${"x".repeat(400)}`, {
       status: 429,
       headers: { "retry-after": "1.5", "x-request-id": "r9" },
@@ -291,7 +291,7 @@ describe("ProviderApi", () => {
     expect([kind, fake.requests.length]).to.deep.equal(["failed", 1]);
   });
 
-  it("answers an empty body where there is none", async () => {
+  it("returns an empty body where there is none", async () => {
     const response = await post({ status: 204 });
     expect([response.status, response.text(), response.json()]).to.deep.equal([204, "", undefined]);
     expect(failureOf(response)).to.equal(null);

@@ -36,7 +36,7 @@ describe("handleCodec", () => {
     });
   }
 
-  it("tells the handle of a lost reply from a stored one", () => {
+  it("distinguishes the handle of a lost reply from a stored one", () => {
     expect([
       isLostReply({ version: 0, data: {} }),
       isLostReply(codec.write({ taskId: "t1", operation: "music" })),

@@ -72,7 +72,7 @@ describe("synth composer", () => {
     expect(notesOf(compose(order))).to.not.deep.equal(notesOf(compose({ ...order, prompt: "folk tales" })));
   });
 
-  it("stays in its key apart from leading notes and bass approaches", () => {
+  it("stays in its key except for leading notes and bass approaches", () => {
     const chunk = compose({ prompt: "pop in C major", lyrics: null, seconds: 30, sung: false });
     const scale: readonly number[] = MODES.major;
     const notes = notesOf(chunk);

@@ -24,7 +24,7 @@ export interface Condition {
   readonly places: readonly number[];
   /** Its postings say all: nothing of it was cut off. */
   readonly isWhole: boolean;
-  /** Where its mark stands in an item. */
+  /** Where an item stores its mark. */
   readonly columns: readonly (keyof ItemRow)[];
   readonly mark: string;
 }

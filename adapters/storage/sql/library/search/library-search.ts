@@ -12,7 +12,7 @@ import { SEGMENT_ITEMS } from "./positions.js";
 import { partitionsOf, tagMark } from "./rows.js";
 import type { Session } from "../../session.js";
 
-/** Sizes that a search goes by. Low ones make a few items as good as millions. */
+/** Sizes of a search. With low ones, tests need few items instead of millions. */
 export interface SearchLimits {
   /** Items of a segment. */
   readonly segment: number;

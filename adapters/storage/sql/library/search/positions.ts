@@ -39,7 +39,7 @@ export class Positions {
     return set;
   }
 
-  /** What stands in all of the sets, of which there is one at least. */
+  /** The intersection of the sets, of which there is at least one. */
   static common([first = new Positions(), ...others]: readonly Positions[]): Positions {
     const set = new Positions();
     set.words.set(first.words);
@@ -101,7 +101,7 @@ export function encodePlaces(places: readonly (readonly number[])[]): Buffer {
   return Buffer.concat([counts, ...lists]);
 }
 
-/** Adds what stands in some of the places to a set. */
+/** Adds the items at some of the places to a set. */
 export function addPlaces(set: Positions, encoded: Buffer, wanted: readonly number[]): void {
   let start = COUNT_BYTES * PLACES.length;
   for (let place = 0; place < PLACES.length; place++) {

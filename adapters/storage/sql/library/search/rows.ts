@@ -86,7 +86,7 @@ export const TAG_PLACES = { mood: "m", activity: "a" } as const;
 export type Kind = "tracks" | "playlists";
 
 /**
- * What some viewers see together: all that is public, or what is private to one account; null for what no viewer sees.
+ * A partition: all public items, or the private items of one account; null for items that no viewer sees.
  */
 export function partitionOf(
   kind: Kind,
@@ -97,7 +97,7 @@ export function partitionOf(
   return accountId === null ? null : prefix + accountId;
 }
 
-/** What this viewer sees. Nothing stands on both. */
+/** The partitions that this viewer sees. No item is in two of them. */
 export function partitionsOf(kind: Kind, viewer: AccountId): string[] {
   const [shared, own] = (["public", "private"] as const).map((visibility) =>
     partitionOf(kind, { visibility, accountId: viewer }),

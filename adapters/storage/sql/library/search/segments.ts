@@ -79,7 +79,8 @@ async function byTexts(session: Session, search: PartitionSearch, segments: read
 /**
  * Goes through the segments from the newest on.
  *
- * @param visit gets what of a segment is in each class and in none before; whatever it returns true for is the last
+ * @param visit gets what of a segment is in each class and in none before; the first for which it returns true is the
+ * last
  */
 async function forEachMatch(
   session: Session,

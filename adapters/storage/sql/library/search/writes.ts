@@ -35,7 +35,10 @@ const INDEX_ITEM = `UPDATE search_items SET slot = ? WHERE ${OF_ITEM}`;
 const FIND_DEAD = "SELECT dead FROM search_segments WHERE shelf = ? AND segment = ?";
 const MARK_DEAD = "UPDATE search_segments SET dead = ? WHERE shelf = ? AND segment = ?";
 const CLAIM = "SELECT id FROM search_upkeep WHERE id = 1";
-/** Who got the most is looked at first: after an import for many accounts, what is public would come last. */
+/**
+ * The partition with the most new items comes first: otherwise the public one would be last after an import for many
+ * accounts.
+ */
 const FIND_DUE = "SELECT shelf FROM search_due WHERE shelf > '' GROUP BY shelf ORDER BY COUNT(*) DESC, shelf LIMIT ?";
 const UNINDEXED_AT = "SELECT item_id FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT 1 OFFSET ?";
 const FORGET_DUE = "DELETE FROM search_due WHERE shelf = ?";
