@@ -1,5 +1,5 @@
 import type { Container } from "inversify";
-import { CONTROLLERS, createHttp, type Http, type HttpParts, type HttpSettings } from "../../adapters/http/index.js";
+import { CONTROLLERS, createHttp, type Http, type HttpDeps, type HttpSettings } from "../../adapters/http/index.js";
 import type { Core } from "../../core/create-core.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
@@ -16,26 +16,26 @@ export function bindHttp(
   server: ServerParts,
 ): Http {
   const controllers = { get: (Controller: (typeof CONTROLLERS)[number]) => container.get<object>(Controller) };
-  const parts = httpParts(core, ports, settings, { ...server, controllers });
-  container.bind(T.httpParts).toConstantValue(parts);
+  const deps = httpDeps(core, ports, settings, { ...server, controllers });
+  container.bind(T.httpDeps).toConstantValue(deps);
   for (const Controller of CONTROLLERS) {
     container
       .bind(Controller)
       .toResolvedValue((given: HttpDeps) => new Controller(given), [T.httpDeps])
       .inTransientScope();
   }
-  return createHttp(parts);
+  return createHttp(deps);
 }
 
 /** What only the process around the core knows. */
-export type ServerParts = Pick<HttpParts, "metrics" | "metricsPage" | "publicUrl" | "readiness">;
+export type ServerParts = Pick<HttpDeps, "metrics" | "metricsPage" | "publicUrl" | "readiness">;
 
-function httpParts(
+function httpDeps(
   core: Core,
   ports: CorePorts,
   settings: Settings,
-  server: ServerParts & Pick<HttpParts, "controllers">,
-): HttpParts {
+  server: ServerParts & Pick<HttpDeps, "controllers">,
+): HttpDeps {
   const { api } = core;
   return {
     ...server,

@@ -15,7 +15,7 @@ import type { RequestId } from "../ids.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../jobs/decide-acceptance.js";
 import type { Job, JobRequest } from "../jobs/job.js";
-import { newJob } from "../jobs/new-job.js";
+import { newJob } from "../jobs/decide-acceptance.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import { type Routes, openRoutes, type Route } from "../providers/routes.js";
 import type { Backlog } from "../providers/backlog.js";

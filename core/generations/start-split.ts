@@ -21,7 +21,7 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { Job, JobRequest, SplitKind } from "../jobs/job.js";
-import { newJob } from "../jobs/new-job.js";
+import { newJob } from "../jobs/decide-acceptance.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import { firstOpenRoute, type Route, type Routes } from "../providers/routes.js";
 

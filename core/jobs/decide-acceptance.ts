@@ -4,9 +4,9 @@ import { postReservation, reserve } from "../credits/reserve.js";
 import { FermataError, GenerationConcurrencyExceededError, OperationRefusedError } from "../errors.js";
 import type { Fingerprint, IdempotencyRecord, StoredResponse } from "../ports/idempotency-store.js";
 import { checkReplay } from "../idempotency/replay.js";
-import type { AccountId, JobId } from "../ids.js";
+import type { AccountId, JobId, RequestId } from "../ids.js";
 import type { JobReference } from "../ports/job-store.js";
-import type { Job } from "./job.js";
+import type { Job, JobKind, JobRequest, JobState } from "./job.js";
 import { assert } from "../assert.js";
 
 /** A job that asks to be accepted. Its ids are fixed before, so that a repeated decision makes the same job. */
@@ -52,6 +52,43 @@ export interface AcceptDecision {
   readonly jobs: readonly Job[];
   readonly records: readonly IdempotencyRecord[];
   readonly movements: readonly Movement[];
+}
+
+export interface NewJob {
+  readonly id: JobId;
+  readonly accountId: AccountId;
+  readonly kind: JobKind;
+  readonly modelId: string;
+  readonly request: JobRequest;
+  /** Who does it; null: no provider, and the job is refused for it. */
+  readonly route: Pick<JobState, "providerId" | "servedModelId" | "operation"> | null;
+  readonly reference: string | null;
+  readonly requestId: RequestId | null;
+  readonly requestedAt: number | null;
+  readonly createdAt: number;
+}
+
+/** A job that waits for its first worker. */
+export function newJob({ route, createdAt, ...given }: NewJob): AcceptCommand["job"] {
+  return {
+    ...given,
+    operation: route?.operation ?? "",
+    providerId: route?.providerId ?? "",
+    servedModelId: route?.servedModelId ?? null,
+    status: "queued",
+    phase: "waiting",
+    attempt: 0,
+    refusals: 0,
+    crashes: 0,
+    collectionsBegun: 0,
+    fence: 0,
+    leaseOwner: null,
+    dueAt: createdAt,
+    error: null,
+    createdAt,
+    completedAt: null,
+    endedBy: null,
+  };
 }
 
 /** The reference that a command names; none for a generation. */

@@ -6,14 +6,27 @@ import type {
   StoredResponse,
 } from "../../../../core/ports/idempotency-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
-import {
-  IDEMPOTENCY_RECORDS,
-  type IdempotencyRow,
-  toIdempotencyRecord,
-  toIdempotencyRow,
-} from "./idempotency-table.js";
+import type { AccountId, JobId } from "../../../../core/ids.js";
 import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf, type SqlValue } from "../session.js";
+import { named, plain, type RowOf, table } from "../table.js";
+
+const IDEMPOTENCY_RECORDS = table(
+  "idempotency_records",
+  {
+    accountId: plain<AccountId>(),
+    keyHash: plain<string>(),
+    shape: named("shape_hash", plain<string>()),
+    body: named("body_hash", plain<string>()),
+    jobId: plain<JobId>(),
+    status: plain<number>(),
+    response: plain<string>(),
+    createdAt: plain<number>(),
+    expiresAt: plain<number>(),
+  },
+  ["accountId", "keyHash"],
+);
+type IdempotencyRow = RowOf<typeof IDEMPOTENCY_RECORDS>;
 
 const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ?
   AND expires_at > ?`;
@@ -53,4 +66,13 @@ export class KnexIdempotencyStore implements IdempotencyStore {
     ];
     return deleteFound(sessionOf(tx), [FIND_EXPIRED, [now, limit]], FREE_KEY, keyOf);
   }
+}
+
+function toIdempotencyRow({ response, ...record }: IdempotencyRecord): IdempotencyRow {
+  return IDEMPOTENCY_RECORDS.toRow({ ...record, status: response.status, response: response.body });
+}
+
+function toIdempotencyRecord(row: IdempotencyRow): IdempotencyRecord {
+  const { status, response, ...record } = IDEMPOTENCY_RECORDS.fromRow(row);
+  return { ...record, response: { status, body: response } };
 }
