@@ -1,4 +1,4 @@
-import type { CliHost, OperatorApp } from "../adapters/cli/host.js";
+import type { CliHost, OperatorApp, PluginReport } from "../adapters/cli/host.js";
 import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
 import { presentModel } from "../adapters/http/presenters/model.js";
@@ -33,14 +33,7 @@ export async function openOperatorApp(settings: Settings, logger: Logger, actor:
   return { app: operator, present };
 }
 
-function report({ definition, enabled, source }: LoadedPlugin): {
-  readonly id: string;
-  readonly label: string;
-  readonly enabled: boolean;
-  readonly source: string;
-  readonly port_version: number;
-  readonly models: readonly string[];
-} {
+function report({ definition, enabled, source }: LoadedPlugin): PluginReport {
   const { id, label, portVersion, models } = definition;
   return { id, label, enabled, source, port_version: portVersion, models: models.map((model) => model.id) };
 }

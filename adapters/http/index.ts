@@ -14,8 +14,6 @@ export type {
   ControllerClass,
   ControllerSource,
   HttpDeps,
-  // The older name, which embedding apps may import.
-  HttpDeps as HttpParts,
   HttpSettings,
   MetricsPage,
   TrustProxy,

@@ -13,8 +13,8 @@ const OWN_LIVES_MS = 14 * 86_400_000;
 
 /** The modes of every model, for tracks of at most so many seconds. */
 export function referencesUpTo(maxSeconds: number): ReferenceModes {
-  const any = { sources: "any", needsUrl: true, maxSeconds, takesStrength: true } as const;
-  return { extend: any, cover: any };
+  const anyTrack = { sources: "any", needsUrl: true, maxSeconds, takesStrength: true } as const;
+  return { extend: anyTrack, cover: anyTrack };
 }
 
 /** The route and the body of work from a track, without the fields of custom mode that every request has. */

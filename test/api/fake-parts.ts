@@ -3,7 +3,7 @@ import {
   createHttp,
   DEFAULT_CONNECTION_LIMITS,
   type Http,
-  type HttpParts,
+  type HttpDeps,
 } from "../../adapters/http/index.js";
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
@@ -36,7 +36,7 @@ export interface FakeHttp {
 const PLENTY = { perMinute: 100, perDay: 1_000 };
 
 /** Every request is of one account; a generation is accepted with a job that completed at once. */
-export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsPerMinute = 100): Promise<FakeHttp> {
+export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPerMinute = 100): Promise<FakeHttp> {
   const clock = new SystemClock();
   const account = anAccount();
   const key = anApiKey({ accountId: account.id, scopes: SCOPES });
@@ -46,7 +46,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
   const tier = { name: "pro", maxConcurrent: 1, monthlyCredits: 1 };
   const rateLimits = { read: PLENTY, write: PLENTY, generation: { ...PLENTY, perMinute: generationsPerMinute } };
   const publicUrl = { current: "http://fermata.test" };
-  const created: HttpParts = {
+  const created: HttpDeps = {
     settings: {
       host: "127.0.0.1",
       port: 0,
@@ -66,7 +66,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     }),
     networkBudget: new NetworkBudget(100),
     credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
-    models: {} as HttpParts["models"],
+    models: {} as HttpDeps["models"],
     acceptGeneration: {
       execute: ({ idempotency }) =>
         Promise.resolve({ kind: "accepted", job, response: idempotency?.present(job) ?? null }),
@@ -74,13 +74,13 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     readGenerations: {
       getJob: () => Promise.resolve({ job, tracks: [], outputs: [] }),
       get: () => Promise.reject(new JobNotFoundError()),
-    } as unknown as HttpParts["readGenerations"],
+    } as unknown as HttpDeps["readGenerations"],
     waitForJob: { wait: () => Promise.resolve({ ...job, status: "completed" }) },
-    readLibrary: {} as HttpParts["readLibrary"],
-    uploadTrack: {} as HttpParts["uploadTrack"],
-    usage: {} as HttpParts["usage"],
-    receiveCallback: {} as HttpParts["receiveCallback"],
-    webhookEndpoints: {} as HttpParts["webhookEndpoints"],
+    readLibrary: {} as HttpDeps["readLibrary"],
+    uploadTrack: {} as HttpDeps["uploadTrack"],
+    usage: {} as HttpDeps["usage"],
+    receiveCallback: {} as HttpDeps["receiveCallback"],
+    webhookEndpoints: {} as HttpDeps["webhookEndpoints"],
     recordResponse: () => Promise.resolve(),
     audioUrls: new AudioUrls({
       digest: new NodeDigest(),
@@ -92,7 +92,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     }),
     shareUrls: new ShareUrls(() => publicUrl.current),
     publicLinks: { findSharedTrack: () => Promise.resolve(null), isSuspended: () => Promise.resolve(false) },
-    audioStore: {} as HttpParts["audioStore"],
+    audioStore: {} as HttpDeps["audioStore"],
     clock,
     ids: { next: anId },
     logger,

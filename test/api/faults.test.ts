@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { HttpParts } from "../../adapters/http/index.js";
+import type { HttpDeps } from "../../adapters/http/index.js";
 import { InvalidApiKeyError, OperationRefusedError, ServiceUnavailableError } from "../../core/errors.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
 import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
@@ -9,7 +9,7 @@ const broken = (): Promise<never> => Promise.reject(new Error("a bug, with a sec
 
 describe("A fault in a use case", () => {
   let fake: FakeHttp;
-  const start = async (parts: Partial<HttpParts> = {}, generationsPerMinute?: number): Promise<void> => {
+  const start = async (parts: Partial<HttpDeps> = {}, generationsPerMinute?: number): Promise<void> => {
     fake = await startFakeHttp(parts, generationsPerMinute);
   };
   afterEach(() => fake.close());
@@ -61,7 +61,7 @@ describe("A fault in a use case", () => {
 
   it("returns 500 over the generation limit too, because the idempotency record is unknown", async () => {
     const errors: Error[] = [new ServiceUnavailableError(), new Error("a bug")];
-    const execute: HttpParts["acceptGeneration"]["execute"] = ({ limitExceeded }) => {
+    const execute: HttpDeps["acceptGeneration"]["execute"] = ({ limitExceeded }) => {
       expect(limitExceeded?.code).to.equal("rate_limited");
       return Promise.reject(errors.shift() ?? new Error("asked too often"));
     };

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { once } from "node:events";
-import type { AnsweredRequest, HttpParts } from "../../adapters/http/index.js";
+import type { AnsweredRequest, HttpDeps } from "../../adapters/http/index.js";
 import { InvalidApiKeyError } from "../../core/errors.js";
 import { A_GENERATION, type ApiResponse, dataOf } from "../support/api-client.js";
 import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
 
 describe("The report of a finished request", () => {
   let fake: FakeHttp;
-  const start = async (parts: Partial<HttpParts> = {}): Promise<void> => {
+  const start = async (parts: Partial<HttpDeps> = {}): Promise<void> => {
     fake = await startFakeHttp(parts);
   };
   afterEach(() => fake.close());
@@ -81,7 +81,7 @@ describe("The report of a finished request", () => {
   it("has status 499 when the client disconnects before the response", async () => {
     const gone = new AbortController();
     let noticed: Promise<unknown> = Promise.resolve();
-    const wait: HttpParts["waitForJob"]["wait"] = async (_id, _ms, signal) => {
+    const wait: HttpDeps["waitForJob"]["wait"] = async (_id, _ms, signal) => {
       noticed = once(signal as AbortSignal, "abort");
       gone.abort();
       await noticed;

@@ -80,13 +80,13 @@ export function splitReferencesContract(
     }
 
     function splitsOf(stores: Stores, { isDown = false, isOff = false }: Surroundings = {}): StartSplit {
-      const any = { sources: "any" } as const;
+      const anyTrack = { sources: "any" } as const;
       return new StartSplit({
         ...stores,
         audit: unrecorded(stores.unitOfWork),
         acceptJobs: new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock }),
         routes: new Routes({
-          catalogue: new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: any, vocalRemoval: any }]),
+          catalogue: new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: anyTrack, vocalRemoval: anyTrack }]),
           preferences: PREFERENCES,
         }),
         availability: { isOffered: () => Promise.resolve(!isDown) },

@@ -242,7 +242,7 @@ describe("elevenlabs, work from a track", () => {
   });
 
   it("is declared of music_v2 and later, and names a mode that a model of the operator's cannot have", () => {
-    const any = { sources: "any" } as const;
+    const anyTrack = { sources: "any" } as const;
     const modes = definition.models.map(({ id, references = {} }) => [id, Object.keys(references)]);
     const both = ["extend", "inpaint"];
     expect(modes).to.deep.equal([
@@ -251,9 +251,9 @@ describe("elevenlabs, work from a track", () => {
       ["elevenlabs/music-v1", []],
     ]);
     const issue = (id: string, references: object): unknown => definition.checkModel?.({ ...model(id), references });
-    expect(issue("music-v2", { extend: any })).to.equal(null);
-    expect(issue("music-v2", { cover: any })).to.match(/^has references\.cover/);
-    expect(issue("music-v1", { extend: any })).to.match(/^has `references`; music_v1/);
+    expect(issue("music-v2", { extend: anyTrack })).to.equal(null);
+    expect(issue("music-v2", { cover: anyTrack })).to.match(/^has references\.cover/);
+    expect(issue("music-v1", { extend: anyTrack })).to.match(/^has `references`; music_v1/);
     expect(issue("music-v1", {})).to.equal(null);
   });
 });

@@ -166,13 +166,13 @@ describe("stability, work from a track", () => {
   });
 
   it("names a mode that a model of the operator's cannot have", () => {
-    const any = { sources: "any" } as const;
+    const anyTrack = { sources: "any" } as const;
     const issue = (id: string, references: object): string | null | undefined =>
       definition.checkModel?.({ ...modelOf(id), references });
-    expect(issue("stable-audio-2", { cover: any })).to.equal(null);
-    expect(issue("stable-audio-2", { inpaint: any })).to.match(/references\.inpaint.*stable-audio-2\.5/);
-    for (const id of ["stable-audio-2.5", "stable-audio-3"]) expect(issue(id, { inpaint: any })).to.equal(null);
-    expect(issue("stable-audio-3", { extend: any })).to.equal(
+    expect(issue("stable-audio-2", { cover: anyTrack })).to.equal(null);
+    expect(issue("stable-audio-2", { inpaint: anyTrack })).to.match(/references\.inpaint.*stable-audio-2\.5/);
+    for (const id of ["stable-audio-2.5", "stable-audio-3"]) expect(issue(id, { inpaint: anyTrack })).to.equal(null);
+    expect(issue("stable-audio-3", { extend: anyTrack })).to.equal(
       "has references.extend; Stable Audio has cover and inpaint",
     );
   });

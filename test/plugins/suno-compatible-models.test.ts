@@ -50,8 +50,8 @@ describe("suno-compatible: models", () => {
   it("works with every model from tracks of eight minutes, which it fetches, with one of them from a minute", () => {
     for (const { id, references } of definition.models) {
       const maxSeconds = id === "suno-compatible/v4.5-all" ? 60 : 480;
-      const any = { sources: "any", needsUrl: true, maxSeconds, takesStrength: true };
-      expect(references, id).to.deep.equal({ extend: any, cover: any });
+      const anyTrack = { sources: "any", needsUrl: true, maxSeconds, takesStrength: true };
+      expect(references, id).to.deep.equal({ extend: anyTrack, cover: anyTrack });
     }
   });
 });
