@@ -4,7 +4,7 @@ import type { Http } from "../adapters/http/index.js";
 import { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
-import { createStores, type KnexDatabase, openDatabase } from "../adapters/storage/sql/index.js";
+import { createStores, ForeignTablesError, type KnexDatabase, openDatabase } from "../adapters/storage/sql/index.js";
 import { ImportFolder } from "../adapters/audio/local/import-folder.js";
 import { UlidGenerator } from "../adapters/system/id-generator.js";
 import { SystemRandom } from "../adapters/system/random.js";
@@ -85,7 +85,7 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
   const logger = overrides.logger ?? WinstonLogger.open(settings.logs);
   const plugins = await loadPlugins(settings, overrides.plugins);
   if (overrides.audio === undefined) await prepareDataDir(settings.dataDir, logger);
-  const database = await openDatabase({ url: settings.storage.url, logger });
+  const database = await openDatabase({ ...settings.storage, logger });
   let storageClock: StorageClock | null = null;
   let queue: JobQueue | null = null;
   let secrets: OpenedSecrets | null = null;
@@ -105,7 +105,8 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(T.settings).toConstantValue(settings);
     const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
-    bindPorts(container, opened, overrides, plugins);
+    const storage = { url: settings.storage.url, tablePrefix: database.names.prefix };
+    bindPorts(container, opened, overrides, { plugins, storage });
     return createApp(container, settings, { plugins, database, storageClock, secrets, metrics }, overrides.actor);
   } catch (error) {
     await queue?.close();
@@ -193,6 +194,7 @@ async function prepareSchema(database: KnexDatabase, migrate: boolean): Promise<
       `The storage was migrated by a newer Fermata (${status.migrations.join(", ")}). Start that version.`,
     );
   }
+  if (status.state === "foreign") throw new SchemaError(new ForeignTablesError(status.tables).message);
   if (status.state === "current") return;
   if (!migrate)
     throw new SchemaError(`The storage lacks ${status.migrations.join(", ")}. Run \`fermata migrate\` first.`);

@@ -57,7 +57,7 @@ const AUDIO_STORES: Readonly<
 /** Checks everything that a start needs, and names the fix for each problem. */
 export async function check(settings: Settings, logger: Logger): Promise<readonly CheckResult[]> {
   const plugins = await checkPlugins(settings);
-  const storage = await checkStorage({ url: settings.storage.url, logger });
+  const storage = await checkStorage({ ...settings.storage, logger });
   const isReadable = storage.every(({ result }) => result !== "failed");
   return [
     checkNode(),
@@ -196,7 +196,7 @@ async function withDatabase<T>(
   logger: Logger,
   work: (database: KnexDatabase) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase({ url: storage.url, logger });
+  const database = await openDatabase({ ...storage, logger });
   try {
     return await work(database);
   } finally {

@@ -4,7 +4,7 @@ import type { Settings } from "./settings.js";
 
 /** Brings the storage's schema up to date. @returns the names of the migrations applied */
 export async function migrateStorage(settings: Settings, logger: Logger): Promise<readonly string[]> {
-  const database = await openDatabase({ url: settings.storage.url, logger });
+  const database = await openDatabase({ ...settings.storage, logger });
   try {
     return await database.migrate();
   } finally {

@@ -29,7 +29,11 @@ export class ProviderFetch {
       // Only the operator can allow an address, or find out why a provider names this one.
       refused: (words, cause) => {
         const isAddress = cause instanceof ConnectionFailedError;
-        const message = isAddress ? `A call of the plugin ${rule.providerId} was refused: ${words}.` : words;
+        const { providerId } = rule;
+        const message = isAddress
+          ? `A call of the plugin ${providerId} was refused: ${words}; ` +
+            `its origin in plugins.${providerId}.allowHosts allows it.`
+          : words;
         return new ProviderFailure("misconfigured", message, {
           cause,
           billable: "no",

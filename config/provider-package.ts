@@ -4,22 +4,32 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { OperationRefusedError } from "../core/errors.js";
+import { syntaxErrorPlace } from "./syntax-error-place.js";
 
 /**
  * What a package or a file exports by default. Both are found from `cwd`; of a folder its `package.json` or its
  * `index.js` counts.
  *
- * @throws {OperationRefusedError} when it cannot be loaded
+ * @throws {OperationRefusedError} when it cannot be loaded; of a syntax error it names file and line
  */
 export async function importPlugin(use: string, cwd: string): Promise<unknown> {
   try {
-    const module = (await import(pathToFileURL(locate(use, cwd)).href)) as { readonly default?: unknown };
+    const { href } = pathToFileURL(locate(use, cwd));
+    const module = (await import(href).catch(async (error: unknown) => {
+      throw await withPlace(error, href);
+    })) as { readonly default?: unknown };
     return module.default;
   } catch (cause) {
     throw new OperationRefusedError(
       `${use} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
     );
   }
+}
+
+async function withPlace(error: unknown, url: string): Promise<unknown> {
+  if (!(error instanceof SyntaxError)) return error;
+  const place = await syntaxErrorPlace(error, url);
+  return place === null ? error : new Error(`syntax error in ${place}: ${error.message}`, { cause: error });
 }
 
 function locate(use: string, cwd: string): string {

@@ -61,6 +61,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       // Errors meanwhile are among the results.
       return check(given, await openLogger({ ...given, logs: { ...given.logs, level: "error" } }));
     },
+    builtInPlugins: async () => Object.keys((await import("./plugins.js")).BUILT_IN),
     importPlugin: async (use) => (await import("./provider-package.js")).importPlugin(use, process.cwd()),
     openLiveCheck: async (use, modelId) => {
       const given = await settings();

@@ -193,6 +193,12 @@ const DEFINITION = {
       schemes: STORAGE_SCHEMES,
       description: "The database",
     }),
+    tablePrefix: kind.optional(
+      kind.tablePrefix({
+        description: "What the names of its tables begin with; installations from before there was a prefix have none",
+      }),
+      "as the installation in it has; `fermata_` in a new one",
+    ),
   },
   queue: { url: kind.adapterUrl({ default: "memory:", schemes: QUEUE_SCHEMES, description: "What wakes workers" }) },
   audio: {

@@ -11,6 +11,7 @@ import type { ReportMargin } from "./attempts/report-margin.js";
 import type { SubmissionSwitch } from "./execution/submission-switch.js";
 import type { WorkingProvider } from "./execution/working-provider.js";
 import type { AcceptGeneration } from "./generations/accept-generation.js";
+import type { Generations } from "./generations/generations.js";
 import { createGenerations } from "./generations/create-generations.js";
 import type { OperateGenerations } from "./generations/operate-generations.js";
 import type { ReadGenerations } from "./generations/read-generations.js";
@@ -46,8 +47,9 @@ export interface Core {
   /** What operators and this app did, in a chain of hashes. */
   readonly audit: ReadAudit;
   readonly credits: ManageCredits;
-  readonly generations: AcceptGeneration;
-  /** The same by an account's id, recorded in the audit log. */
+  /** Creates, reads and waits for generations. */
+  readonly generations: Generations;
+  /** Creates them for an operator, recorded in the audit log. */
   readonly operateGenerations: OperateGenerations;
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
@@ -80,6 +82,7 @@ export interface Core {
 export interface ApiUseCases {
   readonly authenticate: Authenticate;
   readonly limits: Limits;
+  readonly acceptGeneration: AcceptGeneration;
   readonly waitForJob: WaitForJob;
   readonly recordResponse: RecordResponse;
   readonly uploadTrack: Library["upload"];
@@ -124,7 +127,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     accounts,
     audit: readAudit,
     credits: new ManageCredits({ ...ports, audit, tiers }),
-    generations: generations.accept,
+    generations: generations.generations,
     operateGenerations: generations.operate,
     reads: generations.read,
     jobs: new OperateJobs({ jobs: ports.jobs, library: ports.library, endJobs, audit }),
@@ -143,6 +146,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     api: {
       authenticate,
       limits: new Limits({ limiter: ports.rateLimiter, tiers, authFailuresPerMinute: options.authFailuresPerMinute }),
+      acceptGeneration: generations.accept,
       waitForJob: generations.waitForJob,
       recordResponse: new RecordResponse({
         unitOfWork: ports.unitOfWork,

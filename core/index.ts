@@ -7,15 +7,20 @@ export type { MarginQuery, MarginReport, ReportMargin } from "./attempts/report-
 export type { Submissions, SubmissionState, SubmissionSwitch } from "./execution/submission-switch.js";
 export { type Scope, SCOPES } from "./ports/scopes.js";
 export type { Tier, UploadQuota } from "./accounts/tiers.js";
-export { available, type Balance, type LedgerEntry } from "./credits/balance.js";
+export { available, type Balance, type EntryDraft, type LedgerEntry, type Movement } from "./credits/balance.js";
 export type { Bucket } from "./credits/grant.js";
 export type { GrantOptions, ManageCredits, Renewal, RenewOptions } from "./credits/manage-credits.js";
 export * from "./error-codes.js";
 export * from "./errors.js";
-export type { AcceptedGeneration, AcceptGeneration, AcceptGenerationRequest } from "./generations/accept-generation.js";
+export type {
+  CreatedGeneration,
+  CreateOptions,
+  Generation,
+  Generations,
+  WaitOptions,
+} from "./generations/generations.js";
 export type { JobWithTracks, ReadGenerations } from "./generations/read-generations.js";
 export type { GenerationInput } from "./generations/request-rules.js";
-export type { WaitForJob } from "./generations/wait-for-job.js";
 export type * from "./ids.js";
 export type { Job, JobAttempt, JobError, JobRequest, JobStatus } from "./jobs/job.js";
 export type { JobEnded, JobEvents } from "./jobs/job-events.js";
@@ -68,6 +73,7 @@ export type * from "./ports/provider-health-store.js";
 export type * from "./ports/random.js";
 export type * from "./ports/rate-count-store.js";
 export type * from "./ports/rate-limiter.js";
+export type * from "./ports/request-log.js";
 export type * from "./ports/request-log-store.js";
 export type * from "./ports/secret-box.js";
 export type * from "./ports/secret-keys.js";
@@ -75,6 +81,7 @@ export type * from "./ports/self-check.js";
 export type * from "./ports/stores.js";
 export type * from "./ports/unit-of-work.js";
 export type * from "./ports/upload-store.js";
+export type * from "./ports/webhook-records.js";
 export type * from "./ports/webhook-sender.js";
 export type * from "./ports/webhook-store.js";
 export { AudioUnreadableError } from "./ports/audio-analyser.js";

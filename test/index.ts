@@ -1,53 +1,31 @@
 /**
- * What Fermata gives to authors of adapters and plugins and to embedding teams for their own tests: a contract suite
- * for every port, doubles, builders. It needs `mocha` and `chai`, and the other peer dependencies of the package.
+ * `fermata/testing`: doubles, builders and fakes for tests of apps that embed Fermata, of adapters and of plugins. It
+ * loads nothing but the package's dependencies; the contract suites are in `fermata/testing/contracts`.
  */
-export { accountStoreContract } from "./contract/account-store.contract.js";
-export { addressGuardContract } from "./contract/address-guard.contract.js";
-export { assetOpenerContract } from "./contract/asset-opener.contract.js";
-export { audioAnalyserContract } from "./contract/audio-analyser.contract.js";
-export { audioStoreContract } from "./contract/audio-store.contract.js";
-export { auditLogContract } from "./contract/audit-log.contract.js";
-export { boundValuesContract } from "./contract/bound-values.contract.js";
-export { callbackStoreContract } from "./contract/callback-store.contract.js";
-export { clockContract } from "./contract/clock.contract.js";
-export { coverPainterContract } from "./contract/cover-painter.contract.js";
-export { digestContract } from "./contract/digest.contract.js";
-export { idGeneratorContract } from "./contract/id-generator.contract.js";
-export { idempotencyStoreContract } from "./contract/idempotency-store.contract.js";
-export { importFilesContract } from "./contract/import-files.contract.js";
-export { installationStoreContract } from "./contract/installation-store.contract.js";
-export { jobQueueContract } from "./contract/job-queue.contract.js";
-export { jobStoreContract } from "./contract/job-store.contract.js";
-export { keyringContract } from "./contract/keyring.contract.js";
-export { leaseRenewalContract } from "./contract/lease-renewal.contract.js";
-export { ledgerStoreContract } from "./contract/ledger-store.contract.js";
-export { libraryStoreContract } from "./contract/library-store.contract.js";
-export { loggerContract } from "./contract/logger.contract.js";
-export * from "./contract/music-provider.contract.js";
-export { providerHealthStoreContract } from "./contract/provider-health-store.contract.js";
-export { providerLimitsContract } from "./contract/provider-limits.contract.js";
-export { providerSandboxContract } from "./contract/provider-sandbox.contract.js";
-export { racesContract } from "./contract/races.contract.js";
-export { randomContract } from "./contract/random.contract.js";
-export { rateCountStoreContract } from "./contract/rate-count-store.contract.js";
-export { rateLimiterContract } from "./contract/rate-limiter.contract.js";
-export { renewalsContract } from "./contract/renewals.contract.js";
-export { requestLogStoreContract } from "./contract/request-log-store.contract.js";
-export { secretBoxContract } from "./contract/secret-box.contract.js";
-export { selfCheckContract } from "./contract/self-check.contract.js";
-export { splitReferencesContract } from "./contract/split-references.contract.js";
-export { unitOfWorkContract } from "./contract/unit-of-work.contract.js";
-export { uploadStoreContract } from "./contract/upload-store.contract.js";
-export { aMessage, webhookSenderContract } from "./contract/webhook-sender.contract.js";
-export { webhookStoreContract } from "./contract/webhook-store.contract.js";
-export type { StorageUnderTest } from "./support/databases.js";
 export * from "./support/builders.js";
+export * from "./support/webhook-builders.js";
+export { FaultyPort, type PortFault } from "./support/doubles/faulty-port.js";
+export { FixedKeyring } from "./support/doubles/fixed-keyring.js";
 export { ManualClock } from "./support/doubles/manual-clock.js";
 export { ManualRandom } from "./support/doubles/manual-random.js";
-export { RecordingLogger } from "./support/doubles/recording-logger.js";
-export { ScriptedProvider } from "./support/doubles/scripted-provider.js";
-export { fails, holds, RecordingSender, responses } from "./support/doubles/recording-sender.js";
+export { MemoryAudioStore } from "./support/doubles/memory-audio-store.js";
+export { type LogLine, RecordingLogger } from "./support/doubles/recording-logger.js";
+export { RecordingMetrics } from "./support/doubles/recording-metrics.js";
+export {
+  type Reception,
+  RecordingSender,
+  sendFails,
+  sendHolds,
+  sendReturns,
+} from "./support/doubles/recording-sender.js";
+export * from "./support/doubles/scripted-provider.js";
 export { StubGuard } from "./support/doubles/stub-guard.js";
-export { FaultReceiver } from "./support/fault-receiver/receiver.js";
+export {
+  type CertificateKind,
+  FaultReceiver,
+  type FaultReceiverOptions,
+  type ReceivedRequest,
+  type ServerKind,
+} from "./support/fault-receiver/receiver.js";
+export { cutting, FileHost, type Handler, responding, serving } from "./support/file-host.js";
 export * from "./support/provider-kit/index.js";

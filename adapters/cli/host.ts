@@ -113,6 +113,8 @@ export interface CliHost {
   /** Applies what is pending. @returns the names of the migrations applied */
   migrate(): Promise<readonly string[]>;
   doctor(): Promise<readonly CheckResult[]>;
+  /** Ids of the plugins that come with Fermata. */
+  builtInPlugins(): Promise<readonly string[]>;
   /** The default export of a package or a path, of any type. Fails when it cannot be loaded. */
   importPlugin(use: string): Promise<unknown>;
   /**

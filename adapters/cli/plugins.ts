@@ -28,9 +28,16 @@ export function addPluginCommands(program: Command, host: CliHost): void {
     "plugins new nightingale",
     "plugins new nightingale --dir ~/code/nightingale",
   ])
-    .argument("<name>", "the provider's id: up to 30 lower-case letters, digits and -", providerId)
+    .argument(
+      "<name>",
+      "the provider's id: up to 30 lower-case letters, digits and -, of no built-in plugin",
+      providerId,
+    )
     .option("--dir <dir>", "where to; a folder that is empty or not there yet (default: fermata-NAME)")
-    .action(async (name: string, options: Json & { readonly dir?: string }) => {
+    .action(async (name: string, options: Json & { readonly dir?: string }, command: Command) => {
+      const taken = await host.builtInPlugins();
+      if (taken.includes(name))
+        command.error(`error: the id ${name} is that of a built-in plugin; choose one other than ${taken.join(", ")}`);
       const files = await scaffold(name, host.root);
       const directory = await host.writePackage(options.dir ?? `fermata-${name}`, files);
       const paths = [...files.keys()];

@@ -18,7 +18,9 @@ export const COPIED: Readonly<Record<string, string>> = {
 const SPECIFIERS: Readonly<Record<string, string>> = {
   "../sdk/index.js": "fermata/provider",
   "../index.js": "fermata/testing",
+  "../contracts.js": "fermata/testing/contracts",
   "../../plugins/template/index.js": "../src/index.js",
+  "../../plugins/template/map.js": "../src/map.js",
   "./template-harness.js": "./harness.js",
 };
 
@@ -49,14 +51,15 @@ export const DEVELOPMENT_TOOLS: Readonly<Record<string, string>> = {
   "@types/mocha": "^10.0.10",
   "@types/node": "^20.19.43",
   chai: "^6.3.0",
+  "fast-check": "^4.10.2",
   fflate: "^0.8.3",
   mocha: "^12.0.3",
   typescript: "^5.9.3",
 };
 
 /**
- * The files of a provider package that builds, and whose tests fail in one place only: copies of `plugins/template` and
- * of its tests, under the provider's names.
+ * The files of a provider package that builds, and whose suite is one failing test that names what is left to write:
+ * copies of `plugins/template` and of its tests, under the provider's names.
  *
  * @param id the provider's id
  * @param root the folder of the Fermata that the package is built and tested with; it is on no registry

@@ -123,6 +123,7 @@ export class Downloads {
       headers: source.headers ?? {},
       own,
       allowsHttp: (url) => allowHttp || isConfigured(url),
+      providerId,
       agentFor: (url) => (isConfigured(url) && this.configuredAgent !== null ? this.configuredAgent : this.agent),
       signal,
     });

@@ -26,6 +26,8 @@ export interface DownloadRequest {
   readonly allowsHttp: (url: URL) => boolean;
   /** What to ask the server of a URL by. */
   readonly agentFor: (url: URL) => Dispatcher;
+  /** The provider of the file, whose setting allows more; null: none. */
+  readonly providerId: string | null;
   readonly signal: AbortSignal;
 }
 
@@ -40,26 +42,37 @@ export async function followRedirects({
   own,
   allowsHttp,
   agentFor,
+  providerId,
   signal,
 }: DownloadRequest): Promise<DownloadResponse> {
-  const start = addressOf(url, null, allowsHttp);
+  const allowed: Allowed = { allowsHttp, providerId };
+  const start = addressOf(url, null, allowed);
   const given = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()));
   let at = start;
   let isAtHome = true;
   for (let hops = 0; ; hops++) {
     // Once another origin has had a say, it must not choose what the credentials are sent to.
     isAtHome &&= at.origin === start.origin;
-    const response = await ask(agentFor(at), at, { ...(isAtHome ? Object.fromEntries(given) : {}), ...own }, signal);
+    const sent = { ...(isAtHome ? Object.fromEntries(given) : {}), ...own };
+    const response = await ask(agentFor(at), at, sent, allowed, signal);
     if (!REDIRECTS.has(response.status)) return response;
     response.body.destroy();
     const location = response.headers.get("location");
     if (location === null) throw failure("failed", at, `the server returned ${response.status} without a location`);
     if (hops === REDIRECTS_MAX) throw failure("failed", start, `there were more than ${REDIRECTS_MAX} redirects`);
-    at = addressOf(location, at, allowsHttp);
+    at = addressOf(location, at, allowed);
   }
 }
 
-function addressOf(text: string, from: URL | null, allowsHttp: (url: URL) => boolean): URL {
+type Allowed = Pick<DownloadRequest, "allowsHttp" | "providerId">;
+
+/** Which settings allow what was refused: the provider's own for this origin, and one for all providers. */
+function remedy(url: URL, { providerId }: Allowed, forAll: string): string {
+  const own = providerId === null ? "" : `plugins.${providerId}.allowHosts with ${url.origin} in it, or `;
+  return `; if it is meant to be fetched, ${own}${forAll} allows it`;
+}
+
+function addressOf(text: string, from: URL | null, allowed: Allowed): URL {
   const refuse = (words: string): never => {
     throw from === null
       ? new ProviderFailure("failed", `The file cannot be fetched: ${words}.`)
@@ -69,8 +82,10 @@ function addressOf(text: string, from: URL | null, allowsHttp: (url: URL) => boo
   const url = new URL(text, from?.href);
   if (url.protocol !== "https:" && url.protocol !== "http:")
     return refuse(`it leads to ${url.protocol}, not to http or https`);
-  if (url.protocol === "http:" && !allowsHttp(url))
-    return refuse(`it leads${from?.protocol === "https:" ? " from https" : ""} to plain http, at ${url.host}`);
+  if (url.protocol === "http:" && !allowed.allowsHttp(url)) {
+    const way = from?.protocol === "https:" ? " from https" : "";
+    return refuse(`it leads${way} to plain http, at ${url.host}${remedy(url, allowed, "webhooks.allowHttp")}`);
+  }
   if (url.username !== "" || url.password !== "")
     return refuse(`it leads to an address with a user or a password, at ${url.host}`);
   return url;
@@ -80,6 +95,7 @@ async function ask(
   agent: Dispatcher,
   url: URL,
   headers: Readonly<Record<string, string>>,
+  allowed: Allowed,
   signal: AbortSignal,
 ): Promise<DownloadResponse> {
   try {
@@ -99,7 +115,10 @@ async function ask(
     return { url, status: statusCode, headers: toHeaders(fields), body };
   } catch (cause) {
     const { failure: phase, message, name } = cause as Error & { readonly failure?: string };
-    if (phase === "blocked_address") throw failure("failed", url, message, { cause });
+    if (phase === "blocked_address") {
+      const words = `${message}${remedy(url, allowed, "webhooks.allowHosts or webhooks.allowNetworks")}`;
+      throw failure("failed", url, words, { cause });
+    }
     if (name === "InvalidArgumentError")
       throw failure("failed", url, "a header of the plugin cannot be sent", { cause });
     throw failure(

@@ -45,7 +45,7 @@ function httpDeps(
     networkBudget: new NetworkBudget(settings.rateLimits.anonymous.concurrent),
     credits: core.credits,
     models: core.models,
-    acceptGeneration: core.generations,
+    acceptGeneration: api.acceptGeneration,
     readGenerations: core.reads,
     waitForJob: api.waitForJob,
     readLibrary: core.library.read,

@@ -7,7 +7,7 @@ import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
 import { AddressPolicy, DnsAddressGuard, GuardedConnector } from "../../adapters/network/index.js";
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
-import { ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
+import { type StorageAddress, ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
 import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender.js";
 import { ClockLeaseRenewal } from "../../core/leases/clock-lease-renewal.js";
 import type { AudioAnalyser } from "../../core/ports/audio-analyser.js";
@@ -64,7 +64,7 @@ export function bindPorts(
   container: Container,
   opened: OpenedPorts,
   overrides: PortOverrides,
-  plugins: readonly LoadedPlugin[],
+  { plugins, storage }: { readonly plugins: readonly LoadedPlugin[]; readonly storage: StorageAddress },
 ): void {
   for (const [name, adapter] of Object.entries(opened)) {
     container.bind<unknown>(P[name as keyof OpenedPorts]).toConstantValue(adapter);
@@ -82,7 +82,7 @@ export function bindPorts(
           : new MemoryRateLimiter(clock),
       [P.clock, P.rateCounts, P.unitOfWork, P.logger, T.settings],
     );
-  bindLeaseRenewal(container, overrides);
+  bindLeaseRenewal(container, overrides, storage);
 }
 
 function bindAudioPorts(container: Container, overrides: PortOverrides): void {
@@ -120,15 +120,16 @@ function bindNetworkPorts(container: Container, overrides: PortOverrides, plugin
 }
 
 /** A thread renews leases, by the storage's clock or by the given clock. */
-function bindLeaseRenewal(container: Container, { clock: given }: PortOverrides): void {
-  container.bind(P.renewLeases).toResolvedValue(
-    (jobs, clock, logger, { storage: { url } }) =>
-      (owner, leaseMs) =>
+function bindLeaseRenewal(container: Container, { clock: given }: PortOverrides, storage: StorageAddress): void {
+  container
+    .bind(P.renewLeases)
+    .toResolvedValue(
+      (jobs, clock, logger) => (owner, leaseMs) =>
         given === undefined
-          ? new ThreadLeaseRenewal({ url, owner, leaseMs, logger })
+          ? new ThreadLeaseRenewal({ storage, owner, leaseMs, logger })
           : new ClockLeaseRenewal({ owner, leaseMs, jobs, clock, logger }),
-    [P.jobs, P.clock, P.logger, T.settings],
-  );
+      [P.jobs, P.clock, P.logger],
+    );
 }
 
 /** Every port by its name. */

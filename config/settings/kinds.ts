@@ -64,6 +64,16 @@ export function text(about: About<string> & { readonly allowed?: string }): Leaf
   });
 }
 
+/** What names of tables begin with: the longest of them, an index's, has 64 characters on MySQL. */
+export function tablePrefix(about: About<string>): Leaf<string> {
+  return leaf(about, {
+    type: "text",
+    allowed: "a lower-case letter, then up to 19 lower-case letters, digits and _",
+    schema: z.string().regex(/^[a-z][a-z0-9_]{0,19}$/),
+    fromText: asIs,
+  });
+}
+
 /** A path; a relative one is seen from the directory the process was started in, and kept absolute. */
 export function path(about: About<string>): Leaf<string> {
   return leaf(about, {

@@ -2,6 +2,8 @@ import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import { type CallContext, ProviderFailure } from "../ports/music-provider.js";
 import { clampFailure, clampResult } from "../results/clamp-result.js";
+import { InvalidResultFailure } from "../results/invalid-result.js";
+import { failureIssue, resultIssues } from "../results/result-issues.js";
 
 /** How long a plugin may take to react to the abort of its call. */
 export const OBEY_MS = 5_000;
@@ -25,24 +27,31 @@ export class PluginCallError extends Error {
 
 /**
  * Calls a plugin, and always ends: at the limit and at an abort of `signal` the plugin's own signal aborts, and a call
- * that ignores it is abandoned after {@link OBEY_MS}. What it returns or throws is within the limits of {@link
- * clampResult}.
+ * that ignores it is abandoned after {@link OBEY_MS}. What it returns is compared with the port by {@link
+ * resultIssues}; what it returns or throws is within the limits of {@link clampResult}. A wrong member without which
+ * the result can be used is logged.
  *
  * @param onLate receives the late result of an abandoned call
- * @throws {PluginCallError} the plugin did not end the call; else the error that the plugin throws
+ * @throws {PluginCallError} the plugin did not end the call
+ * @throws {InvalidResultFailure} what it returned, or the failure that it threw, is none of the port's; else the error
+ *   that the plugin throws
  */
 export async function callPlugin<Result>(
-  { providerId, name, limitMs, signal, clock, logger }: PluginCall,
+  plugin: PluginCall,
   invoke: (context: CallContext) => Promise<Result>,
   onLate: (result: Result) => void = () => undefined,
 ): Promise<Result> {
+  const { providerId, name, limitMs, signal, clock, logger } = plugin;
   const aborting = new AbortController();
   const done = new AbortController();
   const passOn = (): void => aborting.abort(signal.reason);
   if (signal.aborted) passOn();
   else signal.addEventListener("abort", passOn, { once: true, signal: done.signal });
   let isLeft = false;
-  const call = within(Promise.resolve().then(() => invoke({ signal: aborting.signal })));
+  const call = checked(
+    plugin,
+    Promise.resolve().then(() => invoke({ signal: aborting.signal })),
+  );
   call.then(
     (result) => isLeft && onLate(result),
     (error: unknown) =>
@@ -68,12 +77,23 @@ export async function callPlugin<Result>(
   }
 }
 
-async function within<Result>(call: Promise<Result>): Promise<Result> {
+async function checked<Result>({ providerId, name, logger }: PluginCall, call: Promise<Result>): Promise<Result> {
+  let result: Result;
   try {
-    return clampResult(await call);
+    result = await call;
   } catch (error) {
-    throw ProviderFailure.is(error) ? clampFailure(error) : error;
+    if (!ProviderFailure.is(error)) throw error;
+    const issue = failureIssue(error);
+    throw issue === null ? clampFailure(error) : new InvalidResultFailure(providerId, name, [issue]);
   }
+  const issues = resultIssues(name, result);
+  const fatal = issues.filter(({ isFatal }) => isFatal).map(({ words }) => words);
+  if (fatal.length > 0) throw new InvalidResultFailure(providerId, name, fatal);
+  if (issues.length > 0) {
+    const fields = { provider: providerId, call: name, issues: issues.map(({ words }) => words) };
+    logger.warn("A plugin returned wrong members; the rest of its result is used", fields);
+  }
+  return clampResult(result);
 }
 
 /** Resolves when the call is to be abandoned. */

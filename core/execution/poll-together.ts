@@ -40,13 +40,19 @@ async function askTogether(
 ): Promise<readonly (Snapshot | ProviderFailure)[]> {
   const signal = allAborted(asked.map((one) => one.signal));
   try {
-    const snapshots = await pollMany(
+    const snapshots: unknown = await pollMany(
       asked.map(({ handle }) => handle),
       { signal },
     );
+    if (!Array.isArray(snapshots))
+      throw new ProviderFailure(
+        "unavailable",
+        "The plugin returned no list from pollMany; allowed: one for each handle.",
+      );
+    const returned = snapshots as readonly (Snapshot | ProviderFailure | undefined)[];
     return asked.map(
       (_, index) =>
-        snapshots[index] ??
+        returned[index] ??
         new ProviderFailure("unavailable", "The plugin returned fewer results than it was given handles."),
     );
   } catch (cause) {

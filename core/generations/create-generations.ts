@@ -6,12 +6,13 @@ import type { SplitKind } from "../jobs/job.js";
 import type { CorePorts } from "../ports/core-ports.js";
 import type { Providers } from "../providers/create-providers.js";
 import { AcceptGeneration } from "./accept-generation.js";
+import { Generations } from "./generations.js";
 import { OperateGenerations } from "./operate-generations.js";
 import { ReadGenerations } from "./read-generations.js";
 import { StartSplit } from "./start-split.js";
 import { WaitForJob } from "./wait-for-job.js";
 
-export interface GenerationsDeps {
+export interface CreateGenerationsDeps {
   readonly ports: CorePorts;
   readonly audit: RecordsActions;
   readonly accounts: ManageAccounts;
@@ -22,7 +23,9 @@ export interface GenerationsDeps {
   readonly splitCosts: Readonly<Record<SplitKind, number>>;
 }
 
-export interface Generations {
+export interface GenerationUseCases {
+  /** For embedding apps. */
+  readonly generations: Generations;
   readonly accept: AcceptGeneration;
   /** The same by an account's id, recorded in the audit log. */
   readonly operate: OperateGenerations;
@@ -41,15 +44,18 @@ export function createGenerations({
   jobs,
   providers,
   ...options
-}: GenerationsDeps): Generations {
+}: CreateGenerationsDeps): GenerationUseCases {
   const { acceptJobs, events } = jobs;
   const { idempotencyTtlMs, splitCosts: costs } = options;
   const accept = new AcceptGeneration({ ...ports, ...providers, acceptJobs, tiers, idempotencyTtlMs });
+  const read = new ReadGenerations({ jobs: ports.jobs, library: ports.library });
+  const waitForJob = new WaitForJob({ jobs: ports.jobs, events, clock: ports.clock });
   return {
+    generations: new Generations({ accept, accounts, read, waitForJob }),
     accept,
     operate: new OperateGenerations({ acceptGeneration: accept, accounts, audit }),
-    read: new ReadGenerations({ jobs: ports.jobs, library: ports.library }),
-    waitForJob: new WaitForJob({ jobs: ports.jobs, events, clock: ports.clock }),
+    read,
+    waitForJob,
     splits: new StartSplit({ ...ports, ...providers, acceptJobs, audit, tiers, costs }),
   };
 }

@@ -39,10 +39,17 @@ export class ReadGenerations {
 
   /** A job of any kind. @throws {JobNotFoundError} unknown, or another account's */
   async getJob(accountId: AccountId, id: string): Promise<JobWithTracks> {
+    const found = await this.find(id);
+    if (found === null || found.job.accountId !== accountId) throw new JobNotFoundError();
+    return found;
+  }
+
+  /** A job of any kind and account; null: there is none of this id. */
+  async find(id: string): Promise<JobWithTracks | null> {
     const job = isId("job", id) ? (await this.deps.jobs.findJobs([id])).get(id) : undefined;
-    if (job === undefined || job.accountId !== accountId) throw new JobNotFoundError();
-    const [found] = await this.withTracks([job]);
-    return found as JobWithTracks;
+    if (job === undefined) return null;
+    const [found = null] = await this.withTracks([job]);
+    return found;
   }
 
   private async withTracks(jobs: readonly Job[]): Promise<JobWithTracks[]> {

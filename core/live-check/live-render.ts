@@ -11,6 +11,7 @@ import {
 import { isDoubtful, isEnd } from "../attempts/decide-rendering.js";
 import { confirmPollMs, POLL_RETRY_MS } from "../attempts/policy.js";
 import { boundedRetryAfterMs, needsOperator } from "../attempts/retry-policy.js";
+import { InvalidResultFailure } from "../results/invalid-result.js";
 import type { WorkingProvider } from "../execution/working-provider.js";
 
 /** Why a step of a live check ends without a failure of the plugin. */
@@ -95,7 +96,8 @@ export class LiveRender {
     const { clock, policy, interrupted } = this.deps;
     if (interrupted.aborted) throw error;
     if (!ProviderFailure.is(error)) return { waitMs: POLL_RETRY_MS, detail: `the plugin failed: ${messageOf(error)}` };
-    if (needsOperator(error.kind)) throw error;
+    // What the author has to change first; the next poll returns the same.
+    if (needsOperator(error.kind) || error instanceof InvalidResultFailure) throw error;
     const detail = `${error.kind}: ${error.message}`;
     if (!isEnd(error)) return { waitMs: Math.max(POLL_RETRY_MS, boundedRetryAfterMs(error.retryAfterMs)), detail };
     this.endReportedAt ??= clock.now();

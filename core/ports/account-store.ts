@@ -24,7 +24,7 @@ export interface AccountStore {
   insertAccounts(tx: Transaction, accounts: readonly Account[]): Promise<void>;
   /** Unknown ids are left out. */
   findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>>;
-  /** Newest first; suspended ones by the moment of their suspension. */
+  /** Newest first, which ids are in order of; suspended ones by the moment of their suspension. */
   listAccounts(filter: AccountFilter): Promise<Account[]>;
   /** The ids of all suspended accounts. */
   listSuspended(): Promise<AccountId[]>;

@@ -2,6 +2,7 @@ import type { AssetOpener } from "../ports/asset-opener.js";
 import { type AudioStore, AudioTooLargeError } from "../ports/audio-store.js";
 import { fileEndingOf, ProviderFailure, type ProviderAsset } from "../ports/music-provider.js";
 import type { TrackAsset } from "../library/track.js";
+import { sourceIssue } from "./result-issues.js";
 
 export interface StoreAssetDeps {
   readonly audio: AudioStore;
@@ -20,6 +21,8 @@ export class StoreAsset {
    * round
    */
   async store(keyPrefix: string, providerId: string, asset: ProviderAsset, signal: AbortSignal): Promise<TrackAsset> {
+    const issue = sourceIssue(asset.source);
+    if (issue !== null) throw new ProviderFailure("failed", `The plugin returned a wrong source: ${issue}.`);
     const { contentType, bytes } = await this.deps.opener.open(asset.source, {
       maxBytes: this.deps.maxBytes,
       providerId,

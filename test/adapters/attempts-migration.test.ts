@@ -183,7 +183,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
       expect((await harness.storage.database.migrate())[0]).to.equal(NAME);
       await expectMigrated();
       for (const column of ["handle", "cancel_due_at"]) {
-        expect(await harness.storage.database.write.schema.hasColumn("jobs", column)).to.equal(false);
+        expect(await harness.storage.database.write.schema.hasColumn("fermata_jobs", column)).to.equal(false);
       }
       const rendering = (await harness.storage.jobs.listAttempts(idOf("rendering")))[1];
       expect(rendering?.handle).to.deep.equal({ version: 1, data: { task: rendering?.id } });

@@ -90,15 +90,25 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     });
 
     for (const [what, text, number, problem] of [
-      ["a changed field", `UPDATE audit_log SET fields = '{"reason":"routine"}' WHERE number = 2`, 2, /was changed/],
-      ["a field that is no JSON", `UPDATE audit_log SET fields = '{' WHERE number = 2`, 2, /was changed/],
-      ["another actor", `UPDATE audit_log SET actor = 'stranger' WHERE number = 3`, 3, /was changed/],
-      ["another time", `UPDATE audit_log SET created_at = created_at + 1 WHERE number = 1`, 1, /was changed/],
-      ["another hash", `UPDATE audit_log SET hash = previous_hash WHERE number = 2`, 2, /was changed/],
-      ["another predecessor", `UPDATE audit_log SET previous_hash = hash WHERE number = 3`, 3, /does not follow/],
-      ["a record left out", `DELETE FROM audit_log WHERE number = 2`, 3, /missing before it: record 2/],
-      ["the first left out", `DELETE FROM audit_log WHERE number = 1`, 2, /missing before it: record 1/],
-      ["the last left out", `DELETE FROM audit_log WHERE number = 4`, 4, /missing: the chain had 4 records/],
+      [
+        "a changed field",
+        `UPDATE fermata_audit_log SET fields = '{"reason":"routine"}' WHERE number = 2`,
+        2,
+        /was changed/,
+      ],
+      ["a field that is no JSON", `UPDATE fermata_audit_log SET fields = '{' WHERE number = 2`, 2, /was changed/],
+      ["another actor", `UPDATE fermata_audit_log SET actor = 'stranger' WHERE number = 3`, 3, /was changed/],
+      ["another time", `UPDATE fermata_audit_log SET created_at = created_at + 1 WHERE number = 1`, 1, /was changed/],
+      ["another hash", `UPDATE fermata_audit_log SET hash = previous_hash WHERE number = 2`, 2, /was changed/],
+      [
+        "another predecessor",
+        `UPDATE fermata_audit_log SET previous_hash = hash WHERE number = 3`,
+        3,
+        /does not follow/,
+      ],
+      ["a record left out", `DELETE FROM fermata_audit_log WHERE number = 2`, 3, /missing before it: record 2/],
+      ["the first left out", `DELETE FROM fermata_audit_log WHERE number = 1`, 2, /missing before it: record 1/],
+      ["the last left out", `DELETE FROM fermata_audit_log WHERE number = 4`, 4, /missing: the chain had 4 records/],
     ] as const) {
       it(`finds ${what}`, async () => {
         await record(4);
@@ -116,9 +126,9 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       const { head } = await audit.verify();
       expect((await audit.verify(early)).broken).to.equal(null);
       expect((await audit.verify(head)).broken).to.equal(null);
-      await change("DELETE FROM audit_log WHERE number > 3");
+      await change("DELETE FROM fermata_audit_log WHERE number > 3");
       const [third] = await audit.list({ limit: 1 });
-      await change(`UPDATE audit_head SET number = 3, hash = '${third?.hash}'`);
+      await change(`UPDATE fermata_audit_head SET number = 3, hash = '${third?.hash}'`);
       expect((await audit.verify()).broken).to.equal(null);
       const found = await audit.verify(head);
       expect([found.count, found.broken?.number]).to.deep.equal([3, 4]);

@@ -24,7 +24,7 @@ describe("Rows of the benchmarks", () => {
   it("of a generation that the baseline accepts satisfy every invariant of the ledger", async () => {
     const { id: accountId } = await storage.addAccount({}, { monthly: 2, pack: 5 });
     const database = new BetterSqlite3(storage.url.slice("sqlite:".length));
-    const balance = database.prepare("SELECT * FROM balances WHERE account_id = ?").get(accountId);
+    const balance = database.prepare("SELECT * FROM fermata_balances WHERE account_id = ?").get(accountId);
     const rows = rowsOf(
       balance as Record<string, number>,
       accountId,
@@ -32,12 +32,12 @@ describe("Rows of the benchmarks", () => {
       { model_id: "scripted/beat", prompt: "rain" },
       { job: "job_1", request: "req_1" },
     );
-    insert("idempotency_records", rows.record);
-    insert("jobs", rows.job);
-    insert("ledger_entries", rows.entry);
+    insert("fermata_idempotency_records", rows.record);
+    insert("fermata_jobs", rows.job);
+    insert("fermata_ledger_entries", rows.entry);
     const changed = Object.keys(rows.after).map((column) => `${column} = ?`);
     database
-      .prepare(`UPDATE balances SET ${changed.join(", ")} WHERE account_id = ?`)
+      .prepare(`UPDATE fermata_balances SET ${changed.join(", ")} WHERE account_id = ?`)
       .run(...Object.values(rows.after), accountId);
     database.close();
     expect(await storage.ledger.audit()).to.deep.equal({

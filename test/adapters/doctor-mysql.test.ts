@@ -152,7 +152,7 @@ describe("The doctor's checks of MySQL", function () {
   }
 
   it("report tables of Fermata in another engine", async () => {
-    await root.query(`ALTER TABLE ${schema}.balances ENGINE = MyISAM`);
+    await root.query(`ALTER TABLE ${schema}.fermata_balances ENGINE = MyISAM`);
     const found = await named("mysql engine");
     expect(found).to.include({ result: "failed" });
     expect(found.message).to.include("balances").and.not.include("jobs");

@@ -90,16 +90,18 @@ describe("The doctor's checks of SQLite", () => {
   it("report an older and a newer schema", async () => {
     const other = new BetterSqlite3(path);
     try {
-      other.exec("INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')");
+      other.exec(
+        "INSERT INTO fermata_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')",
+      );
       const [ahead] = await wrong();
       expect(ahead).to.include({ name: "schema", result: "failed" });
       expect(ahead?.message).to.include("9999-tomorrow");
-      other.exec("DELETE FROM knex_migrations WHERE name IN ('9999-tomorrow', '0007-installation')");
+      other.exec("DELETE FROM fermata_migrations WHERE name IN ('9999-tomorrow', '0008-lease-index')");
       const [behind] = await wrong();
       expect(behind).to.deep.equal({
         name: "schema",
         result: "failed",
-        message: "The schema lacks 0007-installation.",
+        message: "The schema lacks 0008-lease-index.",
         fix: "Run `fermata migrate`.",
       });
     } finally {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { CertificateAuthority } from "../support/fault-receiver/certificates.js";
 import { responding, FileHost, serving } from "../support/file-host.js";
 import { tinyMp3 } from "../support/provider-kit/sounds.js";
-import { loadUrl as load, refusalOf as refusal } from "./downloads-support.js";
+import { loadUrl as load, openerFor, refusalOf as refusal } from "./downloads-support.js";
 
 const FILE = tinyMp3("downloads");
 
@@ -25,6 +25,30 @@ describe("GuardedAssetOpener with URLs, on the way", () => {
       const redirected = await refusal(host.on("/r", responding(302, { Location: url })));
       expect(redirected, url).to.include({ kind: "failed" });
       expect(redirected.message).to.include("may not be connected to");
+    }
+  });
+
+  it("names the settings that allow an address, or plain http, that it refuses", async () => {
+    const opener = openerFor({ allowHttp: false });
+    const refusalAt = (url: string): Promise<string> =>
+      opener
+        .open({ kind: "url", url }, { maxBytes: 1_000, providerId: "owl", signal: new AbortController().signal })
+        .then(
+          () => "it was opened",
+          (error: Error) => error.message,
+        );
+    try {
+      expect(await refusalAt("https://10.0.0.1:8443/a.mp3")).to.equal(
+        "The download of 10.0.0.1:8443/a.mp3 failed: 10.0.0.1 may not be connected to; if it is meant to be fetched, " +
+          "plugins.owl.allowHosts with https://10.0.0.1:8443 in it, or webhooks.allowHosts or webhooks.allowNetworks " +
+          "allows it.",
+      );
+      expect(await refusalAt("http://files.example/a.mp3")).to.equal(
+        "The file cannot be fetched: it leads to plain http, at files.example; if it is meant to be fetched, " +
+          "plugins.owl.allowHosts with http://files.example in it, or webhooks.allowHttp allows it.",
+      );
+    } finally {
+      await opener.close();
     }
   });
 

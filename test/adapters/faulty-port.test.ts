@@ -12,7 +12,8 @@ import { requestLogStoreContract } from "../contract/request-log-store.contract.
 import { unitOfWorkContract } from "../contract/unit-of-work.contract.js";
 import { webhookStoreContract } from "../contract/webhook-store.contract.js";
 import { anId } from "../support/builders.js";
-import { type StorageKind, sqliteStorage, underTest } from "../support/databases.js";
+import { type StorageKind, sqliteStorage } from "../support/databases.js";
+import { storageUnderTest } from "../support/storage-under-test.js";
 import { FaultyPort } from "../support/doubles/faulty-port.js";
 
 const faultySqlite: StorageKind = {
@@ -28,7 +29,7 @@ const faultySqlite: StorageKind = {
       requestLog: new FaultyPort(real.requestLog).port,
       webhooks: new FaultyPort(real.webhooks).port,
     };
-    return { ...underTest(stores), close };
+    return storageUnderTest(stores, close);
   },
 };
 

@@ -11,7 +11,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [job]));
       const { options: _options, sourceTrackId: _sourceTrackId, ...before } = job.request;
       await storage.database
-        .write("jobs")
+        .write("fermata_jobs")
         .where({ id: job.id })
         .update({ request: JSON.stringify(before) });
       const found = (await storage.jobs.findJobs([job.id])).get(job.id);

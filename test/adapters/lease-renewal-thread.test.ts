@@ -11,9 +11,11 @@ import {
   ThreadLeaseRenewal,
   type ThreadLeaseRenewalOptions,
 } from "../../adapters/storage/sql/lease-renewal/lease-renewal-thread.js";
+import { TABLE_PREFIX } from "../../adapters/storage/sql/index.js";
 import type { Job } from "../../core/jobs/job.js";
 import { aJob, anId } from "../support/builders.js";
-import { type SqliteUnderTest, sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { type SqliteUnderTest, sqliteStorage } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { openMysqlRelay } from "../support/mysql-server.js";
@@ -53,7 +55,13 @@ describe("The lease renewal thread", () => {
   afterEach(() => Promise.all(opened.splice(0).map((one) => one.close())));
 
   function open(options: Partial<ThreadLeaseRenewalOptions> = {}): ThreadLeaseRenewal {
-    const renewal = new ThreadLeaseRenewal({ url: storage.url, owner: OWNER, leaseMs: LEASE_MS, logger, ...options });
+    const renewal = new ThreadLeaseRenewal({
+      storage: { url: storage.url, tablePrefix: TABLE_PREFIX },
+      owner: OWNER,
+      leaseMs: LEASE_MS,
+      logger,
+      ...options,
+    });
     opened.push(renewal);
     return renewal;
   }
@@ -61,7 +69,9 @@ describe("The lease renewal thread", () => {
   /** Blocks this thread until the end of the job's lease is as expected. @returns how far it has moved */
   function blockUntil(isWanted: (endsAt: number) => boolean): number {
     const database = new BetterSqlite3(storage.url.slice("sqlite:".length), { readonly: true });
-    const read = database.prepare<[string], { readonly due_at: number }>("SELECT due_at FROM jobs WHERE id = ?");
+    const read = database.prepare<[string], { readonly due_at: number }>(
+      "SELECT due_at FROM fermata_jobs WHERE id = ?",
+    );
     const endsAt = (): number => read.get(job.id)?.due_at ?? Number.NaN;
     try {
       const [begun, giveUpAt] = [endsAt(), Date.now() + 15_000];
@@ -157,8 +167,8 @@ describe("The lease renewal thread", () => {
       await new Promise((resolve) => {
         const error = (message, { error }) => resolve(console.log(message, error.message));
           const logger = { child: () => logger, error };
-        const url = "sqlite:/nowhere/fermata.sqlite";
-          globalThis.renewal = new ThreadLeaseRenewal({ url, owner: "prc_1", leaseMs: 300, logger });
+        const storage = { url: "sqlite:/nowhere/fermata.sqlite", tablePrefix: "" };
+          globalThis.renewal = new ThreadLeaseRenewal({ storage, owner: "prc_1", leaseMs: 300, logger });
         globalThis.renewal.keep("job_1", 1);
         globalThis.waiting = setTimeout(() => undefined, 10_000);
       });
@@ -178,7 +188,12 @@ describe("The lease renewal thread on MySQL", () => {
   it("reconnects when the server has closed its connection", async () => {
     const storage = await mysqlStorage.open();
     const job = await claimedJob(storage);
-    const renewal = new ThreadLeaseRenewal({ url: storage.url, owner: OWNER, leaseMs: LEASE_MS, logger });
+    const renewal = new ThreadLeaseRenewal({
+      storage: { url: storage.url, tablePrefix: TABLE_PREFIX },
+      owner: OWNER,
+      leaseMs: LEASE_MS,
+      logger,
+    });
     const admin = await createConnection(storage.url);
     try {
       renewal.keep(job.id, 1);
@@ -199,11 +214,16 @@ describe("The lease renewal thread on MySQL", () => {
   it("renews the other leases while the row of one job is locked", async () => {
     const storage = await mysqlStorage.open();
     const [locked, free] = [await claimedJob(storage), await claimedJob(storage)];
-    const renewal = new ThreadLeaseRenewal({ url: storage.url, owner: OWNER, leaseMs: LEASE_MS, logger });
+    const renewal = new ThreadLeaseRenewal({
+      storage: { url: storage.url, tablePrefix: TABLE_PREFIX },
+      owner: OWNER,
+      leaseMs: LEASE_MS,
+      logger,
+    });
     const admin = await createConnection(storage.url);
     try {
       await admin.beginTransaction();
-      await admin.query("SELECT id FROM jobs WHERE id = ? FOR UPDATE", [locked.id]);
+      await admin.query("SELECT id FROM fermata_jobs WHERE id = ? FOR UPDATE", [locked.id]);
       for (const { id } of [locked, free]) renewal.keep(id, 1);
       await renewed(storage, free);
       await renewed(storage, free);
@@ -222,7 +242,12 @@ describe("The lease renewal thread on MySQL", () => {
     const storage = await mysqlStorage.open();
     const job = await claimedJob(storage);
     const { tcp: relay, through } = await openMysqlRelay(storage.url);
-    const renewal = new ThreadLeaseRenewal({ url: through(storage.url), owner: OWNER, leaseMs: LEASE_MS, logger });
+    const renewal = new ThreadLeaseRenewal({
+      storage: { url: through(storage.url), tablePrefix: TABLE_PREFIX },
+      owner: OWNER,
+      leaseMs: LEASE_MS,
+      logger,
+    });
     const failed = (): Promise<unknown> => eventually("a complaint", () => logger.lines.length > 0);
     try {
       renewal.keep(job.id, 1);
@@ -245,7 +270,7 @@ describe("The lease renewal thread on MySQL", () => {
   it("logs which server is unavailable, retries, and can be closed meanwhile", async () => {
     const port = await freePort();
     const renewal = new ThreadLeaseRenewal({
-      url: `mysql://root:secret@127.0.0.1:${port}/none`,
+      storage: { url: `mysql://root:secret@127.0.0.1:${port}/none`, tablePrefix: TABLE_PREFIX },
       owner: OWNER,
       leaseMs: LEASE_MS,
       logger,

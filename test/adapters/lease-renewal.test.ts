@@ -1,8 +1,9 @@
 import { ClockLeaseRenewal } from "../../core/leases/clock-lease-renewal.js";
-import { ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
+import { TABLE_PREFIX, ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
 import type { JobId } from "../../core/ids.js";
 import { leaseRenewalContract, type LeaseRenewalUnderTest } from "../contract/lease-renewal.contract.js";
-import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { sqliteStorage } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import { mysqlStorage } from "../support/mysql.js";
@@ -50,7 +51,8 @@ async function inAThread(storage: StorageUnderTest & { readonly url: string }): 
     leaseMs,
     logger,
     now: () => Date.now(),
-    open: (owner) => new ThreadLeaseRenewal({ url: storage.url, owner, leaseMs, logger }),
+    open: (owner) =>
+      new ThreadLeaseRenewal({ storage: { url: storage.url, tablePrefix: TABLE_PREFIX }, owner, leaseMs, logger }),
     eventually,
     breakStorage: (jobId) => lockedJob(storage, jobId),
     close: () => storage.close(),

@@ -4,11 +4,18 @@ import { foldWords } from "../../core/library/words.js";
 import { anAsset, anId, aTrack, NOON } from "../support/builders.js";
 import { sqliteStorage } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
+import { migrateAgain } from "../support/old-schema.js";
 
 const NAME = "0013-library";
 const LATER = "0015-search-segments";
-const LATER_TABLES = ["search_postings", "search_segments", "search_due", "search_upkeep", "search_loose"];
-const TABLES = [...LATER_TABLES, "search_items", "playlist_tracks", "playlists"];
+const LATER_TABLES = [
+  "fermata_search_postings",
+  "fermata_search_segments",
+  "fermata_search_due",
+  "fermata_search_upkeep",
+  "fermata_search_loose",
+];
+const TABLES = [...LATER_TABLES, "fermata_search_items", "fermata_playlist_tracks", "fermata_playlists"];
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describe(`Tracks from before there was a search: ${name}`, function () {
@@ -40,39 +47,42 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
 
       const isMysql = database.dialect.name === "mysql";
       for (const table of TABLES) await database.write.raw(`DROP TABLE ${table}`);
-      await database.write.raw(isMysql ? "DROP INDEX tracks_share_token ON tracks" : "DROP INDEX tracks_share_token");
+      await database.write.raw(
+        isMysql ? "DROP INDEX fermata_tracks_share_token ON fermata_tracks" : "DROP INDEX fermata_tracks_share_token",
+      );
       for (const column of ["waveform", "share_token"])
-        await database.write.raw(`ALTER TABLE tracks DROP COLUMN ${column}`);
-      await database.write("knex_migrations").whereIn("name", [NAME, LATER]).delete();
+        await database.write.raw(`ALTER TABLE fermata_tracks DROP COLUMN ${column}`);
+      await database.write("fermata_migrations").whereIn("name", [NAME, LATER]).delete();
       expect(await database.migrate()).to.deep.equal([NAME, LATER]);
       expect(await searches()).to.deep.equal(before);
 
       // An interrupted migration runs again.
       const last = tracks.slice(500).map(({ id }) => id);
-      await database.write("search_items").whereIn("item_id", last).delete();
-      await database.write("knex_migrations").where({ name: NAME }).delete();
-      expect(await database.migrate()).to.deep.equal([NAME]);
+      await database.write("fermata_search_items").whereIn("item_id", last).delete();
+      await migrateAgain(database, NAME);
       expect(await searches()).to.deep.equal(before);
 
       // A schema whose index had a row for each word; a partition of many items is to be indexed.
       await database.write.raw(
-        isMysql ? "DROP INDEX search_items_slot ON search_items" : "DROP INDEX search_items_slot",
+        isMysql
+          ? "DROP INDEX fermata_search_items_slot ON fermata_search_items"
+          : "DROP INDEX fermata_search_items_slot",
       );
-      await database.write.raw("ALTER TABLE search_items DROP COLUMN slot");
+      await database.write.raw("ALTER TABLE fermata_search_items DROP COLUMN slot");
       for (const table of LATER_TABLES) await database.write.raw(`DROP TABLE ${table}`);
-      await database.write.raw("CREATE TABLE search_terms (term VARCHAR(41))");
+      await database.write.raw("CREATE TABLE fermata_search_terms (term VARCHAR(41))");
       const many = Array.from({ length: 4_096 }, (_, index) => ({
         ...{ shelf: "pls/many", created_at: index, item_id: anId("pls") },
         ...{ title: " many", label: "", prompt: "", tags: "" },
       }));
-      await database.write.batchInsert("search_items", many, 100);
-      await database.write("knex_migrations").where({ name: LATER }).delete();
+      await database.write.batchInsert("fermata_search_items", many, 100);
+      await database.write("fermata_migrations").where({ name: LATER }).delete();
       expect(await database.migrate()).to.deep.equal([LATER]);
       expect(await searches()).to.deep.equal(before);
-      expect(await database.write.schema.hasTable("search_terms")).to.equal(false);
-      expect(await database.write("search_due").select("shelf")).to.deep.equal([{ shelf: "pls/many" }]);
+      expect(await database.write.schema.hasTable("fermata_search_terms")).to.equal(false);
+      expect(await database.write("fermata_search_due").select("shelf")).to.deep.equal([{ shelf: "pls/many" }]);
       while (await storage.inTransaction((tx) => library.indexPending(tx))) continue;
-      expect(await database.write("search_segments").select("shelf", "segment")).to.deep.equal([
+      expect(await database.write("fermata_search_segments").select("shelf", "segment")).to.deep.equal([
         { shelf: "pls/many", segment: 1 },
       ]);
       expect(await searches()).to.deep.equal(before);

@@ -110,11 +110,11 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     }
 
     for (const [operation, index] of [
-      ["namedAudioKeys", "track_assets_audio_key"],
-      ["findSharedTrack", "tracks_share_token"],
-      ["listPlaylists", "playlists_account"],
-      ["listPlaylists", "playlists_visibility"],
-      ["a search of playlists by a rare tag", "playlist_tracks_track"],
+      ["namedAudioKeys", "fermata_track_assets_audio_key"],
+      ["findSharedTrack", "fermata_tracks_share_token"],
+      ["listPlaylists", "fermata_playlists_account"],
+      ["listPlaylists", "fermata_playlists_visibility"],
+      ["a search of playlists by a rare tag", "fermata_playlist_tracks_track"],
     ] as const) {
       it(`${operation} uses ${index}`, async () => {
         const plans = await plansOf(() => OPERATIONS[operation]?.(library, storage) ?? Promise.resolve());
@@ -135,7 +135,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
 
     it("a full table scan is detected", async () => {
       const plan = await explain(storage.database, {
-        text: "SELECT * FROM search_items WHERE title = ?",
+        text: "SELECT * FROM fermata_search_items WHERE title = ?",
         values: ["x"],
       });
       expect(plan.indexes, plan.notified).to.deep.equal([null]);
@@ -185,9 +185,11 @@ async function fill({ database, library, inTransaction }: Storage): Promise<void
     ),
   );
   const tables =
-    "tracks, track_tags, track_assets, track_lyrics, playlists, playlist_tracks, search_items, search_loose, " +
-    "search_segments, search_postings, search_due";
-  await database.write.raw(database.dialect.name === "mysql" ? `ANALYZE TABLE ${tables}` : "SELECT 1");
+    "{tracks}, {track_tags}, {track_assets}, {track_lyrics}, {playlists}, {playlist_tracks}, {search_items}, " +
+    "{search_loose}, {search_segments}, {search_postings}, {search_due}";
+  await database.write.raw(
+    database.dialect.name === "mysql" ? database.names.in(`ANALYZE TABLE ${tables}`) : "SELECT 1",
+  );
 }
 
 /** The statements that single reads and transactions send. */

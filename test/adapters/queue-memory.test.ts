@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { MemoryJobQueue } from "../../adapters/queue/memory/job-queue.js";
-import { aNotification, jobQueueContract } from "../contract/job-queue.contract.js";
+import { jobQueueContract } from "../contract/job-queue.contract.js";
+import { aNotification } from "../support/builders.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 
 jobQueueContract("MemoryJobQueue", async () => new MemoryJobQueue(new RecordingLogger()));

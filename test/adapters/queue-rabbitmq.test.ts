@@ -7,7 +7,8 @@ import {
 } from "../../adapters/queue/rabbitmq/job-queue.js";
 import { declareQueue } from "../../adapters/queue/rabbitmq/topology.js";
 import type { JobNotification } from "../../core/ports/job-queue.js";
-import { aNotification, jobQueueContract } from "../contract/job-queue.contract.js";
+import { jobQueueContract } from "../contract/job-queue.contract.js";
+import { aNotification } from "../support/builders.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import {
   eventually,

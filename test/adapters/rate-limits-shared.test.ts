@@ -4,7 +4,8 @@ import { settleTogether } from "../../adapters/rate-limits/shared/settle-togethe
 import type { RateLimiter, WindowRule } from "../../core/ports/rate-limiter.js";
 import { rateLimiterContract } from "../contract/rate-limiter.contract.js";
 import { anId } from "../support/builders.js";
-import { SILENT, sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { SILENT, sqliteStorage } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { MemoryRateCounts } from "../support/doubles/memory-rate-counts.js";
 import { mysqlStorage } from "../support/mysql.js";

@@ -22,10 +22,13 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       );
       await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, jobs));
 
-      await write.raw(dialect.name === "mysql" ? "DROP INDEX jobs_usage ON jobs" : "DROP INDEX jobs_usage");
-      for (const column of ["client", "requested_at"]) await write.raw(`ALTER TABLE jobs DROP COLUMN ${column}`);
-      await write.raw("DROP TABLE request_log");
-      await write("knex_migrations").where({ name: NAME }).delete();
+      await write.raw(
+        dialect.name === "mysql" ? "DROP INDEX fermata_jobs_usage ON fermata_jobs" : "DROP INDEX fermata_jobs_usage",
+      );
+      for (const column of ["client", "requested_at"])
+        await write.raw(`ALTER TABLE fermata_jobs DROP COLUMN ${column}`);
+      await write.raw("DROP TABLE fermata_request_log");
+      await write("fermata_migrations").where({ name: NAME }).delete();
       expect(await storage.database.migrate()).to.deep.equal([NAME]);
 
       const found = await storage.jobs.findJobs(jobs.map(({ id }) => id));

@@ -36,14 +36,14 @@ const STATUS = { status: 404 };
 
 /** Every combination of filters, and its covering index. */
 const FILTERS: readonly (readonly [name: string, filter: Partial<RequestQuery>, index: string])[] = [
-  ["no filter", {}, "request_log_account"],
-  ["a client", CLIENT, "request_log_client"],
-  ["an endpoint", ROUTE, "request_log_route"],
-  ["a status", STATUS, "request_log_status"],
-  ["a client and an endpoint", { ...CLIENT, ...ROUTE }, "request_log_client"],
-  ["a client and a status", { ...CLIENT, ...STATUS }, "request_log_client"],
-  ["an endpoint and a status", { ...ROUTE, ...STATUS }, "request_log_route"],
-  ["all three", { ...CLIENT, ...ROUTE, ...STATUS }, "request_log_client"],
+  ["no filter", {}, "fermata_request_log_account"],
+  ["a client", CLIENT, "fermata_request_log_client"],
+  ["an endpoint", ROUTE, "fermata_request_log_route"],
+  ["a status", STATUS, "fermata_request_log_status"],
+  ["a client and an endpoint", { ...CLIENT, ...ROUTE }, "fermata_request_log_client"],
+  ["a client and a status", { ...CLIENT, ...STATUS }, "fermata_request_log_client"],
+  ["an endpoint and a status", { ...ROUTE, ...STATUS }, "fermata_request_log_route"],
+  ["all three", { ...CLIENT, ...ROUTE, ...STATUS }, "fermata_request_log_client"],
 ];
 
 for (const kind of [sqliteStorage, mysqlStorage]) {
@@ -77,7 +77,10 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         const plans = await plansOf(() => storage.requestLog.count({ ...MONTH, ...filter }));
         const merged = "status" in filter ? null : plans.pop();
         if (merged)
-          expect([merged.indexes, merged.covers], merged.notified).to.deep.equal([["request_log_merged"], true]);
+          expect([merged.indexes, merged.covers], merged.notified).to.deep.equal([
+            ["fermata_request_log_merged"],
+            true,
+          ]);
         for (const plan of plans) {
           expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[index], true, false]);
         }
@@ -87,8 +90,8 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     it("used credits are summed by an index only, and refunds by the status of jobs", async () => {
       for (const filter of [{}, CLIENT]) {
         const [refunded, used] = await plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter }));
-        expect(refunded?.indexes, refunded?.notified).to.deep.equal(["jobs_account"]);
-        expect([used?.indexes, used?.covers], used?.notified).to.deep.equal([["jobs_usage"], true]);
+        expect(refunded?.indexes, refunded?.notified).to.deep.equal(["fermata_jobs_account"]);
+        expect([used?.indexes, used?.covers], used?.notified).to.deep.equal([["fermata_jobs_usage"], true]);
       }
     });
 
@@ -97,11 +100,11 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         const credits = (status: number): Promise<Plan[]> =>
           plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter, status }));
         const [[failed], accepted] = [await credits(502), await credits(202)];
-        expect(failed?.indexes, failed?.notified).to.deep.equal(["request_log_status", "jobs_usage"]);
+        expect(failed?.indexes, failed?.notified).to.deep.equal(["fermata_request_log_status", "fermata_jobs_usage"]);
         expect(accepted.map(({ indexes }) => indexes)).to.deep.equal([
-          ["request_log_status", "jobs_usage"],
-          ["jobs_account"],
-          ["jobs_usage"],
+          ["fermata_request_log_status", "fermata_jobs_usage"],
+          ["fermata_jobs_account"],
+          ["fermata_jobs_usage"],
         ]);
       }
     });
@@ -113,20 +116,20 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         createdAt: NOON + n,
       }));
       for (const plan of await plansOf(() => storage.requestLog.creditsOf(requests))) {
-        expect(plan.indexes, plan.notified).to.deep.equal(["jobs_usage"]);
+        expect(plan.indexes, plan.notified).to.deep.equal(["fermata_jobs_usage"]);
       }
     });
 
     it("old rows are found by age, and deleted by id", async () => {
       const asked = await askedIn(storage, (tx) => storage.requestLog.deleteOld(tx, NOON + 60_000, 10));
       const [found, deleted] = await Promise.all(asked.map((one) => explain(storage.database, one)));
-      expect([found?.indexes, found?.sorts], found?.notified).to.deep.equal([["request_log_age"], false]);
+      expect([found?.indexes, found?.sorts], found?.notified).to.deep.equal([["fermata_request_log_age"], false]);
       expect(deleted?.indexes, deleted?.notified).to.deep.equal(["by id"]);
     });
 
     it("a statement without an index is detected", async () => {
       const plan = await explain(storage.database, {
-        text: "SELECT * FROM request_log WHERE method = ? ORDER BY path",
+        text: "SELECT * FROM fermata_request_log WHERE method = ? ORDER BY path",
         values: ["GET"],
       });
       expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[null], false, true]);
@@ -151,13 +154,13 @@ async function fill({ database }: Storage): Promise<void> {
   const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
     FROM ${digits} a, ${digits} b, ${digits} c, ${digits} e, (SELECT 0 AS d UNION ALL SELECT 1) f) AS numbers`;
   const createdAt = `${NOON} + n * ${(30 * 86_400_000) / ROWS}`;
-  await database.write.raw(`INSERT INTO request_log
+  await database.write.raw(`INSERT INTO fermata_request_log
     (id, account_id, created_at, method, path, route, status, error_code, request_bytes, response_bytes, job_id, client)
     SELECT ${id("req", "n")}, ${id("acct", "n % 20")}, ${createdAt}, 'GET', '/api/v1/credits',
       CASE n % 3 WHEN 0 THEN '/api/v1/generations' WHEN 1 THEN '/api/v1/credits' ELSE '/api/v1/me' END,
       CASE n % 7 WHEN 0 THEN 404 ELSE 200 END, NULL, NULL, 100, NULL, ${text(["'client '", "(n % 11)"])}
       FROM ${numbers}`);
-  await database.write.raw(`INSERT INTO jobs
+  await database.write.raw(`INSERT INTO fermata_jobs
     (id, account_id, kind, operation, provider_id, model_id, request_id, requested_at, client, reserved_monthly,
     reserved_pack, credits_charged,
      status, phase, attempt, refusals, crashes, fence, created_at, request)

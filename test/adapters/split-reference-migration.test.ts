@@ -21,14 +21,18 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       );
       await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, jobs));
       const dropIndex = (): Promise<unknown> =>
-        write.raw(dialect.name === "mysql" ? "DROP INDEX jobs_reference ON jobs" : "DROP INDEX jobs_reference");
+        write.raw(
+          dialect.name === "mysql"
+            ? "DROP INDEX fermata_jobs_reference ON fermata_jobs"
+            : "DROP INDEX fermata_jobs_reference",
+        );
       await dropIndex();
-      await write.raw("ALTER TABLE jobs DROP COLUMN reference");
-      await write("knex_migrations").where({ name: NAME }).delete();
+      await write.raw("ALTER TABLE fermata_jobs DROP COLUMN reference");
+      await write("fermata_migrations").where({ name: NAME }).delete();
       expect(await storage.database.migrate()).to.deep.equal([NAME]);
 
       await dropIndex();
-      await write("knex_migrations").where({ name: NAME }).delete();
+      await write("fermata_migrations").where({ name: NAME }).delete();
       expect(await storage.database.migrate()).to.deep.equal([NAME]);
 
       expect([...(await storage.jobs.findJobs(jobs.map(({ id }) => id))).values()]).to.have.deep.members(jobs);

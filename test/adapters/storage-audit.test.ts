@@ -14,7 +14,7 @@ import {
   NOON,
 } from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
-import { aDelivery, anEndpoint, anEvent, aTry } from "../support/webhook-builders.js";
+import { aDelivery, anEndpoint, anEvent, aDeliveryAttempt } from "../support/webhook-builders.js";
 
 /** One account with one job of every status and their rows. */
 interface World {
@@ -34,113 +34,113 @@ const DAMAGE: Readonly<
   Record<string, (world: World) => { readonly sql: readonly string[]; readonly subject: string }>
 > = {
   "account-has-balance": ({ account }) => ({
-    sql: [`DELETE FROM balances WHERE account_id = '${account.id}'`],
+    sql: [`DELETE FROM fermata_balances WHERE account_id = '${account.id}'`],
     subject: account.id,
   }),
   "balance-has-account": ({ account }) => ({
-    sql: [`DELETE FROM accounts WHERE id = '${account.id}'`],
+    sql: [`DELETE FROM fermata_accounts WHERE id = '${account.id}'`],
     subject: account.id,
   }),
-  "balance-is-not-negative": ({ account }) => ({ sql: ["UPDATE balances SET pack = -1"], subject: account.id }),
+  "balance-is-not-negative": ({ account }) => ({ sql: ["UPDATE fermata_balances SET pack = -1"], subject: account.id }),
   "balance-equals-sum-of-entries": ({ account }) => ({
-    sql: ["UPDATE balances SET spent = spent + 1"],
+    sql: ["UPDATE fermata_balances SET spent = spent + 1"],
     subject: account.id,
   }),
   "entries-are-numbered-without-gaps": ({ account }) => ({
-    sql: ["UPDATE ledger_entries SET seq = 99 WHERE seq = 1"],
+    sql: ["UPDATE fermata_ledger_entries SET seq = 99 WHERE seq = 1"],
     subject: account.id,
   }),
   "running-jobs-are-the-live-jobs": ({ account }) => ({
-    sql: ["UPDATE balances SET running_jobs = 3"],
+    sql: ["UPDATE fermata_balances SET running_jobs = 3"],
     subject: account.id,
   }),
   "reserved-is-what-live-jobs-hold": ({ account, queued }) => ({
-    sql: [`UPDATE jobs SET reserved_pack = 9 WHERE id = '${queued.id}'`],
+    sql: [`UPDATE fermata_jobs SET reserved_pack = 9 WHERE id = '${queued.id}'`],
     subject: account.id,
   }),
   "entry-moves-credits-as-its-kind-says": ({ account }) => ({
-    sql: ["UPDATE ledger_entries SET spent = spent + 1, pack = pack - 1 WHERE kind = 'charge'"],
+    sql: ["UPDATE fermata_ledger_entries SET spent = spent + 1, pack = pack - 1 WHERE kind = 'charge'"],
     subject: account.id,
   }),
   "entry-has-a-job-of-its-account": ({ queued }) => ({
-    sql: [`UPDATE jobs SET account_id = '${anId("acct")}' WHERE id = '${queued.id}'`],
+    sql: [`UPDATE fermata_jobs SET account_id = '${anId("acct")}' WHERE id = '${queued.id}'`],
     subject: queued.id,
   }),
   "job-is-reserved-and-settled-at-most-once": ({ completed }) => ({
     sql: [
-      "DROP INDEX ledger_entries_job_phase",
-      `INSERT INTO ledger_entries SELECT account_id, 99, kind, job_id, phase, monthly, pack, reserved_monthly,
+      "DROP INDEX fermata_ledger_entries_job_phase",
+      `INSERT INTO fermata_ledger_entries SELECT account_id, 99, kind, job_id, phase, monthly, pack, reserved_monthly,
         reserved_pack, spent,
-        external_ref, created_at FROM ledger_entries WHERE job_id = '${completed.id}' AND phase = 'close'`,
+        external_ref, created_at FROM fermata_ledger_entries WHERE job_id = '${completed.id}' AND phase = 'close'`,
     ],
     subject: completed.id,
   }),
   "job-has-its-reservation": ({ queued }) => ({
-    sql: [`DELETE FROM ledger_entries WHERE job_id = '${queued.id}'`],
+    sql: [`DELETE FROM fermata_ledger_entries WHERE job_id = '${queued.id}'`],
     subject: queued.id,
   }),
   "ended-job-is-settled-in-full": ({ failed }) => ({
-    sql: [`UPDATE ledger_entries SET reserved_monthly = -1 WHERE job_id = '${failed.id}' AND phase = 'close'`],
+    sql: [`UPDATE fermata_ledger_entries SET reserved_monthly = -1 WHERE job_id = '${failed.id}' AND phase = 'close'`],
     subject: failed.id,
   }),
   "live-job-is-not-settled": ({ completed }) => ({
-    sql: [`UPDATE jobs SET status = 'processing' WHERE id = '${completed.id}'`],
+    sql: [`UPDATE fermata_jobs SET status = 'processing' WHERE id = '${completed.id}'`],
     subject: completed.id,
   }),
   "job-is-charged-only-when-completed": ({ failed }) => ({
-    sql: [`UPDATE ledger_entries SET kind = 'charge' WHERE job_id = '${failed.id}' AND phase = 'close'`],
+    sql: [`UPDATE fermata_ledger_entries SET kind = 'charge' WHERE job_id = '${failed.id}' AND phase = 'close'`],
     subject: failed.id,
   }),
   "credits-charged-is-what-the-job-costs": ({ failed }) => ({
-    sql: [`UPDATE jobs SET credits_charged = 5 WHERE id = '${failed.id}'`],
+    sql: [`UPDATE fermata_jobs SET credits_charged = 5 WHERE id = '${failed.id}'`],
     subject: failed.id,
   }),
   "status-agrees-with-phase": ({ queued }) => ({
-    sql: [`UPDATE jobs SET phase = 'rendering' WHERE id = '${queued.id}'`],
+    sql: [`UPDATE fermata_jobs SET phase = 'rendering' WHERE id = '${queued.id}'`],
     subject: queued.id,
   }),
   "ended-job-has-no-lease": ({ failed }) => ({
-    sql: [`UPDATE jobs SET lease_owner = '${anId("prc")}' WHERE id = '${failed.id}'`],
+    sql: [`UPDATE fermata_jobs SET lease_owner = '${anId("prc")}' WHERE id = '${failed.id}'`],
     subject: failed.id,
   }),
   "live-job-is-due-some-time": ({ queued }) => ({
-    sql: [`UPDATE jobs SET due_at = NULL WHERE id = '${queued.id}'`],
+    sql: [`UPDATE fermata_jobs SET due_at = NULL WHERE id = '${queued.id}'`],
     subject: queued.id,
   }),
   "completed-music-has-a-mix": ({ completed }) => ({
-    sql: ["UPDATE track_assets SET role = 'preview'"],
+    sql: ["UPDATE fermata_track_assets SET role = 'preview'"],
     subject: completed.id,
   }),
   "idempotency-record-has-a-job-of-its-account": ({ completed }) => ({
-    sql: [`UPDATE idempotency_records SET account_id = '${anId("acct")}' WHERE job_id = '${completed.id}'`],
+    sql: [`UPDATE fermata_idempotency_records SET account_id = '${anId("acct")}' WHERE job_id = '${completed.id}'`],
     subject: completed.id,
   }),
   "webhook-delivery-has-an-event": ({ pending }) => ({
-    sql: [`DELETE FROM webhook_events WHERE id = '${pending.eventId}'`],
+    sql: [`DELETE FROM fermata_webhook_events WHERE id = '${pending.eventId}'`],
     subject: pending.id,
   }),
   "webhook-delivery-stays-in-its-account": ({ pending }) => ({
-    sql: [`UPDATE webhook_events SET account_id = '${anId("acct")}' WHERE id = '${pending.eventId}'`],
+    sql: [`UPDATE fermata_webhook_events SET account_id = '${anId("acct")}' WHERE id = '${pending.eventId}'`],
     subject: pending.id,
   }),
   "webhook-event-has-a-job-of-its-account": ({ pending }) => ({
-    sql: [`UPDATE webhook_events SET job_id = '${anId("job")}' WHERE id = '${pending.eventId}'`],
+    sql: [`UPDATE fermata_webhook_events SET job_id = '${anId("job")}' WHERE id = '${pending.eventId}'`],
     subject: pending.eventId,
   }),
   "webhook-try-has-a-delivery": ({ delivered }) => ({
-    sql: [`DELETE FROM webhook_deliveries WHERE id = '${delivered.id}'`],
+    sql: [`DELETE FROM fermata_webhook_deliveries WHERE id = '${delivered.id}'`],
     subject: delivered.id,
   }),
   "pending-webhook-delivery-is-due-some-time": ({ pending }) => ({
-    sql: [`UPDATE webhook_deliveries SET due_at = NULL WHERE id = '${pending.id}'`],
+    sql: [`UPDATE fermata_webhook_deliveries SET due_at = NULL WHERE id = '${pending.id}'`],
     subject: pending.id,
   }),
   "ended-webhook-delivery-has-no-lease": ({ delivered }) => ({
-    sql: [`UPDATE webhook_deliveries SET lease_owner = '${anId("prc")}' WHERE id = '${delivered.id}'`],
+    sql: [`UPDATE fermata_webhook_deliveries SET lease_owner = '${anId("prc")}' WHERE id = '${delivered.id}'`],
     subject: delivered.id,
   }),
   "disabled-webhook-endpoint-says-since-when": ({ endpoint }) => ({
-    sql: [`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '${endpoint.id}'`],
+    sql: [`UPDATE fermata_webhook_endpoints SET status = 'disabled' WHERE id = '${endpoint.id}'`],
     subject: endpoint.id,
   }),
 };
@@ -186,7 +186,7 @@ describe("Ledger audit", () => {
   it("finds a ledger number without an entry", async () => {
     const account = anAccount();
     await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
-    await storage.database.write("balances").where("account_id", account.id).update({ ledger_seq: 1 });
+    await storage.database.write("fermata_balances").where("account_id", account.id).update({ ledger_seq: 1 });
     const { violations } = await storage.ledger.audit();
     expect(violations).to.deep.equal([
       {
@@ -202,32 +202,33 @@ describe("Ledger audit", () => {
     [
       "webhook-event-has-a-job-of-its-account",
       "the job is another account's",
-      ({ pending }) => `UPDATE webhook_events SET account_id = '${anId("acct")}' WHERE id = '${pending.eventId}'`,
+      ({ pending }) =>
+        `UPDATE fermata_webhook_events SET account_id = '${anId("acct")}' WHERE id = '${pending.eventId}'`,
     ],
     [
       "pending-webhook-delivery-is-due-some-time",
       "it has ended",
-      ({ pending }) => `UPDATE webhook_deliveries SET ended_at = ${NOON} WHERE id = '${pending.id}'`,
+      ({ pending }) => `UPDATE fermata_webhook_deliveries SET ended_at = ${NOON} WHERE id = '${pending.id}'`,
     ],
     [
       "ended-webhook-delivery-has-no-lease",
       "it is due",
-      ({ delivered }) => `UPDATE webhook_deliveries SET due_at = ${NOON} WHERE id = '${delivered.id}'`,
+      ({ delivered }) => `UPDATE fermata_webhook_deliveries SET due_at = ${NOON} WHERE id = '${delivered.id}'`,
     ],
     [
       "ended-webhook-delivery-has-no-lease",
       "it does not say when",
-      ({ delivered }) => `UPDATE webhook_deliveries SET ended_at = NULL WHERE id = '${delivered.id}'`,
+      ({ delivered }) => `UPDATE fermata_webhook_deliveries SET ended_at = NULL WHERE id = '${delivered.id}'`,
     ],
     [
       "disabled-webhook-endpoint-says-since-when",
       "it does not say why",
-      () => "UPDATE webhook_endpoints SET disabled_by = NULL WHERE status = 'disabled'",
+      () => "UPDATE fermata_webhook_endpoints SET disabled_by = NULL WHERE status = 'disabled'",
     ],
     [
       "disabled-webhook-endpoint-says-since-when",
       "it is active",
-      ({ endpoint }) => `UPDATE webhook_endpoints SET disabled_at = ${NOON} WHERE id = '${endpoint.id}'`,
+      ({ endpoint }) => `UPDATE fermata_webhook_endpoints SET disabled_at = ${NOON} WHERE id = '${endpoint.id}'`,
     ],
   ] satisfies [string, string, (world: World) => string][]) {
     it(`finds a violation of "${name}" since ${what}`, async () => {
@@ -296,7 +297,7 @@ async function addWebhooks(
     for (const one of [endpoint, disabled]) await storage.webhooks.insertEndpoint(tx, one);
     await storage.webhooks.insertEvents(tx, [...events, ofPing]);
     await storage.webhooks.insertDeliveries(tx, [pending, delivered, dropped]);
-    await storage.webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: delivered.id }));
+    await storage.webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId: delivered.id }));
   });
   return { endpoint, pending, delivered };
 }

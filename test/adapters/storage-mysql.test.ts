@@ -77,8 +77,8 @@ describe("MySQL storage", () => {
     const columns = await storage.database.reading((session) =>
       session.all<{ name: string; collation: string }>(
         "SELECT CONCAT(table_name, '.', column_name) AS name, collation_name AS collation FROM " +
-          "information_schema.columns " +
-          "WHERE table_schema = DATABASE() AND collation_name IS NOT NULL AND table_name NOT LIKE 'knex%'",
+          "information_schema.columns WHERE table_schema = DATABASE() AND " +
+          "collation_name IS NOT NULL AND table_name NOT LIKE 'fermata_migrations%'",
       ),
     );
     expect(columns).to.not.deep.equal([]);
@@ -90,7 +90,7 @@ describe("MySQL storage", () => {
     for (const name of names) await storage.installation.keepFirst(`key ${names.indexOf(name)}`, name);
     const tiers = await Promise.all(names.map((tier) => storage.addAccount({ tier })));
     const same = await storage.database.reading((session) =>
-      session.all("SELECT id FROM accounts WHERE tier = ?", ["a"]),
+      session.all("SELECT id FROM fermata_accounts WHERE tier = ?", ["a"]),
     );
     expect(same).to.deep.equal([{ id: tiers[0]?.id }]);
   });
@@ -172,8 +172,8 @@ describe("MySQL storage", () => {
     it("is migrated by the next process when one died during it, without a leftover lock", () =>
       onEmptyDatabase(async (url) => {
         await migrate(url);
-        await query(url, "UPDATE knex_migrations_lock SET is_locked = 1");
-        await query(url, "DELETE FROM knex_migrations");
+        await query(url, "UPDATE fermata_migrations_lock SET is_locked = 1");
+        await query(url, "DELETE FROM fermata_migrations");
         expect(await migrate(url)).to.deep.equal(NAMES);
       }));
 

@@ -1,3 +1,4 @@
+import { TABLE_PREFIX } from "../../adapters/storage/sql/index.js";
 import type { Account, ApiKey } from "../../core/ports/account.js";
 import type { IdempotencyRecord } from "../../core/ports/idempotency-store.js";
 import type { AccountId, ProcessId } from "../../core/ids.js";
@@ -15,7 +16,7 @@ import {
   aTrack,
   NOON,
 } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 
 /** Tables that grow without bound. */
 export const BIG_TABLES = [
@@ -37,7 +38,7 @@ export const BIG_TABLES = [
   "webhook_deliveries",
   "webhook_tries",
   "uploads",
-] as const;
+].map((name) => TABLE_PREFIX + name);
 
 /** Rows among many others that the operations read. */
 export interface KnownRows {

@@ -3,7 +3,8 @@ import { expect } from "chai";
 import sinon from "sinon";
 import { createStores, openDatabase } from "../../adapters/storage/sql/index.js";
 import { INVARIANTS } from "../../adapters/storage/sql/ledger/ledger-invariants.js";
-import { SILENT, sqliteStorage, type SqliteUnderTest, TEST_PORTS, underTest } from "../support/databases.js";
+import { SILENT, sqliteStorage, type SqliteUnderTest, TEST_PORTS } from "../support/databases.js";
+import { storageUnderTest } from "../support/storage-under-test.js";
 import { BIG_TABLES, fillStorage, type KnownRows, OPERATIONS } from "./storage-operations.js";
 
 const JOBS = 20;
@@ -37,7 +38,7 @@ describe("SQLite query plans", () => {
     ["countWork", "jobs_due (provider_id=? AND phase=?"],
     ["unread callbacks", "provider_callbacks_digest (job_id=?)"],
     ["old callbacks", "provider_callbacks_received (received_at<?)"],
-    ["listEntries", "sqlite_autoindex_ledger_entries_1 (account_id=?)"],
+    ["listEntries", "sqlite_autoindex_fermata_ledger_entries_1 (account_id=?)"],
   ] as const) {
     it(`${name} uses ${search}`, async () => {
       const storage = await sqliteStorage.open();
@@ -51,20 +52,24 @@ describe("SQLite query plans", () => {
   it("the audit joins by indexes: a query scans each of its tables at most once", async () => {
     const storage = await sqliteStorage.open();
     for (const { name, query } of INVARIANTS) {
-      const scanned = await scannedTables(storage, query);
+      const scanned = await scannedTables(storage, storage.database.names.in(query));
       const named = scanned.filter((table, index) => scanned.indexOf(table) === index);
       expect(scanned.length, `${name}: ${scanned.join(", ")}`).to.be.at.most(
         named.length + (query.includes("UNION") ? 1 : 0),
       );
-      expect(await automaticIndexes(storage, query), name).to.be.at.most(1);
+      expect(await automaticIndexes(storage, storage.database.names.in(query)), name).to.be.at.most(1);
     }
     await storage.close();
   });
 
   it("detects a scan", async () => {
     const storage = await sqliteStorage.open();
-    expect(await scannedTables(storage, "SELECT * FROM jobs WHERE model_id = ?")).to.deep.equal(["jobs"]);
-    expect(await scannedTables(storage, "UPDATE accounts SET tier = ? WHERE name = ?")).to.deep.equal(["accounts"]);
+    expect(await scannedTables(storage, "SELECT * FROM fermata_jobs WHERE model_id = ?")).to.deep.equal([
+      "fermata_jobs",
+    ]);
+    expect(await scannedTables(storage, "UPDATE fermata_accounts SET tier = ? WHERE name = ?")).to.deep.equal([
+      "fermata_accounts",
+    ]);
     await storage.close();
   });
 });
@@ -80,7 +85,7 @@ async function textsOf(storage: SqliteUnderTest, name: string): Promise<string[]
 async function fill({ url }: SqliteUnderTest): Promise<KnownRows> {
   const database = await openDatabase({ url, logger: SILENT });
   try {
-    return await fillStorage(underTest(createStores(database, TEST_PORTS)), JOBS);
+    return await fillStorage(storageUnderTest(createStores(database, TEST_PORTS)), JOBS);
   } finally {
     await database.close();
   }
@@ -102,7 +107,7 @@ async function scannedTables(storage: SqliteUnderTest, text: string): Promise<st
     const name = /^SCAN (\w+)/.exec(detail)?.[1];
     if (name === undefined) continue;
     const table = aliases.get(name) ?? name;
-    if ((BIG_TABLES as readonly string[]).includes(table)) scanned.push(table);
+    if (BIG_TABLES.includes(table)) scanned.push(table);
   }
   return scanned;
 }

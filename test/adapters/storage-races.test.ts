@@ -1,11 +1,11 @@
-import { racesContract } from "../contract/races.contract.js";
-import { renewalsContract } from "../contract/renewals.contract.js";
-import { splitReferencesContract } from "../contract/split-references.contract.js";
+import { describeRaces } from "./sql-races.js";
+import { describeRenewals } from "./sql-renewals.js";
+import { describeSplitReferences } from "./sql-split-references.js";
 import { sqliteStorage } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
-  racesContract(name, open);
-  renewalsContract(name, open);
-  splitReferencesContract(name, open);
+  describeRaces(name, open);
+  describeRenewals(name, open);
+  describeSplitReferences(name, open);
 }

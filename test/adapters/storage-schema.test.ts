@@ -21,21 +21,22 @@ describe("Storage schema", () => {
     const database = await open();
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: NAMES });
     expect(await database.pendingMigrations()).to.deep.equal(NAMES);
-    expect(await database.read.schema.hasTable("accounts")).to.equal(false);
+    expect(await database.read.schema.hasTable("fermata_accounts")).to.equal(false);
   });
 
   it("applies pending migrations once, and names them", async () => {
     const database = await open();
     expect(await database.migrate()).to.deep.equal(NAMES);
     expect(await database.migrate()).to.deep.equal([]);
-    expect(await database.schemaStatus()).to.deep.equal({ state: "current", migrations: [] });
+    expect(await database.schemaStatus()).to.deep.equal({ state: "current" });
     expect(await database.pendingMigrations()).to.deep.equal([]);
   });
 
   it("applies the rest of a partly migrated schema", async () => {
     const database = await open();
     await database.migrate();
-    await database.write("knex_migrations").where("name", NAMES.at(-1)).delete();
+    await database.write("fermata_migrations").where("name", NAMES.at(-1)).delete();
+    await database.write.schema.dropTable("fermata_track_lyrics");
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: NAMES.slice(-1) });
     expect(await database.migrate()).to.deep.equal(NAMES.slice(-1));
   });
@@ -43,7 +44,7 @@ describe("Storage schema", () => {
   it("is newer than this code when it has an unknown migration, and is then not changed", async () => {
     const database = await open();
     await database.migrate();
-    await database.write("knex_migrations").insert({ name: "9999-from-the-future", batch: 2 });
+    await database.write("fermata_migrations").insert({ name: "9999-from-the-future", batch: 2 });
     expect(await database.schemaStatus()).to.deep.equal({ state: "newer", migrations: ["9999-from-the-future"] });
     const error = await database.migrate().catch((cause: unknown) => cause);
     expect((error as Error).message).to.include("9999-from-the-future");
@@ -59,12 +60,12 @@ describe("Storage schema", () => {
 
   it("leaves nothing of an interrupted migration", async () => {
     const database = await open();
-    await database.write.schema.createTable("api_keys", (table) => table.string("in_the_way"));
-    await database.write.schema.createTable("api_keys_token_hash", (table) => table.string("in_the_way"));
-    await database.write.schema.dropTable("api_keys");
+    await database.write.schema.createTable("fermata_api_keys", (table) => table.string("in_the_way"));
+    await database.write.schema.createTable("fermata_api_keys_token_hash", (table) => table.string("in_the_way"));
+    await database.write.schema.dropTable("fermata_api_keys");
     expect(await database.migrate().catch((cause: unknown) => cause)).to.be.instanceOf(Error);
-    expect(await database.read.schema.hasTable("accounts")).to.equal(false);
-    await database.write.schema.dropTable("api_keys_token_hash");
+    expect(await database.read.schema.hasTable("fermata_accounts")).to.equal(false);
+    await database.write.schema.dropTable("fermata_api_keys_token_hash");
     expect(await database.migrate()).to.deep.equal(NAMES);
   });
 
@@ -75,8 +76,8 @@ describe("Storage schema", () => {
 
   it("can run each interrupted migration again", async () => {
     const storage = await sqliteStorage.open();
-    const { write, dialect } = storage.database;
-    for (const migration of MIGRATIONS) await migration.up(write, dialect.columns);
+    const { write, dialect, names } = storage.database;
+    for (const migration of MIGRATIONS) await migration.up(write, dialect.columns, names);
     await storage.close();
   });
 });

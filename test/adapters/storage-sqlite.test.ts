@@ -60,7 +60,7 @@ describe("SQLite storage", () => {
     }
 
     it("refuses writes on the read handle", async () => {
-      const error = await rejection(storage.database.read("accounts").delete());
+      const error = await rejection(storage.database.read("fermata_accounts").delete());
       expect((error as Error).message).to.include("readonly");
     });
   });

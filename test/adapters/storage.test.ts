@@ -1,5 +1,5 @@
 import { accountStoreContract } from "../contract/account-store.contract.js";
-import { boundValuesContract } from "../contract/bound-values.contract.js";
+import { describeBoundValues } from "./sql-bound-values.js";
 import { auditLogContract } from "../contract/audit-log.contract.js";
 import { callbackStoreContract } from "../contract/callback-store.contract.js";
 import { idempotencyStoreContract } from "../contract/idempotency-store.contract.js";
@@ -33,5 +33,5 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   webhookStoreContract(name, open);
 }
 
-boundValuesContract(sqliteStorage.name, sqliteStorage.open);
-boundValuesContract(mysqlStorage.name, mysqlStorage.open);
+describeBoundValues(sqliteStorage.name, sqliteStorage.open);
+describeBoundValues(mysqlStorage.name, mysqlStorage.open);

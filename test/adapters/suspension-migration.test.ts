@@ -5,9 +5,9 @@ import { mysqlStorage } from "../support/mysql.js";
 
 const NAME = "0020-suspension";
 const COLUMNS = [
-  ["accounts", "suspended_at"],
-  ["accounts", "suspended_reason"],
-  ["api_keys", "expires_at"],
+  ["fermata_accounts", "suspended_at"],
+  ["fermata_accounts", "suspended_reason"],
+  ["fermata_api_keys", "expires_at"],
 ] as const;
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
@@ -19,11 +19,13 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       const key = anApiKey({ accountId: account.id, createdAt: NOON });
       await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
       const drop =
-        dialect.name === "mysql" ? "DROP INDEX accounts_suspended ON accounts" : "DROP INDEX accounts_suspended";
+        dialect.name === "mysql"
+          ? "DROP INDEX fermata_accounts_suspended ON fermata_accounts"
+          : "DROP INDEX fermata_accounts_suspended";
       const forget = async (columns: readonly (readonly [table: string, column: string])[]): Promise<void> => {
         await write.raw(drop);
         for (const [table, column] of columns) await write.raw(`ALTER TABLE ${table} DROP COLUMN ${column}`);
-        await write("knex_migrations").where({ name: NAME }).delete();
+        await write("fermata_migrations").where({ name: NAME }).delete();
       };
       for (const missing of [COLUMNS, COLUMNS.slice(2)]) {
         await forget(missing);

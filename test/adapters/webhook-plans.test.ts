@@ -7,11 +7,16 @@ import type { AccountId, IdPrefix, WebhookDeliveryId, WebhookEndpointId, Webhook
 import { anId, NOON } from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
-import { anEndpoint, aTry } from "../support/webhook-builders.js";
+import { anEndpoint, aDeliveryAttempt } from "../support/webhook-builders.js";
 
 type Storage = SqliteUnderTest | MysqlUnderTest;
 
-const TABLES = ["webhook_endpoints", "webhook_events", "webhook_deliveries", "webhook_tries"] as const;
+const TABLES = [
+  "fermata_webhook_endpoints",
+  "fermata_webhook_events",
+  "fermata_webhook_deliveries",
+  "fermata_webhook_tries",
+] as const;
 /** Of these, the first 12,000 are pending at one endpoint; of the others every 20th is pending too. */
 const ROWS = 20_000;
 const BACKLOG = 12_000;
@@ -101,7 +106,7 @@ const OPERATIONS: Readonly<
     by: ["id"],
     run: (storage) =>
       storage.inTransaction((tx) =>
-        storage.webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: idOf("dlv", 19_000) })),
+        storage.webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId: idOf("dlv", 19_000) })),
       ),
   },
   listTries: { by: ["id"], run: ({ webhooks }) => webhooks.listDeliveryAttempts([idOf("dlv", 1), idOf("dlv", 2)]) },
@@ -178,7 +183,8 @@ for (const { name, open, session } of [
         }
         // MySQL finds the minimum of an index while it plans: nothing is left to search.
         const expected = isMysql && operation === "nextDeliveryAt" ? [] : by;
-        expect([...used]).to.have.members(expected.map((index) => (index === "id" ? index : `webhook_${index}`)));
+        const indexes = expected.map((index) => (index === "id" ? index : `fermata_webhook_${index}`));
+        expect([...used]).to.have.members(indexes);
       });
     }
 
@@ -187,7 +193,7 @@ for (const { name, open, session } of [
       await storage.webhooks.countPending();
       const [text = "", values = []] = args.at(-1) ?? [];
       const plan = await explain({ text, values });
-      expect(plan.indexes, plan.notified).to.deep.equal(["webhook_deliveries_next"]);
+      expect(plan.indexes, plan.notified).to.deep.equal(["fermata_webhook_deliveries_next"]);
       expect(plan.notified).to.match(/Using index|COVERING INDEX/);
     });
 
@@ -202,7 +208,7 @@ for (const { name, open, session } of [
     });
 
     it("a scan and a sort are detected", async () => {
-      const asked = { text: "SELECT * FROM webhook_deliveries WHERE attempts = ? ORDER BY fence", values: [1] };
+      const asked = { text: "SELECT * FROM fermata_webhook_deliveries WHERE attempts = ? ORDER BY fence", values: [1] };
       const plan = await explain(asked);
       expect([plan.indexes, plan.sorts], plan.notified).to.deep.equal([[null], true]);
       if (isMysql) expect(await entriesReadBy(storage, asked)).to.be.above(FEW_ROWS);
@@ -289,21 +295,22 @@ async function fill({ database }: Storage): Promise<void> {
   const isPending = `(n < ${BACKLOG} OR n % 20 = 7)`;
   const moment = `${NOON} + n`;
   for (const text of [
-    `INSERT INTO accounts (id, name, tier, email_verified, created_at)
+    `INSERT INTO fermata_accounts (id, name, tier, email_verified, created_at)
       SELECT ${id("acct", "n")}, 'Nightingale', 'pro', 0, ${NOON} FROM ${numbers} WHERE n < 300`,
-    `INSERT INTO webhook_endpoints (id, account_id, url, status, secret_prefix, sealed_secret, retired_secrets,
+    `INSERT INTO fermata_webhook_endpoints (id, account_id, url, status, secret_prefix, sealed_secret, retired_secrets,
       created_at, updated_at, health)
       SELECT ${id("whe", "n")}, ${id("acct", "n")}, 'https://hooks.example/', 'active', 'whsec_', 'v1.', '[]', ${NOON},
       ${NOON},
       '{"streak":null,"breaker":null}' FROM ${numbers} WHERE n < 300`,
-    `INSERT INTO webhook_events (id, account_id, type, created_at, body)
+    `INSERT INTO fermata_webhook_events (id, account_id, type, created_at, body)
       SELECT ${id("evt", "n")}, ${id("acct", endpoint)}, 'webhook.ping', ${moment}, '{}' FROM ${numbers}`,
-    `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, attempts, fence, due_at, created_at, ended_at)
+    `INSERT INTO fermata_webhook_deliveries (id, event_id, endpoint_id, state, attempts, fence, due_at, created_at,
+      ended_at)
       SELECT ${id("dlv", "n")}, ${id("evt", "n")}, ${id("whe", endpoint)},
         CASE WHEN ${isPending} THEN 'pending' WHEN n % 31 = 0 THEN 'exhausted' ELSE 'delivered' END, 1, 0,
         CASE WHEN ${isPending} THEN ${moment} END, ${moment}, CASE WHEN ${isPending} THEN NULL ELSE ${moment} END
         FROM ${numbers}`,
-    `INSERT INTO webhook_tries (delivery_id, number, started_at, is_manual, status, phases, excerpt)
+    `INSERT INTO fermata_webhook_tries (delivery_id, number, started_at, is_manual, status, phases, excerpt)
       SELECT ${id("dlv", "n")}, 1, ${moment}, 0, 204, '{}', '' FROM ${numbers}`,
     ...(isMysql ? [`ANALYZE TABLE ${TABLES.join(", ")}`] : []),
   ]) {

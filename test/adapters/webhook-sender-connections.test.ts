@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Connector } from "../../adapters/webhooks/https/webhook-sender.js";
 import type { WebhookResult, WebhookSender } from "../../core/ports/webhook-sender.js";
-import { aMessage } from "../contract/webhook-sender.contract.js";
+import { aMessage } from "../support/webhook-builders.js";
 import { FaultReceiver } from "../support/fault-receiver/receiver.js";
 import { connectorFor, senderFor, withSender } from "./webhook-sender-support.js";
 

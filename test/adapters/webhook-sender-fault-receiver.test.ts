@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { FAULTS } from "../support/fault-receiver/faults.js";
 import { FaultReceiver } from "../support/fault-receiver/receiver.js";
-import { aMessage } from "../contract/webhook-sender.contract.js";
+import { aMessage } from "../support/webhook-builders.js";
 import { senderFor, withSender } from "./webhook-sender-support.js";
 
 const never = new AbortController().signal;

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { signedHeaders } from "../../adapters/webhooks/https/signature.js";
-import { aMessage } from "../contract/webhook-sender.contract.js";
+import { aMessage } from "../support/webhook-builders.js";
 import { FaultReceiver, type ReceivedRequest } from "../support/fault-receiver/receiver.js";
 import { withSender } from "./webhook-sender-support.js";
 

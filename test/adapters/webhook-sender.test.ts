@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { WebhookFailure, WebhookResult } from "../../core/ports/webhook-sender.js";
-import { aMessage, type SenderUnderTest, webhookSenderContract } from "../contract/webhook-sender.contract.js";
-import { responses, fails, holds, RecordingSender } from "../support/doubles/recording-sender.js";
+import { type SenderUnderTest, webhookSenderContract } from "../contract/webhook-sender.contract.js";
+import { aMessage } from "../support/webhook-builders.js";
+import { sendReturns, sendFails, sendHolds, RecordingSender } from "../support/doubles/recording-sender.js";
 import { type ServerKind, FaultReceiver } from "../support/fault-receiver/receiver.js";
 import { senderFor, withSender } from "./webhook-sender-support.js";
 
@@ -25,13 +26,13 @@ webhookSenderContract("HttpsWebhookSender", async (): Promise<SenderUnderTest> =
 
 webhookSenderContract("RecordingSender", async (): Promise<SenderUnderTest> => {
   const sender = new RecordingSender();
-  const { reception: hang } = holds(fails("protocol"));
+  const { reception: hang } = sendHolds(sendFails("protocol"));
   sender.reception = (message, signal) => {
     const { pathname, searchParams } = new URL(message.url);
     const retry = searchParams.get("retry");
     return pathname === "/hang"
       ? hang(message, signal)
-      : responses(Number(pathname.slice(1)), { retryAfterMs: retry === null ? null : Number(retry) * 1000 })(
+      : sendReturns(Number(pathname.slice(1)), { retryAfterMs: retry === null ? null : Number(retry) * 1000 })(
           message,
           signal,
         );

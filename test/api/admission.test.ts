@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
-import { accepts, ScriptedProvider } from "../support/doubles/scripted-provider.js";
+import { submitAccepts, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 /** One slot, and renders of a minute according to the plugin: three jobs can start within the deadline. */
@@ -10,7 +10,7 @@ describe("POST /api/v1/generations while the backlog cannot start before the que
   let test: TestApp;
   before(async () => {
     const provider = new ScriptedProvider();
-    provider.behaviour = accepts(600_000);
+    provider.behaviour = submitAccepts(600_000);
     const models = provider.definition.models.map((model) => ({ ...model, usualRenderSeconds: 60 }));
     const definition = { ...provider.definition, models, maxInFlight: 1 };
     test = await startTestApp({

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type MusicProvider, type ReceivedCallback } from "../../core/ports/music-provider.js";
 import { dataOf, rawRequest } from "../support/api-client.js";
-import { accepts, SCRIPTED_TRACK, ScriptedProvider } from "../support/doubles/scripted-provider.js";
+import { submitAccepts, SCRIPTED_TRACK, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const HOUR = 3_600_000;
@@ -26,7 +26,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
   let testApp: TestApp;
   before(async () => {
     provider = new Reporting();
-    provider.behaviour = accepts(HOUR);
+    provider.behaviour = submitAccepts(HOUR);
     provider.pollBehaviour = () =>
       Promise.resolve(
         provider.heard.length === 0

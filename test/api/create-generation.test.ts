@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { A_GENERATION, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
-import { fails } from "../support/doubles/scripted-provider.js";
+import { submitFails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 interface Accepted {
@@ -178,7 +178,7 @@ describe("POST /api/v1/generations while the provider is down", () => {
     const test = await startTestApp({ settings: { breaker: { failures: 1 } }, work: true });
     try {
       const { api } = await test.account({ credits: 50 });
-      test.provider.behaviour = fails("unavailable");
+      test.provider.behaviour = submitFails("unavailable");
       await api.generate(undefined, { Prefer: "wait=20" });
       const response = await api.generate(undefined, { "Idempotency-Key": "later" });
       expect(refusalOf(response)).to.equal("502 provider_unavailable");

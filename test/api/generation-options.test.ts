@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { MusicRequest } from "../../core/ports/music-provider.js";
 import { A_GENERATION, type ApiResponse, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
-import { completes, fails, SCRIPTED_OPTIONS } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitFails, SCRIPTED_OPTIONS } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const GIVEN = { seed: 42, negative_prompt: "drums", key: "F# minor", vocal_gender: "female", loop: true } as const;
@@ -22,7 +22,7 @@ describe("options of POST /api/v1/generations", () => {
     caller = await test.account({ credits: 1_000_000 });
   });
   beforeEach(() => {
-    test.provider.behaviour = completes;
+    test.provider.behaviour = submitCompletes;
     test.provider.submissions.length = 0;
   });
   after(() => test.close());
@@ -57,7 +57,7 @@ describe("options of POST /api/v1/generations", () => {
     const own = await startTestApp({ work: true, settings: { jobs: { maxAttempts: 3, backoffMs: 1 } } });
     try {
       own.provider.behaviour = (request, context) =>
-        (request.attempt < 3 ? fails("unavailable") : completes)(request, context);
+        (request.attempt < 3 ? submitFails("unavailable") : submitCompletes)(request, context);
       const { api } = await own.account();
       expect(dataOf<Shown>(await api.generate({ ...A_GENERATION, options: { seed: 7 } }, WAIT)).status).to.equal(
         "completed",
@@ -211,20 +211,17 @@ describe("options of POST /api/v1/generations", () => {
   it("are validated for embedding apps as for the API", async () => {
     const { account } = caller;
     const input = { modelId: "scripted/song", prompt: "rain" };
-    const base = { account, requestId: null, idempotency: null, limitExceeded: null };
-    const created = await test.app.generations.execute({
-      ...base,
-      input: { ...input, options: { seed: 3, key: undefined } },
-    });
-    expect(created.kind === "accepted" && created.job.request.options).to.deep.equal({ seed: 3 });
+    const { generations } = test.app;
+    const created = await generations.create(account.id, { ...input, options: { seed: 3, key: undefined } });
+    expect(created.request.options).to.deep.equal({ seed: 3 });
     for (const options of [{ seed: -1 }, { seed: 1n }, { seed: () => 1 }, { unknown: 1 }, []] as unknown as Record<
       string,
       unknown
     >[]) {
-      const error = await test.app.generations
-        .execute({ ...base, input: { ...input, options } })
-        .catch((cause: unknown) => cause);
-      expect(error).to.have.property("code", "invalid_request");
+      for (const key of [{}, { key: "order 17" }]) {
+        const error = await generations.create(account.id, { ...input, options }, key).catch((cause: unknown) => cause);
+        expect(error).to.have.property("code", "invalid_request");
+      }
     }
   });
 });

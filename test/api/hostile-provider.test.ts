@@ -4,7 +4,7 @@ import type { JobReport } from "../../core/jobs/operate-jobs.js";
 import { defineProvider, PROVIDER_PORT_VERSION, type ProviderHost } from "../../plugins/sdk/index.js";
 import { dataOf } from "../support/api-client.js";
 import { Canary } from "../support/canary.js";
-import { type Behaviour, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
+import { type SubmitBehaviour, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { UNHEARD } from "../support/library-fixture.js";
 import { bytes, FakeApi, json } from "../support/provider-kit/index.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
@@ -207,7 +207,10 @@ describe("A provider whose responses contain URLs", () => {
     for (const [origin, says] of said) {
       const source = { kind: "url" as const, url: `${origin}/made.mp3?${SIGNATURE}` };
       const mix = { role: "mix" as const, label: "full", contentType: null, durationSeconds: null, source };
-      const delivers: Behaviour = async () => ({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
+      const delivers: SubmitBehaviour = async () => ({
+        state: "completed",
+        tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }],
+      });
       test.provider.behaviour = delivers;
       const report = await endOf(test, async () =>
         dataOf<{ id: string }>(await (await (test as TestApp).account()).api.generate()),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { A_GENERATION, type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { completes, fails } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitFails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const HOUR_MS = 3_600_000;
@@ -156,8 +156,8 @@ describe("A replay after the job has ended", () => {
     try {
       const { api } = await test.account();
       for (const [key, behaviour] of [
-        ["completes", completes],
-        ["fails", fails("failed")],
+        ["completes", submitCompletes],
+        ["fails", submitFails("failed")],
       ] as const) {
         test.provider.behaviour = behaviour;
         const first = await api.generate(A_GENERATION, { "Idempotency-Key": key });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { dataOf, type HttpStatusError } from "../support/api-client.js";
-import { completes, fails } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitFails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 interface Job {
@@ -21,7 +21,7 @@ describe("GET /api/v1/jobs/{job_id}", () => {
   after(() => test.close());
 
   it("returns a completed job with its tracks as outputs, and no error", async () => {
-    test.provider.behaviour = completes;
+    test.provider.behaviour = submitCompletes;
     const { api } = await test.account();
     const { id } = dataOf<{ readonly id: string }>(await api.generate(undefined, WAIT));
     const job = dataOf<Job>(await api.get(`/api/v1/jobs/${id}`));
@@ -58,7 +58,7 @@ describe("GET /api/v1/jobs/{job_id}", () => {
   ] as const;
   for (const [kind, code, details] of failures) {
     it(`returns a job that failed by \`${kind}\` as ${code}, without the provider's message`, async () => {
-      test.provider.behaviour = fails(kind);
+      test.provider.behaviour = submitFails(kind);
       const { api } = await test.account();
       const created = await api.generate(undefined, { ...WAIT, "Idempotency-Key": `fails-${kind}` });
       const listed = dataOf<{ readonly generations: readonly { readonly id: string }[] }>(

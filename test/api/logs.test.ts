@@ -23,7 +23,9 @@ const DAY_MS = 86_400_000;
 /** Oldest first. */
 const keptPaths = (test: TestApp): Promise<string[]> =>
   alongside(test, async (_, { read }) =>
-    (await read("request_log").orderBy("created_at").select<{ path: string }[]>("path")).map(({ path }) => path),
+    (await read("fermata_request_log").orderBy("created_at").select<{ path: string }[]>("path")).map(
+      ({ path }) => path,
+    ),
   );
 
 const logsOf = async ({ api }: TestAccount, query = ""): Promise<readonly LogEntry[]> =>

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { STANDARD_OPTIONS } from "../../core/ports/music-provider.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
-import { completes, fails } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitFails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const { seed, negative_prompt: negative, key, vocal_gender: voice } = STANDARD_OPTIONS;
@@ -116,8 +116,8 @@ describe("GET /api/v1/models while a provider lacks one of its models", () => {
       const { api } = await test.account();
       test.provider.behaviour = (request, context) =>
         request.operation === "music" && request.model.id === "scripted/song"
-          ? fails("model_unavailable")(request, context)
-          : completes(request, context);
+          ? submitFails("model_unavailable")(request, context)
+          : submitCompletes(request, context);
       const song = { model_id: "scripted/song", prompt: "rain" };
       const beat = { model_id: "scripted/beat", prompt: "rain" };
       const asked = test.provider.submissions.length;
@@ -139,7 +139,7 @@ describe("GET /api/v1/models while a provider lacks one of its models", () => {
 });
 
 async function openBreaker(test: TestApp, api: TestAccount["api"]): Promise<void> {
-  test.provider.behaviour = fails("unavailable");
+  test.provider.behaviour = submitFails("unavailable");
   const response = await api.generate(undefined, { Prefer: "wait=20" });
   expect(refusalOf(response)).to.equal("502 provider_unavailable");
 }

@@ -3,7 +3,7 @@ import type { OpenApiDocument, Operation, Response, Schema } from "../../adapter
 import { STATUS_BY_CODE } from "../../adapters/http/index.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { A_GENERATION, type ApiResponse, dataOf } from "../support/api-client.js";
-import { completes, fails, holds, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitFails, submitHolds, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 import { issuesIn, resolve } from "./json-schema.js";
@@ -173,7 +173,7 @@ describe("GET /openapi.json", () => {
 
     it("of reads with completed and failed jobs", async () => {
       const caller = await test.account();
-      for (const behaviour of [completes, fails("content_rejected")]) {
+      for (const behaviour of [submitCompletes, submitFails("content_rejected")]) {
         test.provider.behaviour = behaviour;
         const created = await caller.api.generate({ ...A_GENERATION, metadata: { a: [1] } }, { Prefer: "wait=20" });
         check("POST", "/api/v1/generations", created);
@@ -234,13 +234,13 @@ describe("GET /openapi.json", () => {
         await test.account({ tier: "free" }),
       ];
       const key = { "Idempotency-Key": "k" };
-      const { behaviour, release } = holds();
+      const { behaviour, release } = submitHolds();
       test.provider.behaviour = behaviour;
       const seen = test.provider.submissions.length;
       await caller.api.generate(A_GENERATION, key);
       await free.api.generate();
       await test.provider.submitted(seen + 2);
-      test.provider.behaviour = fails("timeout");
+      test.provider.behaviour = submitFails("timeout");
       const responses = [
         await test.anonymous.generate(),
         await caller.api.generate({}),

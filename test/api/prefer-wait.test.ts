@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { A_GENERATION, type ApiResponse, dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { completes, fails, holds } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitFails, submitHolds } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 describe("Prefer: wait on POST /api/v1/generations", () => {
@@ -10,7 +10,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     test = await startTestApp({ work: true });
   });
   beforeEach(() => {
-    test.provider.behaviour = completes;
+    test.provider.behaviour = submitCompletes;
   });
   after(() => test.close());
 
@@ -45,7 +45,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     ["timeout", "provider_timeout"],
   ] as const) {
     it(`returns 502 ${code} when the job fails because the provider is unavailable, and records it`, async () => {
-      test.provider.behaviour = fails(kind);
+      test.provider.behaviour = submitFails(kind);
       const { api } = await test.account({ credits: 10 });
       const headers = { Prefer: "wait=20", "Idempotency-Key": "k" };
       const first = await api.generate(A_GENERATION, headers);
@@ -60,7 +60,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
 
   for (const kind of ["failed", "content_rejected"] as const) {
     it(`returns 202 with a failed status when the job fails by \`${kind}\``, async () => {
-      test.provider.behaviour = fails(kind);
+      test.provider.behaviour = submitFails(kind);
       const { api } = await test.account();
       const response = await api.generate(undefined, { Prefer: "wait=20" });
       expect(response.status).to.equal(202);
@@ -69,7 +69,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
   }
 
   it("returns the acceptance to a retry at once while the first request still waits", async () => {
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     test.provider.behaviour = behaviour;
     const { api } = await test.account();
     const seen = test.provider.submissions.length;
@@ -84,7 +84,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
   });
 
   it("keeps the acceptance as the recorded response when the client disconnects", async () => {
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     test.provider.behaviour = behaviour;
     const { api } = await test.account();
     const seen = test.provider.submissions.length;
@@ -131,7 +131,7 @@ describe("Prefer: wait when the wait ends before the job", () => {
     const clock = new ManualClock();
     const test = await startTestApp({ work: true, clock });
     try {
-      const { behaviour, release } = holds();
+      const { behaviour, release } = submitHolds();
       test.provider.behaviour = behaviour;
       const { api } = await test.account();
       const headers = { Prefer: "wait=60", "Idempotency-Key": "k" };

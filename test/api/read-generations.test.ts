@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { completes, fails } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitFails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 interface Generation {
@@ -20,7 +20,7 @@ describe("GET /api/v1/generations", () => {
     test = await startTestApp({ work: true });
   });
   beforeEach(() => {
-    test.provider.behaviour = completes;
+    test.provider.behaviour = submitCompletes;
   });
   after(() => test.close());
 
@@ -120,7 +120,7 @@ describe("GET /api/v1/generations", () => {
     });
 
     it("returns a failed generation as refunded, without tracks", async () => {
-      test.provider.behaviour = fails("failed");
+      test.provider.behaviour = submitFails("failed");
       const { api } = await test.account({ credits: 10 });
       const id = idOf(await api.generate(undefined, WAIT));
       const generation = dataOf<Record<string, unknown>>(await api.get(`/api/v1/generations/${id}`));

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { dataOf, refusalOf } from "../support/api-client.js";
-import { holds } from "../support/doubles/scripted-provider.js";
+import { submitHolds } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 describe("Stopping", () => {
@@ -13,7 +13,7 @@ describe("Stopping", () => {
   afterEach(() => test.close());
 
   it("ends waiting requests at once with the current state, and closes their connections", async () => {
-    const { behaviour } = holds();
+    const { behaviour } = submitHolds();
     test.provider.behaviour = behaviour;
     const { api } = await test.account();
     const waiting = api.generate(undefined, { Prefer: "wait=60" });
@@ -24,7 +24,7 @@ describe("Stopping", () => {
   });
 
   it("returns 503 to requests that arrive on open connections, and closes them", async () => {
-    const { behaviour } = holds();
+    const { behaviour } = submitHolds();
     test.provider.behaviour = behaviour;
     const { key } = await test.account();
     const kept = await openConnection(test.url);

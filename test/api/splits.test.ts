@@ -5,7 +5,7 @@ import type { SplitKind } from "../../core/jobs/job.js";
 import type { SplitOptions, StartedSplit } from "../../core/generations/start-split.js";
 import type { ProviderAsset } from "../../core/ports/music-provider.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
-import { fails, holds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
+import { submitFails, submitHolds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { RecordingSender } from "../support/doubles/recording-sender.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
 import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
@@ -123,7 +123,7 @@ describe("Stem splits and vocal removals over the API", () => {
     const id = await ended(() => split("order 17"));
     expect(await split("order 17")).to.include({ id, status: "completed", creditsCharged: 8, isRepeated: true });
     const wellBehaved = provider.behaviour;
-    provider.behaviour = fails("failed");
+    provider.behaviour = submitFails("failed");
     const failed = await ended(() => split("order 18"));
     provider.behaviour = wellBehaved;
     expect(await split("order 18")).to.include({ id: failed, status: "failed", creditsCharged: 0, isRepeated: true });
@@ -147,7 +147,7 @@ describe("Stem splits and vocal removals over the API", () => {
     const endpoint = dataOf<{ id: string }>(created).id;
     const wellBehaved = provider.behaviour;
     const completed = await ended(() => start("stem_split", { client: "studio", metadata: { take: 3 } }));
-    provider.behaviour = fails("failed");
+    provider.behaviour = submitFails("failed");
     const failed = await ended(() => start("vocal_removal"));
     provider.behaviour = wellBehaved;
     await sender.sent(2);
@@ -178,7 +178,7 @@ describe("Stem splits and vocal removals over the API", () => {
     expect(await refusal(split(poor))).to.deep.equal(["insufficient_credits", { required: 8, available: 7 }]);
 
     const wellBehaved = provider.behaviour;
-    const { behaviour, release } = holds(wellBehaved);
+    const { behaviour, release } = submitHolds(wellBehaved);
     provider.behaviour = behaviour;
     const busy = await testApp.account({ credits: 20, tier: "free" });
     await ended(async () => {

@@ -3,7 +3,7 @@ import type { JobQueue } from "../../core/ports/job-queue.js";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
 import { loadSettings } from "../../config/index.js";
 import { errorOf, rawRequest, refusalOf } from "../support/api-client.js";
-import { completes } from "../support/doubles/scripted-provider.js";
+import { submitCompletes } from "../support/doubles/scripted-provider.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -47,7 +47,7 @@ describe("Status pages", () => {
   it("count bought, delivered and wasted work of providers", async () => {
     const { api } = await test.account();
     const failure = new ProviderFailure("failed", "it broke", { billable: "yes" });
-    for (const behaviour of [completes, () => Promise.reject(failure)] as const) {
+    for (const behaviour of [submitCompletes, () => Promise.reject(failure)] as const) {
       test.provider.behaviour = behaviour;
       await api.generate(undefined, { Prefer: "wait=20" });
     }

@@ -33,12 +33,12 @@ export async function ledgerFigures(test: TestApp, accountId: AccountId): Promis
 
 /** Every cell of every row of the request log, as one text. */
 export function loggedText(test: TestApp): Promise<string> {
-  return alongside(test, async (_, { read }) => JSON.stringify(await read("request_log").select()));
+  return alongside(test, async (_, { read }) => JSON.stringify(await read("fermata_request_log").select()));
 }
 
 /** How many files are stored, and how many uploads are known. */
 export async function leftOf(test: TestApp): Promise<{ readonly files: number; readonly uploads: number }> {
   const { listed } = await test.app.audio.collect({ isDryRun: true });
-  const rows = await alongside(test, (_, { read }) => read("uploads").select());
+  const rows = await alongside(test, (_, { read }) => read("fermata_uploads").select());
   return { files: listed.files, uploads: rows.length };
 }

@@ -4,7 +4,7 @@ import { type ApiResponse, dataOf, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { RecordingSender } from "../support/doubles/recording-sender.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
-import { completes, holds } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitHolds } from "../support/doubles/scripted-provider.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
@@ -67,9 +67,8 @@ describe("A suspended account", () => {
     expect(refusalOf(await caller.api.generate())).to.equal("403 account_suspended");
     const account = await test.app.accounts.get(caller.account.id);
     const input = { modelId: "scripted/song", prompt: "rain" };
-    const request = { account, input, requestId: null, idempotency: null, limitExceeded: null };
     const refusals = await Promise.allSettled([
-      test.app.generations.execute(request),
+      test.app.generations.create(account.id, input),
       test.app.splits.start({ kind: "stem_split", accountId: account.id, trackId: finished.id }),
     ]);
     for (const refusal of refusals) {
@@ -81,13 +80,13 @@ describe("A suspended account", () => {
   it("keeps its accepted jobs: a running job completes, is charged, and its webhook is sent", async () => {
     const options = { headers: { "Content-Type": "application/json" }, body: { url: "https://hooks.example/a" } };
     expect((await caller.api.send("POST", "/api/v1/webhook-endpoints", options)).status).to.equal(201);
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     test.provider.behaviour = behaviour;
     const submitted = test.provider.submitted(test.provider.submissions.length + 1);
     const { id } = dataOf<{ id: string }>(await caller.api.generate());
     await submitted;
     await suspend();
-    test.provider.behaviour = completes;
+    test.provider.behaviour = submitCompletes;
     release();
     const ended = await eventually("ended", async () => {
       const { job, tracks } = await test.app.jobs.show(id);

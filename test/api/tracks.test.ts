@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { TrackNotFoundError } from "../../core/errors.js";
 import type { ProviderLyrics } from "../../core/ports/music-provider.js";
 import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
-import { type Behaviour, completes, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
+import { type SubmitBehaviour, submitCompletes, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { LibraryFixture, SILENCE_WAV, UNHEARD, unsigned } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -72,7 +72,7 @@ describe("GET /api/v1/tracks/{id}", () => {
       { text: "on", startSeconds: 1.5, endSeconds: 1.7 },
     ];
     const sing =
-      (...lyrics: readonly (ProviderLyrics | undefined)[]): Behaviour =>
+      (...lyrics: readonly (ProviderLyrics | undefined)[]): SubmitBehaviour =>
       () =>
         Promise.resolve({
           state: "completed",
@@ -80,7 +80,7 @@ describe("GET /api/v1/tracks/{id}", () => {
         });
 
     afterEach(() => {
-      test.provider.behaviour = completes;
+      test.provider.behaviour = submitCompletes;
     });
 
     it("returns them, with word times if any, in the track only", async () => {

@@ -59,7 +59,7 @@ describe("The quota of uploads", function () {
     const { message } = errorOf(responses[2] as ApiResponse);
     expect(message).to.match(/body.audio does not fit: the account's tier allows \d+ bytes of uploads/);
     const where = { account_id: caller.account.id };
-    const rows = await alongside(test, (_, { read }) => read("uploads").where(where).select("size_bytes"));
+    const rows = await alongside(test, (_, { read }) => read("fermata_uploads").where(where).select("size_bytes"));
     expect(rows.map((row: { size_bytes: number }) => row.size_bytes)).to.deep.equal([SOUND.length, SOUND.length]);
   });
 

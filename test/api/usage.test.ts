@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { A_GENERATION, type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
-import { completes, fails } from "../support/doubles/scripted-provider.js";
+import { submitCompletes, submitFails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 import { ledgerFigures } from "./storage-reader.js";
 import { type Event, figuresOf, GENERATIONS, usageOf } from "./usage-report.js";
@@ -13,7 +13,7 @@ describe("GET /api/v1/usage", () => {
     test = await startTestApp({ work: true });
   });
   beforeEach(() => {
-    test.provider.behaviour = completes;
+    test.provider.behaviour = submitCompletes;
   });
   after(() => test.close());
 
@@ -55,10 +55,10 @@ describe("GET /api/v1/usage", () => {
     const { api, account } = caller;
     const responses = [await api.generate(A_GENERATION, { ...WAIT, "Idempotency-Key": "completed" })];
     for (const kind of ["failed", "unavailable", "timeout", "content_rejected"] as const) {
-      test.provider.behaviour = fails(kind);
+      test.provider.behaviour = submitFails(kind);
       responses.push(await api.generate(A_GENERATION, WAIT));
     }
-    test.provider.behaviour = completes;
+    test.provider.behaviour = submitCompletes;
     responses.push(await api.generate({ model_id: "scripted/beat", prompt: "rain" }, WAIT));
     responses.push(await api.generate(A_GENERATION, { "Idempotency-Key": "completed" }));
     responses.push(await api.generate({ ...A_GENERATION, prompt: "hail" }, { "Idempotency-Key": "completed" }));
@@ -96,13 +96,7 @@ describe("GET /api/v1/usage", () => {
   it("omits jobs that no request created", async () => {
     const caller = await test.account();
     const input = { modelId: "scripted/song", prompt: "rain" };
-    await test.app.generations.execute({
-      account: caller.account,
-      input,
-      requestId: null,
-      idempotency: null,
-      limitExceeded: null,
-    });
+    await test.app.generations.create(caller.account.id, input);
     expect(figuresOf(await usageOf(caller))).to.deep.equal([0, 0, 0, 0]);
   });
 
@@ -170,9 +164,9 @@ describe("GET /api/v1/usage", () => {
     it("by status match the status of the response", async () => {
       const caller = await test.account();
       await caller.api.generate(A_GENERATION, WAIT);
-      test.provider.behaviour = fails("failed");
+      test.provider.behaviour = submitFails("failed");
       await caller.api.generate(A_GENERATION, WAIT);
-      test.provider.behaviour = fails("unavailable");
+      test.provider.behaviour = submitFails("unavailable");
       await caller.api.generate(A_GENERATION, WAIT);
       await caller.api.get("/api/v1/jobs/job_nothing");
       expect(figuresOf(await usageOf(caller, { status: "202" }))).to.deep.equal([2, 0, 20, 10]);

@@ -34,10 +34,10 @@ const FOLDERS = [
   /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
-  /^test\/support\/((attack|doubles|fault-receiver|plugins|provider-kit|sandbox|chaos|vendor)\/)?[^/]+$/,
+  /^test\/support\/((attack|doubles|fault-receiver|outside|plugins|provider-kit|sandbox|chaos|vendor)\/)?[^/]+$/,
   /^test\/support\/plugins\/[^/]+\/[^/]+$/,
   /^test\/(fixtures|unit)\/.+$/,
-  /^test\/index\.ts$/,
+  /^test\/(index|contracts)\.ts$/,
 ];
 
 /** A file that violates each rule. */

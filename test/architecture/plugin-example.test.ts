@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
@@ -8,14 +7,8 @@ import ts from "typescript";
 import type { Accepted, ProviderDefinition } from "../../core/ports/music-provider.js";
 import { checkProvider } from "../../core/providers/check-provider.js";
 import { aMusicRequest, FakeApi, json, providerHost, settingsOf } from "../support/provider-kit/index.js";
+import { programsIn } from "../support/readme-programs.js";
 import { repositoryPath } from "../support/repository.js";
-
-/** Programs in Markdown: blocks of TypeScript that import the SDK by the name that packages use. */
-function programsIn(path: string): string[] {
-  const text = readFileSync(repositoryPath(path), "utf8");
-  const blocks = [...text.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
-  return blocks.filter((code) => code.includes('from "fermata/provider"'));
-}
 
 /** The compiler's errors for a file with this text, under the options of this repository, a line each. */
 function compilerErrors(code: string): string[] {
@@ -56,19 +49,19 @@ describe("The example in the README of plugins", function () {
   this.timeout(60_000);
 
   it("exists once, and compiles against the SDK", () => {
-    const programs = programsIn("plugins/README.md");
+    const programs = programsIn("plugins/README.md", "fermata/provider");
     expect(programs).to.have.lengthOf(1);
     expect(programs.flatMap(compilerErrors)).to.deep.equal([]);
   });
 
   it("is refused with an undeclared setting", () => {
-    const [program = ""] = programsIn("plugins/README.md");
+    const [program = ""] = programsIn("plugins/README.md", "fermata/provider");
     const [error = ""] = compilerErrors(program.replaceAll("settings.quality", "settings.qualitty"));
     expect(error).to.include("Property 'qualitty' does not exist");
   });
 
   it("passes the check of plugins, and generates music", async () => {
-    const [program = ""] = programsIn("plugins/README.md");
+    const [program = ""] = programsIn("plugins/README.md", "fermata/provider");
     const definition = await exportedBy(program);
     expect(await checkProvider(definition)).to.deep.include({ id: "nightingale", issues: [], notes: [] });
     const fake = await FakeApi.open();

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { builtinModules } from "node:module";
-import { dirname, join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
-import * as testing from "../index.js";
-import { REPOSITORY } from "../support/repository.js";
+import * as contracts from "../contracts.js";
+import { repositoryPath } from "../support/repository.js";
+import { librariesOf, TESTING_ENTRIES, TestingEntries } from "../support/testing-entries.js";
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -12,53 +11,64 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-const MANIFEST = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8")) as Manifest;
-const ENTRY = join(REPOSITORY, "test/index.ts");
-/** Imports and exports that are there at run time. */
-const RUNTIME_IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^"';]*?\sfrom\s+)?"([^"]+)"/gm;
+const MANIFEST = JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as Manifest;
+const DEPENDENCIES = Object.keys(MANIFEST.dependencies);
+const PEERS = Object.keys(MANIFEST.peerDependencies);
+const DOUBLES = TESTING_ENTRIES["fermata/testing"];
+const CONTRACTS = TESTING_ENTRIES["fermata/testing/contracts"];
 
-/** The libraries that a file loads, by way of every file of ours that it loads. */
-function librariesOf(entry: string): Set<string> {
-  const libraries = new Set<string>();
-  const seen = new Set<string>();
-  const pending = [entry];
-  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-    if (seen.has(path)) continue;
-    seen.add(path);
-    for (const [, name = ""] of readFileSync(path, "utf8").matchAll(RUNTIME_IMPORT)) {
-      if (name.startsWith(".")) {
-        const file = join(dirname(path), name).replace(/\.js$/, ".ts");
-        if (existsSync(file)) pending.push(file);
-      } else if (!name.startsWith("node:") && !builtinModules.includes(name)) {
-        libraries.add(name.split("/", name.startsWith("@") ? 2 : 1).join("/"));
-      }
-    }
-  }
-  return libraries;
-}
+describe("The entries for tests of other packages", function () {
+  this.timeout(60_000);
+  let entries: TestingEntries;
+  before(() => {
+    entries = new TestingEntries();
+  });
 
-describe("fermata/testing", () => {
-  it("exports the contract suite of every port", () => {
-    const folder = join(REPOSITORY, "test/contract");
+  it("load only dependencies of the package for doubles, and for contract suites its peers too", () => {
+    const undeclared = (names: ReadonlySet<string>, declared: readonly string[]): string[] =>
+      [...names].filter((name) => !declared.includes(name));
+    const [doubles, suites] = [librariesOf(DOUBLES), librariesOf(CONTRACTS)];
+    expect(undeclared(doubles.loaded, DEPENDENCIES)).to.deep.equal([]);
+    expect([...suites.loaded]).to.include.members(["chai", "fast-check", "fflate"]);
+    expect(undeclared(suites.loaded, [...DEPENDENCIES, ...PEERS])).to.deep.equal([]);
+    for (const { later } of [doubles, suites]) expect(undeclared(later, [...DEPENDENCIES, ...PEERS])).to.deep.equal([]);
+  });
+
+  it("need peers that are optional: none is installed with the package", () => {
+    expect(PEERS).to.include.members(["chai", "mocha"]);
+    for (const name of PEERS) expect(MANIFEST.peerDependenciesMeta[name]?.optional, name).to.equal(true);
+    for (const name of PEERS) expect(MANIFEST.devDependencies, name).to.have.property(name);
+  });
+
+  it("export the contract suite of every port", () => {
+    const folder = repositoryPath("test/contract");
     const suites = readdirSync(folder)
       .filter((name) => name.endsWith(".contract.ts"))
-      .flatMap((name) => [...readFileSync(join(folder, name), "utf8").matchAll(/^export function (\w+Contract)\(/gm)])
+      .flatMap((name) => [...readFileSync(`${folder}/${name}`, "utf8").matchAll(/^export function (\w+Contract)\(/gm)])
       .map(([, suite = ""]) => suite);
     expect(suites).to.include.members(["ledgerStoreContract", "jobStoreContract", "jobQueueContract"]);
-    expect(Object.keys(testing)).to.include.members(suites);
+    expect(Object.keys(contracts)).to.have.members([...suites, "storageUnderTest"]);
   });
 
-  it("loads only libraries that an installation has, or that the package asks for as peers", () => {
-    const libraries = librariesOf(ENTRY);
-    expect([...libraries]).to.include.members(["chai", "fflate"]);
-    const declared = [...Object.keys(MANIFEST.dependencies), ...Object.keys(MANIFEST.peerDependencies)];
-    expect([...libraries].filter((name) => !declared.includes(name))).to.deep.equal([]);
+  it("export every type that their signatures mention, unless another entry does", () => {
+    expect(entries.unexportedTypes(CONTRACTS)).to.deep.equal([]);
+    expect(entries.unexportedTypes(DOUBLES)).to.deep.equal([]);
   });
 
-  it("asks for mocha and chai, which only tests need: none is fetched with the package", () => {
-    const peers = Object.keys(MANIFEST.peerDependencies);
-    expect(peers).to.include.members(["chai", "mocha"]);
-    for (const name of peers) expect(MANIFEST.peerDependenciesMeta[name]?.optional, name).to.equal(true);
-    for (const name of peers) expect(MANIFEST.devDependencies, name).to.have.property(name);
+  it("document every export of the doubles and every suite, and show each double and builder in an example", () => {
+    const doubles = entries.exportsOf(DOUBLES);
+    const suites = entries.exportsOf(CONTRACTS).filter(({ name, isUsable }) => isUsable || name.endsWith("UnderTest"));
+    const undocumented = [...doubles, ...suites].filter(({ documentation }) => documentation === "");
+    expect(undocumented.map(({ name }) => name)).to.deep.equal([]);
+    const usable = doubles.filter(({ isUsable }) => isUsable);
+    expect(usable.map(({ name }) => name)).to.include.members(["ManualClock", "anAccount", "submitFails"]);
+    expect(usable.filter(({ examples }) => examples.length === 0).map(({ name }) => name)).to.deep.equal([]);
+  });
+
+  it("have examples that compile", () => {
+    const examples = [DOUBLES, CONTRACTS].flatMap((entry) => entries.exportsOf(entry).flatMap((one) => one.examples));
+    expect(examples.length).to.be.greaterThan(50);
+    expect(entries.errorsOf(examples)).to.deep.equal([]);
+    expect(entries.errorsOf(["new ManualClock().advanceBy(1);"])).to.have.lengthOf(1);
   });
 });

@@ -9,7 +9,8 @@ import { RecordDeliveryAttempt } from "../../core/webhooks/record-delivery-attem
 import { SendDelivery } from "../../core/webhooks/send-delivery.js";
 import { newDelivery, newEvent } from "../../core/webhooks/write-events.js";
 import { anId } from "../support/builders.js";
-import { SILENT, sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { SILENT, sqliteStorage } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
 import { atLeast, type Bench, median, perSecond } from "./figures.js";
 import { EVERY_KEY, FixedKeyring } from "../support/doubles/fixed-keyring.js";

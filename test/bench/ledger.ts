@@ -33,24 +33,25 @@ export async function fillLedger(url: string, jobs: number): Promise<void> {
   const all = numbers(jobs);
   const accounts = numbers(ACCOUNTS);
   const statements = [
-    `INSERT INTO accounts (id, name, tier, email_verified, terms_accepted_at, created_at)
+    `INSERT INTO fermata_accounts (id, name, tier, email_verified, terms_accepted_at, created_at)
      SELECT ${accountId("n")}, CONCAT('Account ', n), 'pro', 1, ${NOON}, ${NOON} FROM ${accounts} AS a`,
-    `INSERT INTO balances (account_id, monthly, pack, reserved_monthly, reserved_pack, spent, running_jobs, ledger_seq)
+    `INSERT INTO fermata_balances (account_id, monthly, pack, reserved_monthly, reserved_pack, spent,
+      running_jobs, ledger_seq)
      SELECT ${accountId("n")}, 0, ${granted} - (${spent("n")}), 0, 0, ${spent("n")}, 0, ${2 * each + 1}
      FROM ${accounts} AS a`,
-    `INSERT INTO ledger_entries (account_id, seq, kind, job_id, phase, monthly, pack, reserved_monthly, reserved_pack,
-      spent, external_ref, created_at)
+    `INSERT INTO fermata_ledger_entries (account_id, seq, kind, job_id, phase, monthly, pack, reserved_monthly,
+      reserved_pack, spent, external_ref, created_at)
      SELECT ${accountId("n")}, 1, 'grant', NULL, NULL, 0, ${granted}, 0, 0, 0, NULL, ${NOON} FROM ${accounts} AS a`,
-    `INSERT INTO ledger_entries (account_id, seq, kind, job_id, phase, monthly, pack, reserved_monthly, reserved_pack,
-      spent, external_ref, created_at)
+    `INSERT INTO fermata_ledger_entries (account_id, seq, kind, job_id, phase, monthly, pack, reserved_monthly,
+      reserved_pack, spent, external_ref, created_at)
      SELECT ${owner}, 2 * ${turn} + 2, 'reserve', ${jobId}, 'open', 0, ${-COST}, 0, ${COST}, 0, NULL, ${NOON} + n
      FROM ${all} AS j`,
-    `INSERT INTO ledger_entries (account_id, seq, kind, job_id, phase, monthly, pack, reserved_monthly, reserved_pack,
-      spent, external_ref, created_at)
+    `INSERT INTO fermata_ledger_entries (account_id, seq, kind, job_id, phase, monthly, pack, reserved_monthly,
+      reserved_pack, spent, external_ref, created_at)
      SELECT ${owner}, 2 * ${turn} + 3, CASE WHEN ${isFailed} THEN 'refund' ELSE 'charge' END, ${jobId}, 'close', 0,
        CASE WHEN ${isFailed} THEN ${COST} ELSE 0 END, 0, ${-COST}, CASE WHEN ${isFailed} THEN 0
        ELSE ${COST} END, NULL, ${NOON} + n FROM ${all} AS j`,
-    `INSERT INTO jobs (id, account_id, kind, operation, provider_id, model_id, request_id, reserved_monthly,
+    `INSERT INTO fermata_jobs (id, account_id, kind, operation, provider_id, model_id, request_id, reserved_monthly,
       reserved_pack, credits_charged, status,
        phase, attempt, refusals, crashes, fence, lease_owner, due_at, created_at, completed_at, error, request)
      SELECT ${jobId}, ${owner}, 'music', 'generation', 'synth', 'synth/song', CONCAT('req_', n), 0, ${COST}, CASE
@@ -61,16 +62,18 @@ export async function fillLedger(url: string, jobs: number): Promise<void> {
        '{"prompt":"slow rain on a tin roof,
        brushed drums","lyrics":null,"durationSeconds":30,"instrumental":true,"client":"web","metadata":null}'
      FROM ${all} AS j`,
-    `INSERT INTO tracks (id, account_id, job_id, position, title, artist_label, bpm, prompt, visibility, created_at)
+    `INSERT INTO fermata_tracks (id, account_id, job_id, position, title, artist_label, bpm, prompt, visibility,
+      created_at)
      SELECT CONCAT('trk_', 100000000 + n), ${owner}, ${jobId}, 0, 'Slow rain', 'Synth', 96, 'slow rain on a tin roof',
      'private', ${NOON} + n
      FROM ${all} AS j WHERE NOT (${isFailed})`,
-    `INSERT INTO track_assets (track_id, position, role, label, audio_key, content_type, size_bytes, duration_ms)
+    `INSERT INTO fermata_track_assets (track_id, position, role, label, audio_key, content_type, size_bytes,
+      duration_ms)
      SELECT CONCAT('trk_', 100000000 + n), 0, 'mix', 'full', CONCAT('job_', n, '/1/mix.mp3'), 'audio/mpeg', 480000,
      30000
      FROM ${all} AS j WHERE NOT (${isFailed})`,
-    `INSERT INTO idempotency_records (account_id, key_hash, shape_hash, body_hash, job_id, status, response, created_at,
-      expires_at)
+    `INSERT INTO fermata_idempotency_records (account_id, key_hash, shape_hash, body_hash, job_id, status, response,
+      created_at, expires_at)
      SELECT ${owner}, CONCAT('key', n), 'shape', 'body', ${jobId}, 202, '{}', ${NOON} + n, ${NOON} + n + 86400000
      FROM ${all} AS j WHERE n % 10 = 1`,
   ];

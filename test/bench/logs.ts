@@ -2,7 +2,8 @@ import { REQUEST_LOG, type RequestRow } from "../../adapters/storage/sql/usage/r
 import type { AccountId } from "../../core/ids.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import { NOON } from "../support/builders.js";
-import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { sqliteStorage } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { openWriter } from "./bulk-writer.js";
 import { type Bench, type Figure, median, spread } from "./figures.js";

@@ -4,7 +4,8 @@ import { SystemClock } from "../../adapters/system/clock.js";
 import type { RateLimiter, WindowRule } from "../../core/ports/rate-limiter.js";
 import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
 import { anId } from "../support/builders.js";
-import { SILENT, sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { SILENT, sqliteStorage } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { type Bench, type Figure, median, perSecond } from "./figures.js";
 

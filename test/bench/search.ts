@@ -1,6 +1,7 @@
 import type { LibrarySearch } from "../../core/library/search.js";
 import { foldWords } from "../../core/library/words.js";
-import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { sqliteStorage } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { below, type Bench, type Figure, median, percentile, spread } from "./figures.js";
 import { ACTIVITIES, random, fillLibrary, Language, MOODS, tracksOf, VIEWER } from "./search-corpus.js";

@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import type { App, Overrides } from "../../config/index.js";
 import type { Account } from "../../core/ports/account.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
-import { accepts, type ScriptedProvider, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
+import { submitAccepts, type ScriptedProvider, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { createRequest } from "./create.js";
 import { type Bench, type Figure, median, milliseconds, percentile, perSecond } from "./figures.js";
 import { type Installation, makeInstallation, MODEL, openFermata } from "./installation.js";
@@ -116,7 +116,7 @@ async function measurePolls({ holders, copy }: Installation): Promise<Figure[]> 
   const dataDir = await copy();
   const commits = commitsPerSecond(dataDir);
   const { app, provider } = await openFermata(dataDir, {});
-  provider.behaviour = accepts(POLL_EVERY_MS);
+  provider.behaviour = submitAccepts(POLL_EVERY_MS);
   let polls = 0;
   provider.pollBehaviour = () => {
     polls += 1;
@@ -154,7 +154,7 @@ function commitsPerSecond(dataDir: string): number {
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   const touch = db.prepare(
-    "UPDATE accounts SET created_at = created_at + 1 WHERE id = (SELECT id FROM accounts LIMIT 1)",
+    "UPDATE fermata_accounts SET created_at = created_at + 1 WHERE id = (SELECT id FROM fermata_accounts LIMIT 1)",
   );
   const begunAt = performance.now();
   for (let commit = 0; commit < COMMITS; commit++) touch.run();
@@ -201,13 +201,7 @@ async function startWaits(app: App, provider: ScriptedProvider, account: Account
 }
 
 function accept(app: App, account: Account): Promise<unknown> {
-  return app.generations.execute({
-    account,
-    input: { modelId: MODEL, prompt: "rain on a tin roof" },
-    requestId: null,
-    idempotency: null,
-    limitExceeded: null,
-  });
+  return app.generations.create(account.id, { modelId: MODEL, prompt: "rain on a tin roof" });
 }
 
 async function measureReplays(installation: Installation): Promise<Figure[]> {

@@ -3,11 +3,18 @@ import { emptyBalance } from "../../core/credits/balance.js";
 import type { AccountId } from "../../core/ids.js";
 import type { AccountChanges } from "../../core/ports/account-store.js";
 import { anAccount, anApiKey, anId, aHash, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function accountStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"accounts" | "addAccount" | "balanceOf">;
+
+/**
+ * The promises of every `AccountStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function accountStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`AccountStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { AddressGuard } from "../../core/ports/address-guard.js";
 
+/** A guard, with names that its policy and its DNS treat differently. */
 export interface GuardUnderTest {
   readonly guard: AddressGuard;
   /** An allowed name, and its addresses. */
@@ -16,6 +17,11 @@ export interface GuardUnderTest {
   readonly refusedLiteral: { readonly hostname: string; readonly address: string };
 }
 
+/**
+ * The promises of every `AddressGuard`.
+ *
+ * @param open called by each test
+ */
 export function addressGuardContract(name: string, open: () => GuardUnderTest): void {
   describe(`AddressGuard contract: ${name}`, () => {
     it("returns the addresses of an allowed name", async () => {

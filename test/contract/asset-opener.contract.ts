@@ -4,6 +4,7 @@ import { type AssetContentType, type AssetSource, ProviderFailure } from "../../
 import { responding, cutting, type FileHost, serving } from "../support/file-host.js";
 import { tinyMp3, tinyPng, tinyWav, tinyZip } from "../support/provider-kit/sounds.js";
 
+/** An opener that may download from a file server of the test. */
 export interface AssetOpenerUnderTest {
   readonly opener: AssetOpener;
   /** A server from which downloads are allowed. */
@@ -32,6 +33,11 @@ export async function failureOf(work: Promise<unknown>): Promise<ProviderFailure
   return error;
 }
 
+/**
+ * The promises of every `AssetOpener`.
+ *
+ * @param open called once for the suite
+ */
 export function assetOpenerContract(name: string, open: () => Promise<AssetOpenerUnderTest>): void {
   describe(`AssetOpener contract: ${name}`, () => {
     let subject: AssetOpenerUnderTest;

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { AudioTooLargeError } from "../../core/ports/audio-store.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
 
+/** A store without files, used by one suite only. */
 export interface AudioStoreUnderTest {
   readonly store: AudioStore;
   /** Whether it signs URLs of its own; false by default. */
@@ -56,6 +57,11 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
+/**
+ * The promises of every `AudioStore`.
+ *
+ * @param open opens a store without files, once for the suite
+ */
 export function audioStoreContract(name: string, open: () => Promise<AudioStoreUnderTest>): void {
   describe(`AudioStore contract: ${name}`, () => {
     let opened: AudioStoreUnderTest;

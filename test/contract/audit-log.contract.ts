@@ -4,13 +4,20 @@ import { EMPTY_CHAIN, nextRecord } from "../../core/audit/audit-record.js";
 import type { AuditEntry, AuditRecord } from "../../core/ports/audit-record.js";
 import type { AuditLog } from "../../core/ports/audit-log.js";
 import { anId, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
+
+type Storage = StorageWith<"auditLog">;
 
 const ENTRY: AuditEntry = { action: "accounts.create", accountId: null, targets: [], fields: {} };
 
-export function auditLogContract(name: string, open: () => Promise<StorageUnderTest>): void {
+/**
+ * The promises of every `AuditLog`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function auditLogContract(name: string, open: () => Promise<Storage>): void {
   describe(`AuditLog contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     let log: AuditLog;
     beforeEach(async () => {
       storage = await open();

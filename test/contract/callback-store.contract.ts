@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import type { StoredCallback } from "../../core/ports/callback-store.js";
 import { aHash, anId, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
+
+type Storage = StorageWith<"callbacks">;
 
 function aCallback(overrides: Partial<StoredCallback> = {}): StoredCallback {
   return {
@@ -18,9 +20,14 @@ function aCallback(overrides: Partial<StoredCallback> = {}): StoredCallback {
   };
 }
 
-export function callbackStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+/**
+ * The promises of every `CallbackStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function callbackStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`CallbackStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });

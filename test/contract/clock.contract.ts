@@ -2,12 +2,18 @@ import { getEventListeners } from "node:events";
 import { expect } from "chai";
 import type { Clock } from "../../core/ports/clock.js";
 
+/** A clock, and how a test lets its time pass. */
 export interface ClockUnderTest {
   readonly clock: Clock;
   /** Advances the time. */
   pass(ms: number): Promise<void>;
 }
 
+/**
+ * The promises of every `Clock`.
+ *
+ * @param open called by each test
+ */
 export function clockContract(name: string, open: () => ClockUnderTest | Promise<ClockUnderTest>): void {
   describe(`Clock contract: ${name}`, () => {
     it("returns whole milliseconds since 1970", async () => {

@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import type { Digest } from "../../core/ports/digest.js";
 
+/**
+ * The promises of every `Digest`.
+ *
+ * @param open called by each test
+ */
 export function digestContract(name: string, open: () => Digest): void {
   describe(`Digest contract: ${name}`, () => {
     it("hashes the examples of FIPS 180-2", () => {

@@ -5,7 +5,11 @@ import type { IdGenerator } from "../../core/ports/id-generator.js";
 
 const PREFIXES: readonly IdPrefix[] = ["acct", "key", "job", "trk", "req", "att", "prc"];
 
-/** @param open creates a generator as another process would have it */
+/**
+ * The promises of every `IdGenerator`.
+ *
+ * @param open creates a generator as another process would have it
+ */
 export function idGeneratorContract(name: string, open: () => IdGenerator): void {
   describe(`IdGenerator contract: ${name}`, () => {
     it("creates ids of the documented form for every prefix", () => {

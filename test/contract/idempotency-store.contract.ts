@@ -1,11 +1,18 @@
 import { expect } from "chai";
 import type { IdempotencyRecord, IdempotencyKey } from "../../core/ports/idempotency-store.js";
 import { aHash, anId, anIdempotencyRecord, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function idempotencyStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"idempotency">;
+
+/**
+ * The promises of every `IdempotencyStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function idempotencyStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`IdempotencyStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });

@@ -13,6 +13,11 @@ const SHORT = LONG.subarray(0, 3);
 /** A folder with exactly these files. */
 type OpenImportFiles = (contents: Readonly<Record<string, Uint8Array>>) => Promise<ImportFilesUnderTest>;
 
+/**
+ * The promises of every `ImportFiles`.
+ *
+ * @param open opens a folder with the given files, once for the suite
+ */
 export function importFilesContract(name: string, open: OpenImportFiles): void {
   describe(`ImportFiles contract: ${name}`, () => {
     let place: ImportFilesUnderTest;

@@ -1,9 +1,16 @@
 import { expect } from "chai";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function installationStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"installation">;
+
+/**
+ * The promises of every `InstallationStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function installationStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`InstallationStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
 
     before(async () => {
       storage = await open();

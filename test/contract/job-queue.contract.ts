@@ -1,14 +1,7 @@
 import { expect } from "chai";
 import type { JobId } from "../../core/ids.js";
 import type { JobNotification, JobQueue } from "../../core/ports/job-queue.js";
-
-let created = 0;
-
-/** A notification that no other test sends. */
-export function aNotification(providerId = "synth"): JobNotification {
-  created += 1;
-  return { jobId: `job_${String(created).padStart(26, "0")}`, providerId };
-}
+import { aNotification } from "../support/builders.js";
 
 /** Collects notifications; `received` resolves when one has arrived, and mocha's time limit bounds the wait. */
 function aListener(): {
@@ -32,6 +25,11 @@ function aListener(): {
   };
 }
 
+/**
+ * The promises of every `JobQueue`.
+ *
+ * @param open opens a queue, for each test; the suite closes it
+ */
 export function jobQueueContract(name: string, open: () => Promise<JobQueue>): void {
   describe(`JobQueue contract: ${name}`, () => {
     let queue: JobQueue;

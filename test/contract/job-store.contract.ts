@@ -10,11 +10,18 @@ import type {
   JobUpdate,
 } from "../../core/ports/job-store.js";
 import { aHash, aJob, aJobRequest, anAttempt, anId, aTrack, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function jobStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"jobs" | "library">;
+
+/**
+ * The promises of every `JobStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function jobStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`JobStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });

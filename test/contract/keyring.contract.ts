@@ -11,7 +11,11 @@ export interface KeyringUnderTest {
 
 const PURPOSES: readonly KeyPurpose[] = ["audio-links", "callback-links", "webhook-secrets"];
 
-/** @param open the same two keys each time; signatures without key ids are accepted under the first one */
+/**
+ * The promises of every `Keyring`.
+ *
+ * @param open the same two keys each time; signatures without key ids are accepted under the first one
+ */
 export function keyringContract(name: string, open: () => Promise<KeyringUnderTest>): void {
   describe(`Keyring contract: ${name}`, () => {
     let under: KeyringUnderTest;

@@ -3,11 +3,12 @@ import type { JobId, ProcessId } from "../../core/ids.js";
 import type { Job, JobState } from "../../core/jobs/job.js";
 import type { LeaseRenewal } from "../../core/ports/lease-renewal.js";
 import { aJob, anId } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 import type { RecordingLogger } from "../support/doubles/recording-logger.js";
 
+/** Renewals on one storage, with a time and a failure of the storage that a test controls. */
 export interface LeaseRenewalUnderTest {
-  readonly storage: StorageUnderTest;
+  readonly storage: StorageWith<"jobs">;
   readonly leaseMs: number;
   readonly logger: RecordingLogger;
   /** The time that determines the leases. */
@@ -21,6 +22,11 @@ export interface LeaseRenewalUnderTest {
   close(): Promise<void>;
 }
 
+/**
+ * The promises of every `LeaseRenewal`.
+ *
+ * @param open called once for the suite
+ */
 export function leaseRenewalContract(name: string, open: () => Promise<LeaseRenewalUnderTest>): void {
   describe(`LeaseRenewal contract: ${name}`, () => {
     let test: LeaseRenewalUnderTest;

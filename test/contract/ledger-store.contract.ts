@@ -6,11 +6,18 @@ import { reserve } from "../../core/credits/reserve.js";
 import { InsufficientCreditsError } from "../../core/errors.js";
 import type { AccountId } from "../../core/ids.js";
 import { aBalance, aJob, aMovement, anAccount, anId, aReservation, aSettlement, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function ledgerStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"accounts" | "addAccount" | "apply" | "balanceOf" | "jobs" | "ledger">;
+
+/**
+ * The promises of every `LedgerStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function ledgerStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`LedgerStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { Logger } from "../../core/ports/logger.js";
 import type { LogLine } from "../support/doubles/recording-logger.js";
 
+/** A logger, and what it has written. */
 export interface LoggerUnderTest {
   readonly logger: Logger;
   /** Everything written so far. */
@@ -10,7 +11,11 @@ export interface LoggerUnderTest {
 
 const TOKEN = `frm_${"a".repeat(46)}`;
 
-/** @param open a logger that writes every level */
+/**
+ * The promises of every `Logger`.
+ *
+ * @param open a logger that writes every level
+ */
 export function loggerContract(name: string, open: () => LoggerUnderTest): void {
   describe(`Logger contract: ${name}`, () => {
     it("writes every level with its message and fields", () => {

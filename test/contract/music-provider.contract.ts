@@ -12,6 +12,7 @@ import { describeRecovery } from "./music-provider/recovery.js";
 import { describeReferences } from "./music-provider/references.js";
 import { describeRefusals } from "./music-provider/refusals.js";
 import { ProviderUnderTest } from "./music-provider/tested.js";
+import { describeUnwritten, isUnwritten } from "./music-provider/unwritten.js";
 import { describeWork } from "./music-provider/work.js";
 
 export type * from "./music-provider/harness.js";
@@ -23,6 +24,8 @@ export type * from "./music-provider/reference-scenarios.js";
  */
 export function musicProviderContract(name: string, harness: MusicProviderHarness): void {
   describe(`MusicProvider contract: ${name}`, () => {
+    const { firstTask } = harness;
+    if (firstTask !== undefined && isUnwritten(firstTask)) return describeUnwritten(firstTask);
     it("is tried with every scenario: each is given, or said not to exist and why", () => {
       expectNone(missingScenarios(harness), "scenarios that the harness lacks");
     });

@@ -3,11 +3,18 @@ import { expect } from "chai";
 import { healthyProvider } from "../../core/providers/circuit-breaker.js";
 import type { ProviderHealth } from "../../core/ports/provider-health-store.js";
 import { NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function providerHealthStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"health">;
+
+/**
+ * The promises of every `ProviderHealthStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function providerHealthStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`ProviderHealthStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });

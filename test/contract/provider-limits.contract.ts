@@ -3,14 +3,20 @@ import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
 import { aJob, anId, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
+
+type Storage = StorageWith<"jobs">;
 
 const LEASE_MS = 30_000;
 
-/** The number of a provider's jobs in flight across all processes: part of the promise of `JobStore.claimJobs`. */
-export function providerLimitsContract(name: string, open: () => Promise<StorageUnderTest>): void {
+/**
+ * The number of a provider's jobs in flight across all processes: part of the promise of `JobStore.claimJobs`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function providerLimitsContract(name: string, open: () => Promise<Storage>): void {
   describe(`JobStore contract, limits of a provider: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     let providerId: string;
     let providers = 0;
     before(async () => {

@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import type { Random } from "../../core/ports/random.js";
 
+/**
+ * The promises of every `Random`.
+ *
+ * @param open called by each test
+ */
 export function randomContract(name: string, open: () => Random): void {
   describe(`Random contract: ${name}`, () => {
     it("returns as many bytes as requested", () => {

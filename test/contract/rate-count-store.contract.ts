@@ -1,11 +1,18 @@
 import { expect } from "chai";
 import type { RateCount } from "../../core/ports/rate-count-store.js";
 import { anId, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function rateCountStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"rateCounts">;
+
+/**
+ * The promises of every `RateCountStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function rateCountStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`RateCountStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });

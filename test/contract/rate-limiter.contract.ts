@@ -9,6 +9,11 @@ const RULES = [MINUTE, DAY];
 
 let subjects = 0;
 
+/**
+ * The promises of every `RateLimiter`.
+ *
+ * @param open opens a limiter on this clock, for each test; the suite closes it
+ */
 export function rateLimiterContract(name: string, open: (clock: Clock) => Promise<RateLimiter>): void {
   describe(`RateLimiter contract: ${name}`, () => {
     let clock: ManualClock;

@@ -4,13 +4,20 @@ import type { Job } from "../../core/jobs/job.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import type { LoggedRequest } from "../../core/ports/request-log.js";
 import { aJob, aJobRequest, aLoggedRequest, anId, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
+
+type Storage = StorageWith<"jobs" | "requestLog">;
 
 const ROUTE = "/api/v1/generations";
 
-export function requestLogStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+/**
+ * The promises of every `RequestLogStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function requestLogStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`RequestLogStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });

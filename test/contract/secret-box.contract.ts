@@ -1,7 +1,11 @@
 import { expect } from "chai";
 import type { SecretBox } from "../../core/ports/secret-box.js";
 
-/** @param open a box under the key of this name: the same name, the same key */
+/**
+ * The promises of every `SecretBox`.
+ *
+ * @param open a box under the key of this name: the same name, the same key
+ */
 export function secretBoxContract(name: string, open: (key: string) => SecretBox): void {
   describe(`SecretBox contract: ${name}`, () => {
     const refusalOf = async (work: () => Promise<string>): Promise<string> => {

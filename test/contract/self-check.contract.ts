@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { SelfCheck } from "../../core/ports/self-check.js";
 
+/** A check of `fermata doctor`, with the secrets that it knows. */
 export interface SelfCheckUnderTest {
   readonly check: SelfCheck;
   /** A secret among its settings. */
@@ -8,6 +9,11 @@ export interface SelfCheckUnderTest {
   close(): Promise<void>;
 }
 
+/**
+ * The promises of every `SelfCheck`.
+ *
+ * @param open called once for the suite
+ */
 export function selfCheckContract(name: string, open: () => Promise<SelfCheckUnderTest>): void {
   describe(`SelfCheck contract: ${name}`, () => {
     let subject: SelfCheckUnderTest;

@@ -2,11 +2,18 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { Transaction } from "../../core/ports/unit-of-work.js";
 import { aMovement, anAccount } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function unitOfWorkContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"accounts" | "addAccount" | "balanceOf" | "ledger" | "unitOfWork">;
+
+/**
+ * The promises of every `UnitOfWork`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function unitOfWorkContract(name: string, open: () => Promise<Storage>): void {
   describe(`UnitOfWork contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     before(async () => {
       storage = await open();
     });
@@ -142,7 +149,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
 
 /** Reads, waits, then writes its decision: without a lock, updates are lost. */
 async function addPack(
-  storage: StorageUnderTest,
+  storage: Storage,
   tx: Transaction,
   accountId: ReturnType<typeof anAccount>["id"],
 ): Promise<void> {

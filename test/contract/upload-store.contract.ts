@@ -2,11 +2,18 @@ import { expect } from "chai";
 import type { AccountId } from "../../core/ids.js";
 import type { Upload, UploadUsage } from "../../core/ports/upload-store.js";
 import { anId, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageWith } from "../support/storage-under-test.js";
 
-export function uploadStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+type Storage = StorageWith<"addAccount" | "uploads">;
+
+/**
+ * The promises of every `UploadStore`.
+ *
+ * @param open opens a storage without rows, once for the suite; {@link storageUnderTest} creates it
+ */
+export function uploadStoreContract(name: string, open: () => Promise<Storage>): void {
   describe(`UploadStore contract: ${name}`, () => {
-    let storage: StorageUnderTest;
+    let storage: Storage;
     let accountId: AccountId;
     before(async () => {
       storage = await open();

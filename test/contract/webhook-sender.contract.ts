@@ -1,6 +1,8 @@
 import { expect } from "chai";
-import type { WebhookFailure, WebhookMessage, WebhookSender } from "../../core/ports/webhook-sender.js";
+import type { WebhookFailure, WebhookSender } from "../../core/ports/webhook-sender.js";
+import { aMessage } from "../support/webhook-builders.js";
 
+/** A sender, and receivers that it may reach. */
 export interface SenderUnderTest {
   readonly sender: WebhookSender;
   /** The URL of a receiver that returns this status, `Retry-After` of so many seconds, and this body. */
@@ -33,16 +35,11 @@ const STATUSES: readonly (readonly [status: number, failure: WebhookFailure | nu
   [599, "http_5xx"],
 ];
 
-export function aMessage(fields: Partial<WebhookMessage> & Pick<WebhookMessage, "url">): WebhookMessage {
-  return {
-    eventId: "evt_01jd0000000000000000000000",
-    sentAt: 1_770_000_000_123,
-    body: '{"type":"generation.completed"}',
-    secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-    ...fields,
-  };
-}
-
+/**
+ * The promises of every `WebhookSender`.
+ *
+ * @param open called for each test
+ */
 export function webhookSenderContract(name: string, open: () => Promise<SenderUnderTest>): void {
   describe(`WebhookSender contract: ${name}`, () => {
     const never = new AbortController().signal;

@@ -1,6 +1,7 @@
-import { json, tinyMp3 } from "../index.js";
-import type { ExpectedTracks, FakeApi, MusicProviderHarness, Script } from "../index.js";
+import { type FakeApi, json, tinyMp3 } from "../index.js";
+import type { ExpectedTracks, MusicProviderHarness, Script } from "../contracts.js";
 import definition from "../../plugins/template/index.js";
+import { toTracks } from "../../plugins/template/map.js";
 
 const SUBMIT = { method: "POST", path: "/v1/music" };
 const STATUS = { method: "GET", path: "/v1/tasks/:id" };
@@ -41,6 +42,12 @@ function completes(titles: readonly string[]): Script<ExpectedTracks> {
 /** How the real API would respond, which the suite needs to know. Replace each response by one of its documentation. */
 export const harness: MusicProviderHarness = {
   definition,
+  firstTask: {
+    name: "toTracks in src/map.ts",
+    returns: 'one track for each file of their task, with an asset of role "mix" whose source is the URL of the file',
+    next: "npm test then runs the whole suite; README.md has the steps after it",
+    call: () => toTracks({ id: "task-1", status: "succeeded", files: [{ url: "https://files.example/1.mp3" }] }),
+  },
   settings: (fake) => ({ apiKey: "key-of-the-test", baseUrl: fake.url }),
   generation: { submit: SUBMIT, completes: completes(["First"]), severalTracks: completes(["First", "Second"]) },
   work: {

@@ -1,4 +1,4 @@
-import { musicProviderContract } from "../index.js";
+import { musicProviderContract } from "../contracts.js";
 import { harness } from "./template-harness.js";
 
 musicProviderContract("template", harness);

@@ -17,6 +17,7 @@ import type { IdByPrefix, IdPrefix } from "../../core/ids.js";
 import type { Job, JobAttempt, JobRequest } from "../../core/jobs/job.js";
 import type { Playlist } from "../../core/library/playlist.js";
 import type { Track, TrackAsset } from "../../core/library/track.js";
+import type { JobNotification } from "../../core/ports/job-queue.js";
 import type { LoggedRequest } from "../../core/ports/request-log.js";
 
 const ulid = monotonicFactory();
@@ -24,7 +25,12 @@ const ulid = monotonicFactory();
 /** A moment that no builder depends on: 2026-11-21T06:30:00.000Z. */
 export const NOON = Date.UTC(2026, 10, 21, 6, 30);
 
-/** A new id, sorted after earlier ones. */
+/**
+ * A new id of this prefix, sorted after earlier ones.
+ *
+ * @example
+ * const account = anAccount({ id: anId("acct") });
+ */
 export function anId<P extends IdPrefix>(prefix: P): IdByPrefix[P] {
   return `${prefix}_${ulid().toLowerCase()}` as IdByPrefix[P];
 }
@@ -32,11 +38,22 @@ export function anId<P extends IdPrefix>(prefix: P): IdByPrefix[P] {
 /** Of a tier in tests without uploads. */
 export const NO_UPLOADS: UploadQuota = { maxTracks: 0, maxBytes: 0 };
 
-/** 64 unique hexadecimal digits. */
+/**
+ * 64 unique hexadecimal digits, as a hash of a token or of a request.
+ *
+ * @example
+ * const key = anApiKey({ tokenHash: aHash() });
+ */
 export function aHash(): string {
   return randomBytes(32).toString("hex");
 }
 
+/**
+ * An account of tier pro that accepted the terms and is not suspended.
+ *
+ * @example
+ * const suspended = anAccount({ suspendedAt: NOON, suspendedReason: "a leaked key" });
+ */
 export function anAccount(overrides: Partial<Account> = {}): Account {
   return {
     id: anId("acct"),
@@ -51,6 +68,13 @@ export function anAccount(overrides: Partial<Account> = {}): Account {
   };
 }
 
+/**
+ * A key that creates and reads generations and never expires, of an account of its own.
+ *
+ * @example
+ * const account = anAccount();
+ * const key = anApiKey({ accountId: account.id, scopes: ["models:read"] });
+ */
 export function anApiKey(overrides: Partial<ApiKey> = {}): ApiKey {
   return {
     id: anId("key"),
@@ -66,11 +90,22 @@ export function anApiKey(overrides: Partial<ApiKey> = {}): ApiKey {
   };
 }
 
+/**
+ * An empty balance of an account of its own.
+ *
+ * @example
+ * const balance = aBalance({ monthly: 100, pack: 20 });
+ */
 export function aBalance(overrides: Partial<Balance> = {}): Balance {
   return { ...emptyBalance(anId("acct")), ...overrides };
 }
 
-/** A grant of one pack credit by default. */
+/**
+ * A ledger entry: a grant of one pack credit.
+ *
+ * @example
+ * const charge = anEntry({ kind: "charge", jobId: anId("job"), pack: 0, reservedPack: -5, spent: 5 });
+ */
 export function anEntry(overrides: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     accountId: anId("acct"),
@@ -88,24 +123,49 @@ export function anEntry(overrides: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-/** One more entry on a balance; an empty grant by default. */
+/**
+ * One more entry on a balance, as a ledger store applies it: an empty grant.
+ *
+ * @example
+ * const granted = aMovement(aBalance(), { pack: 50 });
+ * assert.equal(granted.after.pack, 50);
+ */
 export function aMovement(before: Balance, draft: Partial<EntryDraft> = {}): Movement {
   const { balance, entry } = post(before, { kind: "grant", createdAt: NOON, ...draft });
   return { after: balance, entries: [entry] };
 }
 
-/** The movement that reserves the job's credits. */
+/**
+ * The movement that reserves a job's credits.
+ *
+ * @example
+ * const reserved = aReservation(aBalance({ monthly: 100 }), aJob());
+ * assert.equal(reserved.after.reservedMonthly, 5);
+ */
 export function aReservation(before: Balance, job: Job): Movement {
   const { balance, entry } = postReservation(before, job.id, job.reserved, job.createdAt);
   return { after: balance, entries: [entry] };
 }
 
-/** The movement that charges or refunds the job's credits. */
+/**
+ * The movement that charges or refunds a job's credits after they were reserved.
+ *
+ * @example
+ * const job = aJob();
+ * const { after } = aReservation(aBalance({ monthly: 100 }), job);
+ * assert.equal(aSettlement(after, job, "charge").after.spent, 5);
+ */
 export function aSettlement(before: Balance, job: Job, kind: "charge" | "refund"): Movement {
   const { balance, entry } = postSettlement(before, job.id, job.reserved, kind, NOON);
   return { after: balance, entries: [entry] };
 }
 
+/**
+ * What a caller asked for: 30 seconds of instrumental music.
+ *
+ * @example
+ * const job = aJob({ request: aJobRequest({ prompt: "slow sad piano", durationSeconds: 60 }) });
+ */
 export function aJobRequest(overrides: Partial<JobRequest> = {}): JobRequest {
   return {
     prompt: "rain on a tin roof",
@@ -121,7 +181,12 @@ export function aJobRequest(overrides: Partial<JobRequest> = {}): JobRequest {
   };
 }
 
-/** A job that waits for its first worker. */
+/**
+ * A queued job of 5 monthly credits that waits for its first worker.
+ *
+ * @example
+ * const job = aJob({ accountId: anAccount().id, reserved: { monthly: 0, pack: 8 } });
+ */
 export function aJob(overrides: Partial<Job> = {}): Job {
   const createdAt = overrides.createdAt ?? NOON;
   const reserved = overrides.reserved ?? { monthly: 5, pack: 0 };
@@ -156,6 +221,13 @@ export function aJob(overrides: Partial<Job> = {}): Job {
   };
 }
 
+/**
+ * An attempt that is recorded as intended, before its provider is called.
+ *
+ * @example
+ * const job = aJob();
+ * const attempt = anAttempt({ jobId: job.id, state: "accepted", acceptedAt: NOON });
+ */
 export function anAttempt(overrides: Partial<JobAttempt> = {}): JobAttempt {
   return {
     id: anId("att"),
@@ -185,7 +257,12 @@ export function anAttempt(overrides: Partial<JobAttempt> = {}): JobAttempt {
   };
 }
 
-/** A record that is valid for a day. */
+/**
+ * The stored response of a request with an idempotency key, valid for a day.
+ *
+ * @example
+ * const record = anIdempotencyRecord({ expiresAt: NOON + 1_000 });
+ */
 export function anIdempotencyRecord(overrides: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
   const createdAt = overrides.createdAt ?? NOON;
   return {
@@ -201,6 +278,12 @@ export function anIdempotencyRecord(overrides: Partial<IdempotencyRecord> = {}):
   };
 }
 
+/**
+ * The mix of a track: an mp3 of 30 seconds.
+ *
+ * @example
+ * const track = aTrack({ assets: [anAsset(), anAsset({ role: "stem", label: "drums" })] });
+ */
 export function anAsset(overrides: Partial<TrackAsset> = {}): TrackAsset {
   return {
     role: "mix",
@@ -213,6 +296,12 @@ export function anAsset(overrides: Partial<TrackAsset> = {}): TrackAsset {
   };
 }
 
+/**
+ * A private track with one mix that belongs to no job.
+ *
+ * @example
+ * const track = aTrack({ title: "Evening rain", visibility: "public" });
+ */
 export function aTrack(overrides: Partial<Track> = {}): Track {
   return {
     id: anId("trk"),
@@ -235,7 +324,12 @@ export function aTrack(overrides: Partial<Track> = {}): Track {
   };
 }
 
-/** A private playlist without tracks. */
+/**
+ * A private playlist without tracks.
+ *
+ * @example
+ * const playlist = aPlaylist({ trackIds: [aTrack().id] });
+ */
 export function aPlaylist(overrides: Partial<Playlist> = {}): Playlist {
   return {
     id: anId("pls"),
@@ -248,7 +342,12 @@ export function aPlaylist(overrides: Partial<Playlist> = {}): Playlist {
   };
 }
 
-/** A log row of a successful read of the balance. */
+/**
+ * A row of the request log: a successful read of the balance.
+ *
+ * @example
+ * const refused = aLoggedRequest({ status: 402, errorCode: "insufficient_credits" });
+ */
 export function aLoggedRequest(overrides: Partial<LoggedRequest> = {}): LoggedRequest {
   return {
     id: anId("req"),
@@ -266,4 +365,14 @@ export function aLoggedRequest(overrides: Partial<LoggedRequest> = {}): LoggedRe
     count: 1,
     ...overrides,
   };
+}
+
+/**
+ * A notification for workers about a job of its own, which no other test sends.
+ *
+ * @example
+ * const notification = aNotification("synth");
+ */
+export function aNotification(providerId = "synth"): JobNotification {
+  return { jobId: anId("job"), providerId };
 }

@@ -20,6 +20,7 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     run: understood,
     migrate: understood,
     doctor: understood,
+    builtInPlugins: understood,
     importPlugin: understood,
     openLiveCheck: understood,
     writePackage: understood,

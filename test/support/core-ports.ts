@@ -7,9 +7,9 @@ import type { CorePorts } from "../../core/ports/core-ports.js";
 import type { Stores } from "../../core/ports/stores.js";
 import { anId } from "./builders.js";
 import { SILENT } from "./databases.js";
-import { EmptyAudioStore } from "./doubles/empty-audio-store.js";
 import { FixedKeyring } from "./doubles/fixed-keyring.js";
 import { ManualRandom } from "./doubles/manual-random.js";
+import { MemoryAudioStore } from "./doubles/memory-audio-store.js";
 import { RecordingSender } from "./doubles/recording-sender.js";
 import { StubGuard } from "./doubles/stub-guard.js";
 
@@ -31,7 +31,7 @@ export function corePorts(stores: Stores, given: GivenPorts): CorePorts {
     digest: new NodeDigest(),
     metrics: null,
     queue: new MemoryJobQueue(logger),
-    audio: new EmptyAudioStore(),
+    audio: new MemoryAudioStore(clock),
     addressGuard: new StubGuard(),
     webhookSender: new RecordingSender(),
     secretBox: new AesSecretBox(keyring),

@@ -2,28 +2,11 @@ import { rmSync } from "node:fs";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/sql/index.js";
-import type { Account } from "../../core/ports/account.js";
-import type { Balance, Movement } from "../../core/credits/balance.js";
-import type { AccountId } from "../../core/ids.js";
+import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
 import type { Clock } from "../../core/ports/clock.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { Random } from "../../core/ports/random.js";
-import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
-import { aBalance, aMovement, anAccount } from "./builders.js";
-
-/** A storage with its schema and no rows, used by one suite only. */
-export interface StorageUnderTest extends Stores {
-  readonly inTransaction: UnitOfWork["inTransaction"];
-  /** Adds an account that owns these credits. */
-  addAccount(
-    account?: Partial<Account>,
-    credits?: { readonly monthly?: number; readonly pack?: number },
-  ): Promise<Account>;
-  apply(...movements: readonly Movement[]): Promise<void>;
-  balanceOf(accountId: AccountId): Promise<Balance>;
-  close(): Promise<void>;
-}
+import { storageUnderTest, type StorageUnderTest } from "./storage-under-test.js";
 
 /** A storage that the contract suites run against. */
 export interface StorageKind {
@@ -64,7 +47,7 @@ async function openSqlite(): Promise<SqliteUnderTest> {
     await database.close();
     await rm(folder, { recursive: true });
   };
-  return { ...underTest(createStores(database, TEST_PORTS)), database, url, close };
+  return { ...storageUnderTest(createStores(database, TEST_PORTS), close), database, url };
 }
 
 const folders: string[] = [];
@@ -94,26 +77,4 @@ async function migrateOnce(): Promise<string> {
   await database.migrate();
   await database.close();
   return file;
-}
-
-export function underTest(stores: Stores): Omit<StorageUnderTest, "close"> {
-  const inTransaction: StorageUnderTest["inTransaction"] = (work) => stores.unitOfWork.inTransaction(work);
-  return {
-    ...stores,
-    inTransaction,
-    async addAccount(overrides = {}, credits = {}) {
-      const account = anAccount(overrides);
-      await inTransaction(async (tx) => {
-        await stores.accounts.insertAccounts(tx, [account]);
-        await stores.ledger.apply(tx, [aMovement(aBalance({ accountId: account.id }), credits)]);
-      });
-      return account;
-    },
-    apply: (...movements) => inTransaction((tx) => stores.ledger.apply(tx, movements)),
-    async balanceOf(accountId) {
-      const balance = (await stores.ledger.findBalances([accountId])).get(accountId);
-      if (balance === undefined) throw new Error(`There is no balance of ${accountId}.`);
-      return balance;
-    },
-  };
 }

@@ -3,9 +3,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 
+/** Responds to a request of {@link FileHost}. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A file server on this machine with a scripted response for each path; the query is ignored. */
+/**
+ * In place of a provider's file server, on this machine: a scripted response for each path; the query is ignored.
+ *
+ * @example
+ * const host = await FileHost.open();
+ * const url = host.on("/song.mp3", serving(tinyMp3()));
+ * assert.equal((await fetch(url)).status, 200);
+ * await host.close();
+ */
 export class FileHost {
   /** In order of arrival. */
   readonly requests: IncomingMessage[] = [];
@@ -73,7 +82,13 @@ export class FileHost {
   }
 }
 
-/** The given status, headers and body. */
+/**
+ * A response with this status, these headers and this body.
+ *
+ * @example
+ * const host = await FileHost.open();
+ * host.on("/song.mp3", responding(410), responding(200, { "content-type": "audio/mpeg" }, tinyMp3()));
+ */
 export function responding(
   status: number,
   headers: Readonly<Record<string, string>> = {},
@@ -82,12 +97,24 @@ export function responding(
   return (_request, response) => void response.writeHead(status, headers).end(body);
 }
 
-/** The whole file, or the requested range, as file servers do it. */
+/**
+ * The whole file, or the requested range, as file servers do it.
+ *
+ * @example
+ * const host = await FileHost.open();
+ * host.on("/song.mp3", serving(tinyMp3(), { "Accept-Ranges": "bytes" }));
+ */
 export function serving(file: Uint8Array, headers: Readonly<Record<string, string>> = {}): Handler {
   return cutting(file, [], headers);
 }
 
-/** The same, but the connection ends after each of these positions of the file. */
+/**
+ * As {@link serving}, but the connection ends after each of these positions of the file.
+ *
+ * @example
+ * const host = await FileHost.open();
+ * host.on("/song.mp3", cutting(tinyMp3(), [10, 200], { "Accept-Ranges": "bytes", ETag: '"1"' }));
+ */
 export function cutting(
   file: Uint8Array,
   cuts: readonly number[],

@@ -1,7 +1,8 @@
 import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
-import { SILENT, type StorageKind, type StorageUnderTest, TEST_PORTS, underTest } from "./databases.js";
+import { SILENT, type StorageKind, TEST_PORTS } from "./databases.js";
 import { query, startPrivateMysql } from "./mysql-server.js";
 import { isLeftover, uniqueName } from "./services.js";
+import { storageUnderTest, type StorageUnderTest } from "./storage-under-test.js";
 
 /** The default server of the suites; `FERMATA_TEST_MYSQL` names another one, with the right to create databases. */
 const NAMED_SERVER = process.env["FERMATA_TEST_MYSQL"];
@@ -23,7 +24,7 @@ async function openMysql(): Promise<MysqlUnderTest> {
     await database.close();
     await drop();
   };
-  return { ...underTest(createStores(database, TEST_PORTS)), database, url, close };
+  return { ...storageUnderTest(createStores(database, TEST_PORTS), close), database, url };
 }
 
 /** An empty database with a unique name, on the shared server or on another one. */

@@ -116,8 +116,8 @@ export async function insertOldJob(
   const handle = old.handle === undefined ? null : JSON.stringify(known);
   const { ended_by: _endedBy, collections_begun: _collectionsBegun, ...row } = toJobRow(job);
   const cancelDueAt = old.isToBeCancelled === true ? now - MINUTE : null;
-  await storage.database.write("jobs").insert({ ...row, handle, cancel_due_at: cancelDueAt });
-  if (attempts.length > 0) await storage.database.write("job_attempts").insert(attempts);
+  await storage.database.write("fermata_jobs").insert({ ...row, handle, cancel_due_at: cancelDueAt });
+  if (attempts.length > 0) await storage.database.write("fermata_job_attempts").insert(attempts);
   await storage.apply(aReservation(await storage.balanceOf(accountId), job));
   if (isEnded) {
     const kind = old.status === "completed" ? "charge" : "refund";
@@ -126,8 +126,8 @@ export async function insertOldJob(
   if (old.status === "completed") {
     const track = aTrack({ jobId: job.id, accountId, assets: [anAsset()] });
     const { link_generation: _linkGeneration, ...trackRow } = TRACKS.toRow(track);
-    await storage.database.write("tracks").insert(trackRow);
-    await storage.database.write("track_assets").insert(toAssetRows(track));
+    await storage.database.write("fermata_tracks").insert(trackRow);
+    await storage.database.write("fermata_track_assets").insert(toAssetRows(track));
   }
   return { id: job.id, attempts: attempts.map(({ id }) => id) };
 }

@@ -6,7 +6,8 @@ import { ACCOUNTS } from "../../adapters/storage/sql/accounts/account-tables.js"
 import { BALANCES } from "../../adapters/storage/sql/ledger/ledger-tables.js";
 import { emptyBalance } from "../../core/credits/balance.js";
 import { aBalance, aMovement, anAccount } from "./builders.js";
-import { SILENT, type SqliteUnderTest, temporaryFolder, TEST_PORTS, underTest } from "./databases.js";
+import { SILENT, type SqliteUnderTest, temporaryFolder, TEST_PORTS } from "./databases.js";
+import { storageUnderTest } from "./storage-under-test.js";
 import { createMysqlDatabase } from "./mysql.js";
 
 /** Opens a database with the schema from before a migration. */
@@ -36,39 +37,54 @@ async function opened(url: string, migration: string, drop: () => Promise<void>)
     0,
     MIGRATIONS.findIndex(({ name }) => name === migration),
   );
+  const { names } = database;
   const { columns } = database.dialect;
   await database.write.migrate.latest({
-    tableName: "knex_migrations",
+    tableName: database.migrationsTable,
     migrationSource: {
       getMigrations: () => Promise.resolve([...before]),
       getMigrationName: ({ name }: Migration) => name,
       getMigration: ({ up }: Migration) =>
-        Promise.resolve({ up: (knex) => up(knex, columns), down: () => Promise.reject(new Error("Only forward.")) }),
+        Promise.resolve({
+          up: (knex) => up(knex, columns, names),
+          down: () => Promise.reject(new Error("Only forward.")),
+        }),
     },
   });
   const close = async (): Promise<void> => {
     await database.close();
     await drop();
   };
-  const storage = underTest(createStores(database, TEST_PORTS));
+  const storage = storageUnderTest(createStores(database, TEST_PORTS));
   return { ...storage, addAccount: addAccountWith(database, storage), database, url, close };
 }
 
 /** Writes the columns that exist: the store's own insert has today's. */
 function addAccountWith(
-  { write }: KnexDatabase,
+  { write, names }: KnexDatabase,
   { apply }: Pick<SqliteUnderTest, "apply">,
 ): SqliteUnderTest["addAccount"] {
   return async (overrides = {}, credits = {}) => {
     const account = anAccount(overrides);
     const row: [string, unknown][] = [];
     for (const [name, value] of Object.entries(ACCOUNTS.toRow(account)))
-      if (await write.schema.hasColumn("accounts", name)) row.push([name, value]);
-    await write("accounts").insert(Object.fromEntries(row));
-    await write(BALANCES.name).insert(BALANCES.toRow(emptyBalance(account.id)));
+      if (await write.schema.hasColumn(names.of(ACCOUNTS.name), name)) row.push([name, value]);
+    await write(names.of(ACCOUNTS.name)).insert(Object.fromEntries(row));
+    await write(names.of(BALANCES.name)).insert(BALANCES.toRow(emptyBalance(account.id)));
     await apply(aMovement(aBalance({ accountId: account.id }), credits));
     return account;
   };
+}
+
+/** Runs a migration that was applied, as after one that was interrupted at its end. */
+export function migrateAgain({ write, dialect, names }: KnexDatabase, name: string): Promise<void> {
+  return migrationOf(name).up(write, dialect.columns, names);
+}
+
+function migrationOf(name: string): Migration {
+  const migration = MIGRATIONS.find((one) => one.name === name);
+  if (migration === undefined) throw new Error(`There is no migration ${name}.`);
+  return migration;
 }
 
 /**
@@ -78,9 +94,8 @@ function addAccountWith(
  * @returns how often it was interrupted
  */
 export async function migrateInterrupted(database: KnexDatabase, name: string): Promise<number> {
-  const { write, dialect } = database;
-  const migration = MIGRATIONS.find((one) => one.name === name);
-  if (migration === undefined) throw new Error(`There is no migration ${name}.`);
+  const { write, dialect, names } = database;
+  const migration = migrationOf(name);
   const client = write.client as { query(connection: unknown, statement: Statement | string): Promise<unknown> };
   const { query } = client;
   const written = new Set<string>();
@@ -97,7 +112,7 @@ export async function migrateInterrupted(database: KnexDatabase, name: string): 
         return query.call(client, connection, statement);
       };
       try {
-        await migration.up(write, dialect.columns);
+        await migration.up(write, dialect.columns, names);
         return interruptions;
       } catch (error) {
         if (!(error instanceof Interrupted)) throw error;

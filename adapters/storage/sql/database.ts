@@ -5,27 +5,54 @@ import type { Connections, Dialect } from "./dialect.js";
 import { migrationSource, MIGRATIONS } from "./migrations/index.js";
 import type { Session, SqlValue, TransactionSession } from "./session.js";
 import { readTime } from "./storage-time.js";
+import { TableNames } from "./table-names.js";
 import { mysqlDialect } from "./mysql/dialect.js";
 import { sqliteDialect } from "./sqlite/dialect.js";
 
 /** By scheme of `storage.url`. */
 const DIALECTS: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect, mysql: mysqlDialect };
 
-const MIGRATIONS_TABLE = "knex_migrations";
+/** What the names of tables begin with in a new installation. */
+export const TABLE_PREFIX = "fermata_";
 
-/**
- * How the schema stands to this code. `current`: the same. `pending`: `migrations` are still to be applied. `newer`: a
- * later version applied `migrations` that this code does not know.
- */
-export interface SchemaStatus {
-  readonly state: "current" | "pending" | "newer";
-  readonly migrations: readonly string[];
+/** The migrations table of installations from before there was a prefix. */
+const UNPREFIXED_MIGRATIONS = "knex_migrations";
+
+/** How the schema stands to this code. */
+export type SchemaStatus =
+  | { readonly state: "current" }
+  | {
+      /**
+       * `pending`: `migrations` are still to be applied. `newer`: a later version applied `migrations` that this code
+       * does not know.
+       */
+      readonly state: "pending" | "newer";
+      readonly migrations: readonly string[];
+    }
+  /** Something else created `tables`, whose names the schema needs. Nothing is changed. */
+  | { readonly state: "foreign"; readonly tables: readonly string[] };
+
+/** Tables are in the way that something else created; nothing was changed. */
+export class ForeignTablesError extends Error {
+  override readonly name = "ForeignTablesError";
+
+  constructor(readonly tables: readonly string[]) {
+    super(
+      `The database has tables that Fermata did not create and whose names it needs: ${tables.join(", ")}. ` +
+        "Nothing was changed. Choose another storage.tablePrefix, or another database.",
+    );
+  }
 }
 
 export interface DatabaseOptions {
   /** `sqlite:PATH` or `mysql://USER:PASSWORD@HOST:PORT/DATABASE` */
   readonly url: string;
   readonly logger: Logger;
+  /**
+   * What the names of the tables begin with. Absent or null: as the installation in the database has it,
+   * {@link TABLE_PREFIX} in a new one.
+   */
+  readonly tablePrefix?: string | null;
   /**
    * How long one attempt waits for a lock that another transaction holds; the dialect's own by default. A unit of work
    * tries five times.
@@ -36,27 +63,66 @@ export interface DatabaseOptions {
 /**
  * Opens the database, making a missing SQLite file with its folders; the schema is left as it is.
  *
- * @throws {Error} the URL names no engine that is known, or the file cannot be opened
+ * @throws {Error} the URL names no engine that is known, the file cannot be opened, or it is not clear which
+ * installation in the database is meant
+ * @throws {ServiceUnavailableError} the storage cannot be reached
  */
-export async function openDatabase({ url, logger, lockWaitMs }: DatabaseOptions): Promise<KnexDatabase> {
+export async function openDatabase(options: DatabaseOptions): Promise<KnexDatabase> {
+  const given = options.tablePrefix ?? null;
+  const database = await openWith(options, given ?? TABLE_PREFIX);
+  try {
+    if (!(await hasUnprefixed(database))) return database;
+    const isThere = await database.hasTable(database.migrationsTable);
+    if (given !== null && isThere) return database;
+    if (given !== null || isThere) throw new Error(unclear(database.names.prefix, isThere));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  await database.close();
+  return openWith(options, "");
+}
+
+/** Whether the database has an installation from before there was a prefix. */
+async function hasUnprefixed(database: KnexDatabase): Promise<boolean> {
+  if (!(await database.hasTable(UNPREFIXED_MIGRATIONS))) return false;
+  const first = MIGRATIONS[0]?.name ?? null;
+  const rows = await database.all(`SELECT 1 FROM ${UNPREFIXED_MIGRATIONS} WHERE name = ?`, [first]);
+  return rows.length > 0;
+}
+
+function unclear(prefix: string, isThere: boolean): string {
+  return isThere
+    ? `The database has two installations: one whose tables begin with "${prefix}", and one without a prefix. ` +
+        "Set storage.tablePrefix for the former, or move one to another database."
+    : "The installation in the database is one without a table prefix, " +
+        `but storage.tablePrefix is "${prefix}". Take the setting out; a second installation needs another database.`;
+}
+
+async function openWith({ url, logger, lockWaitMs }: DatabaseOptions, prefix: string): Promise<KnexDatabase> {
   const [scheme = "", target = ""] = splitOnce(url, ":");
   const dialect = DIALECTS[scheme];
   if (dialect === undefined || target === "") {
     const allowed = Object.values(DIALECTS).map((known) => known.urlForm);
     throw new Error(`A storage URL is ${allowed.join(" or ")}; got "${scheme}:…".`);
   }
-  return new KnexDatabase(
-    dialect,
-    await dialect.connect(target, { log: knexLog(logger), lockWaitMs: lockWaitMs ?? dialect.lockWaitMs }),
-  );
+  const names = new TableNames(prefix);
+  const connect = { log: knexLog(logger), lockWaitMs: lockWaitMs ?? dialect.lockWaitMs, names };
+  return new KnexDatabase(dialect, names, await dialect.connect(target, connect));
 }
 
 /** An open database with its schema. Its opener closes it. */
 export class KnexDatabase {
   constructor(
     readonly dialect: Dialect,
+    readonly names: TableNames,
     private readonly connections: Connections,
   ) {}
+
+  /** The name of the table of the migrations that were applied. */
+  get migrationsTable(): string {
+    return this.names.prefix === "" ? UNPREFIXED_MIGRATIONS : this.names.of("migrations");
+  }
 
   /** The handle for writes. */
   get write(): Knex {
@@ -101,13 +167,15 @@ export class KnexDatabase {
   /**
    * Applies pending migrations. Of several processes at once, one does the work and the others wait. @returns what this
    * one applied
+   *
+   * @throws {ForeignTablesError} something else created tables whose names it needs
    */
   async migrate(): Promise<string[]> {
     if (!(await this.isPending())) return [];
     return this.connections.alone(async (knex) => {
       // Another process may have been first.
       if (!(await this.isPending())) return [];
-      const config = { tableName: MIGRATIONS_TABLE, migrationSource: migrationSource(this.dialect) };
+      const config = { tableName: this.migrationsTable, migrationSource: migrationSource(this.dialect, this.names) };
       // knex has a lock of its own, which a killed process leaves behind. No other process migrates now, so it has no
       // owner.
       await knex.migrate.forceFreeMigrationsLock(config);
@@ -117,12 +185,20 @@ export class KnexDatabase {
   }
 
   async schemaStatus(): Promise<SchemaStatus> {
-    const applied = new Set(await this.reading((session) => this.appliedMigrations(session)));
-    const known = MIGRATIONS.map((migration) => migration.name);
-    const newer = [...applied].filter((name) => !known.includes(name));
+    const applied = await this.appliedMigrations();
+    if (applied === null) return { state: "foreign", tables: [this.migrationsTable] };
+    const newer = [...applied].filter((name) => !MIGRATIONS.some((migration) => migration.name === name));
     if (newer.length > 0) return { state: "newer", migrations: newer };
-    const pending = known.filter((name) => !applied.has(name));
-    return { state: pending.length > 0 ? "pending" : "current", migrations: pending };
+    const pending = MIGRATIONS.filter(({ name }) => !applied.has(name));
+    if (pending.length === 0) return { state: "current" };
+    const tables = await this.foreignAmong(pending.flatMap(({ creates = [] }) => creates));
+    if (tables.length > 0) return { state: "foreign", tables };
+    return { state: "pending", migrations: pending.map(({ name }) => name) };
+  }
+
+  /** @param name with the prefix @throws {ServiceUnavailableError} the storage cannot be reached */
+  async hasTable(name: string): Promise<boolean> {
+    return (await this.all(this.dialect.findTable, [name])).length > 0;
   }
 
   /** The names of the migrations still to be applied, in order. */
@@ -155,15 +231,30 @@ export class KnexDatabase {
 
   /** @throws {Error} the schema is a newer one */
   private async isPending(): Promise<boolean> {
-    const { state, migrations } = await this.schemaStatus();
-    if (state === "newer") throw new Error(`The storage was migrated by a newer version: ${migrations.join(", ")}.`);
-    return state === "pending";
+    const status = await this.schemaStatus();
+    if (status.state === "foreign") throw new ForeignTablesError(status.tables);
+    if (status.state === "newer")
+      throw new Error(`The storage was migrated by a newer version: ${status.migrations.join(", ")}.`);
+    return status.state === "pending";
   }
 
-  private async appliedMigrations(session: Session): Promise<string[]> {
-    if ((await session.all(this.dialect.findTable, [MIGRATIONS_TABLE])).length === 0) return [];
-    const rows = await session.all<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
-    return rows.map((row) => row.name);
+  /** null where the table that records them is not ours. */
+  private async appliedMigrations(): Promise<ReadonlySet<string> | null> {
+    const table = this.migrationsTable;
+    if (!(await this.hasTable(table))) return new Set();
+    // Not by its columns: something else's may have others.
+    const rows = await this.all<{ readonly name?: unknown }>(`SELECT * FROM ${table}`);
+    const applied = new Set(rows.map(({ name }) => String(name)));
+    const isOurs = rows.length === 0 || MIGRATIONS.some(({ name }) => applied.has(name));
+    return isOurs ? applied : null;
+  }
+
+  /** Those of the tables that are there although Fermata did not create them, by their full names. */
+  private async foreignAmong(tables: readonly string[]): Promise<string[]> {
+    const foreign: string[] = [];
+    for (const name of tables.map((table) => this.names.of(table)))
+      if ((await this.all(this.dialect.findForeignTable, [name])).length > 0) foreign.push(name);
+    return foreign;
   }
 
   private async mapped<T>(work: () => Promise<T>): Promise<T> {

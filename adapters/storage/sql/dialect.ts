@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Session, TransactionSession } from "./session.js";
+import type { TableNames } from "./table-names.js";
 
 /**
  * All that the engines differ in. A store never asks which engine it has: it asks for one of these, each of which says
@@ -46,8 +47,8 @@ export interface Dialect {
 
   readonly columns: ColumnTypes;
   /**
-   * Follows a table's name in a query that must use this index. A store names an index that a migration creates: an
-   * engine may refuse the query where it is missing or of no use to it.
+   * Follows a table's name in a query that must use this index, which is given without the storage's prefix. A store
+   * names an index that a migration creates: an engine may refuse the query where it is missing or of no use to it.
    *
    * Empty, which neither engine is today: the engine chooses by itself, and the query is slower at the worst.
    */
@@ -58,6 +59,14 @@ export interface Dialect {
   readonly timeQuery: string;
   /** Finds a row when there is a table with the name given. */
   readonly findTable: string;
+  /**
+   * Finds a row when there is a table or a view with the name given that Fermata did not create; asked only of tables
+   * that a migration is still to create.
+   *
+   * Where a change of the schema is undone with its transaction, that is every table. Elsewhere an interrupted
+   * migration leaves some: those have `TABLE_COMMENT` as their comment.
+   */
+  readonly findForeignTable: string;
 
   /**
    * True: the transaction may succeed when it runs again from its start. The unit of work does so, a few times and with
@@ -82,6 +91,7 @@ export interface ConnectOptions {
   readonly log: Knex.Logger;
   /** How long one statement waits for a lock that another transaction holds. */
   readonly lockWaitMs: number;
+  readonly names: TableNames;
 }
 
 /** Column types that engines spell differently, and indexes that some can narrow. */

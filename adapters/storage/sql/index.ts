@@ -17,9 +17,17 @@ import { KnexUnitOfWork } from "./unit-of-work.js";
 import { KnexUploadStore } from "./library/upload-store.js";
 import { KnexWebhookStore } from "./webhooks/webhook-store.js";
 
-export { type DatabaseOptions, type KnexDatabase, openDatabase, type SchemaStatus } from "./database.js";
+export {
+  type DatabaseOptions,
+  ForeignTablesError,
+  type KnexDatabase,
+  openDatabase,
+  type SchemaStatus,
+  TABLE_PREFIX,
+} from "./database.js";
 export type { Stores };
 export { ThreadLeaseRenewal } from "./lease-renewal/lease-renewal-thread.js";
+export type { StorageAddress } from "./lease-renewal/messages.js";
 
 /** @param ports for the waits between the attempts of a transaction */
 export function createStores(

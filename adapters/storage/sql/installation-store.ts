@@ -10,7 +10,7 @@ interface InstallationRow {
 }
 
 const INSTALLATION: Table<InstallationRow> = { name: "installation", columns: ["name", "value"], key: ["name"] };
-const FIND = "SELECT name, value FROM installation WHERE name = ?";
+const FIND = "SELECT name, value FROM {installation} WHERE name = ?";
 
 export class KnexInstallationStore implements InstallationStore {
   constructor(

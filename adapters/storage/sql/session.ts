@@ -26,6 +26,7 @@ export function storable(values: readonly SqlValue[]): readonly SqlValue[] {
 
 /** The columns of a table, in the order in which rows are written. */
 export interface Table<Row extends object> {
+  /** Without the storage's prefix. */
   readonly name: string;
   readonly columns: readonly (keyof Row & string)[];
   /** The columns of the primary key. */
@@ -34,8 +35,8 @@ export interface Table<Row extends object> {
 
 /**
  * Runs SQL text, its `?` filled in from a list of values, in the caller's context: inside one transaction, or as single
- * reads. Texts are the same for all engines; how they travel (prepared and cached, several in one packet) is the
- * engine's business. Errors are the driver's own.
+ * reads. Names of tables and indexes are in braces (`TableNames`). Texts are the same for all engines; how they travel
+ * (prepared and cached, several in one packet) is the engine's business. Errors are the driver's own.
  */
 export interface Session {
   all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
@@ -68,12 +69,12 @@ export function sessionOf(tx: Transaction): Session {
 
 const insertTexts = new WeakMap<Table<never>, string>();
 
-/** `INSERT INTO t (a, b) VALUES (?, ?)` for one row. */
+/** `INSERT INTO {t} (a, b) VALUES (?, ?)` for one row. */
 export function insertText<Row extends object>(table: Table<Row>): string {
   let text = insertTexts.get(table);
   if (text === undefined) {
     const marks = table.columns.map(() => "?").join(", ");
-    text = `INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES (${marks})`;
+    text = `INSERT INTO {${table.name}} (${table.columns.join(", ")}) VALUES (${marks})`;
     insertTexts.set(table, text);
   }
   return text;

@@ -34,7 +34,7 @@ const db = knex({
   },
 });
 const keys = new BareKeys((hash) =>
-  db("api_keys")
+  db("fermata_api_keys")
     .join("accounts", "accounts.id", "api_keys.account_id")
     .where("token_hash", hash)
     .first<BareHolder>("account_id", "scopes", "revoked_at", "terms_accepted_at"),
@@ -44,7 +44,7 @@ const app = bareExpress();
 app.get("/api/v1/credits", async (request, response) => {
   const holder = await keys.holderOf(request.headers.authorization, "credits:read");
   if (holder === null) return void response.status(401).json({ error: "key" });
-  const { monthly, pack, spent } = await db("balances")
+  const { monthly, pack, spent } = await db("fermata_balances")
     .where("account_id", holder.account_id)
     .first<Record<string, number>>("monthly", "pack", "spent");
   response.json({
@@ -59,17 +59,17 @@ app.post("/api/v1/generations", express.json(), async (request, response) => {
   const order = request.body as BareOrder;
   const ids = { job: `job_${ulid().toLowerCase()}`, request: `req_${ulid().toLowerCase()}` };
   const result = await db.transaction(async (tx) => {
-    const record = await tx("idempotency_records")
+    const record = await tx("fermata_idempotency_records")
       .where({ account_id: accountId, key_hash: keyHash })
       .first<{ response: string } | undefined>("response");
     if (record !== undefined) return record.response;
-    const balance = await tx("balances").where("account_id", accountId).first<Record<string, number>>();
+    const balance = await tx("fermata_balances").where("account_id", accountId).first<Record<string, number>>();
     if ((balance["monthly"] ?? 0) + (balance["pack"] ?? 0) < COST) return null;
     const rows = rowsOf(balance, accountId, keyHash, order, ids);
-    await tx("idempotency_records").insert(rows.record);
-    await tx("jobs").insert(rows.job);
-    await tx("ledger_entries").insert(rows.entry);
-    await tx("balances").where("account_id", accountId).update(rows.after);
+    await tx("fermata_idempotency_records").insert(rows.record);
+    await tx("fermata_jobs").insert(rows.job);
+    await tx("fermata_ledger_entries").insert(rows.entry);
+    await tx("fermata_balances").where("account_id", accountId).update(rows.after);
     return rows.response;
   });
   if (result === null) return void response.status(402).json({ error: "credits" });

@@ -24,17 +24,17 @@ db.pragma("journal_mode = WAL");
 db.pragma("synchronous = FULL");
 
 const findKey = db.prepare<[string], BareHolder>(
-  "SELECT account_id, scopes, revoked_at, terms_accepted_at FROM api_keys JOIN accounts ON accounts.id = " +
-    "account_id WHERE token_hash = ?",
+  "SELECT k.account_id, k.scopes, k.revoked_at, a.terms_accepted_at FROM fermata_api_keys k " +
+    "JOIN fermata_accounts a ON a.id = k.account_id WHERE k.token_hash = ?",
 );
-const findBalance = db.prepare<[string], Record<string, number>>("SELECT * FROM balances WHERE account_id = ?");
+const findBalance = db.prepare<[string], Record<string, number>>("SELECT * FROM fermata_balances WHERE account_id = ?");
 const findRecord = db.prepare<[string, string], { response: string }>(
-  "SELECT response FROM idempotency_records WHERE account_id = ? AND key_hash = ?",
+  "SELECT response FROM fermata_idempotency_records WHERE account_id = ? AND key_hash = ?",
 );
 const updateBalance = db.prepare(
-  "UPDATE balances SET monthly = @monthly, pack = @pack, reserved_monthly = @reserved_monthly, reserved_pack = " +
-    "@reserved_pack, " +
-    "running_jobs = @running_jobs, ledger_seq = @ledger_seq WHERE account_id = @account_id",
+  "UPDATE fermata_balances SET monthly = @monthly, pack = @pack, reserved_monthly = @reserved_monthly, " +
+    "reserved_pack = @reserved_pack, running_jobs = @running_jobs, ledger_seq = @ledger_seq " +
+    "WHERE account_id = @account_id",
 );
 const inserts = new Map<string, Database.Statement>();
 
@@ -55,9 +55,9 @@ const create = db.transaction((accountId: string, keyHash: string, order: BareOr
   if ((balance["monthly"] ?? 0) + (balance["pack"] ?? 0) < COST) return null;
   const ids = { job: `job_${ulid().toLowerCase()}`, request: `req_${ulid().toLowerCase()}` };
   const rows = rowsOf(balance, accountId, keyHash, order, ids);
-  insert("idempotency_records", rows.record);
-  insert("jobs", rows.job);
-  insert("ledger_entries", rows.entry);
+  insert("fermata_idempotency_records", rows.record);
+  insert("fermata_jobs", rows.job);
+  insert("fermata_ledger_entries", rows.entry);
   updateBalance.run({ ...rows.after, account_id: accountId });
   return rows.response;
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Lyrics, NewTrack } from "../../../core/library/lyrics.js";
 import { anId, aTrack } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
 
 const RAIN: Lyrics = {
   text: "[Vers]\nRegen 🎼 auf „Blech“\n\nA'\\b",
@@ -22,7 +22,7 @@ const LONGEST: Lyrics = {
   })),
 };
 
-export function libraryLyrics(opened: () => StorageUnderTest): void {
+export function libraryLyrics(opened: () => StorageWith<"library">): void {
   const add = (...tracks: readonly NewTrack[]): Promise<void> =>
     opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
 

@@ -3,12 +3,12 @@ import { expect } from "chai";
 import type { AccountId, PlaylistId } from "../../../core/ids.js";
 import type { Playlist } from "../../../core/library/playlist.js";
 import { anId, aPlaylist, NOON } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
 
 /** Older than everything that other suites list. */
 const LATE = NOON + 1_000_000_000;
 
-export function libraryPlaylists(opened: () => StorageUnderTest): void {
+export function libraryPlaylists(opened: () => StorageWith<"library">): void {
   const add = (...playlists: readonly Playlist[]): Promise<void> =>
     opened().inTransaction((tx) => opened().library.insertPlaylists(tx, playlists));
   const find = async (id: PlaylistId): Promise<Playlist | undefined> =>

@@ -6,7 +6,7 @@ import type { LibrarySearch } from "../../../core/library/search.js";
 import type { Track } from "../../../core/library/track.js";
 import { foldTag, foldWords } from "../../../core/library/words.js";
 import { anAsset, anId, aPlaylist, aTrack, NOON } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
 import { aCorpus, aMark, endingInZero, playlistsFound, tracksFound, unique } from "./search-corpus.js";
 
 /** Older than everything that other suites add. */
@@ -14,7 +14,10 @@ const LATE = NOON + 1_000_000_000;
 const NO_TAGS: Track["tags"] = { mood: [], activity: [], genre: [], other: [] };
 
 /** @param runs corpora that are searched */
-export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "inTransaction">, runs: number): void {
+export function librarySearch(
+  opened: () => Pick<StorageWith<"library">, "library" | "inTransaction">,
+  runs: number,
+): void {
   const add = (...tracks: readonly Track[]): Promise<void> =>
     opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
   const search = (wanted: Partial<LibrarySearch>): Promise<Track[]> =>

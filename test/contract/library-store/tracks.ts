@@ -2,9 +2,9 @@ import { expect } from "chai";
 import type { JobId, TrackId } from "../../../core/ids.js";
 import type { Track } from "../../../core/library/track.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
 
-export function libraryTracks(opened: () => StorageUnderTest): void {
+export function libraryTracks(opened: () => StorageWith<"library">): void {
   const add = (...tracks: readonly Track[]): Promise<void> =>
     opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
   const ofJobs = (...ids: readonly JobId[]): Promise<Map<JobId, Track[]>> => opened().library.tracksOfJobs(ids);

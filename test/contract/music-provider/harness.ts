@@ -15,6 +15,18 @@ import type { ExpectedStems, ExpectedTracks, HarnessRequest, OrNot, Script, NotA
 
 export * from "./scenario.js";
 
+/** A function that is left to the author of a new package. */
+export interface FirstTask {
+  /** Its name and its file. */
+  readonly name: string;
+  /** What it has to return. */
+  readonly returns: string;
+  /** What the author does once it is written. */
+  readonly next: string;
+  /** Calls it with an example. Unwritten, it throws a `ProviderFailure` with the `providerCode` `not_written`. */
+  call(): unknown;
+}
+
 export interface GenerationScenarios {
   /** The call that makes billed work. Not applicable: a provider without network. */
   readonly submit: OrNot<Route>;
@@ -180,6 +192,8 @@ export interface OptionScenarios {
 export interface MusicProviderHarness {
   /** The default export of the plugin. */
   readonly definition: ProviderDefinition;
+  /** The function that `fermata plugins new` leaves to the author; while it is unwritten it is all that is tested. */
+  readonly firstTask?: FirstTask;
   /** Settings that point the plugin at the fake; secrets get a value of their own, at least 8 characters. */
   settings(fake: FakeApi): ProviderHost["settings"];
   /** Models of the operator's; the definition's by default. */

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { DeliveryAttempt } from "../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
-import { aDelivery, anEvent, aTry } from "../../support/webhook-builders.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
+import { aDelivery, anEvent, aDeliveryAttempt } from "../../support/webhook-builders.js";
 
-export function webhookTries(opened: () => StorageUnderTest): void {
+export function webhookTries(opened: () => StorageWith<"webhooks">): void {
   const addDelivery = async (): Promise<DeliveryAttempt["deliveryId"]> => {
     const event = anEvent();
     const delivery = aDelivery({ eventId: event.id });
@@ -19,7 +19,7 @@ export function webhookTries(opened: () => StorageUnderTest): void {
 
   it("store every member, with numbers from 1", async () => {
     const deliveryId = await addDelivery();
-    const failed = aTry({
+    const failed = aDeliveryAttempt({
       deliveryId,
       startedAt: NOON + 1,
       isManual: true,
@@ -30,7 +30,7 @@ export function webhookTries(opened: () => StorageUnderTest): void {
       excerpt: `<html>'"\\ 👩‍👩‍👧‍👦 \u0000 é</html> `,
       phases: { dnsMs: 0.25, connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 12.75 },
     });
-    const taken = aTry({ deliveryId });
+    const taken = aDeliveryAttempt({ deliveryId });
     expect([await add(failed), await add(taken)]).to.deep.equal([1, 2]);
     expect((await opened().webhooks.listDeliveryAttempts([deliveryId])).get(deliveryId)).to.deep.equal([
       { ...failed, number: 1 },
@@ -40,14 +40,14 @@ export function webhookTries(opened: () => StorageUnderTest): void {
 
   it("store a long excerpt", async () => {
     const deliveryId = await addDelivery();
-    await add(aTry({ deliveryId, excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) }));
+    await add(aDeliveryAttempt({ deliveryId, excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) }));
     const [found] = (await opened().webhooks.listDeliveryAttempts([deliveryId])).get(deliveryId) ?? [];
     expect(found).to.include({ excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) });
   });
 
   it("are listed by delivery; one without attempts is omitted", async () => {
     const [one, two, untried] = [await addDelivery(), await addDelivery(), await addDelivery()];
-    for (const deliveryId of [one, two, one, one]) await add(aTry({ deliveryId }));
+    for (const deliveryId of [one, two, one, one]) await add(aDeliveryAttempt({ deliveryId }));
     const found = await opened().webhooks.listDeliveryAttempts([two, untried, one, anId("dlv"), one]);
     const numbers = [...found].map(([id, attempts]) => [id, attempts.map(({ number }) => number)]);
     expect(numbers).to.deep.equal([
@@ -59,13 +59,13 @@ export function webhookTries(opened: () => StorageUnderTest): void {
 
   it("are numbered without gaps or duplicates, however many are added at once", async () => {
     const deliveryId = await addDelivery();
-    const numbers = await Promise.all(Array.from({ length: 15 }, () => add(aTry({ deliveryId }))));
+    const numbers = await Promise.all(Array.from({ length: 15 }, () => add(aDeliveryAttempt({ deliveryId }))));
     expect(numbers.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 15 }, (_, index) => index + 1));
   });
 
   it("are not added to a deleted delivery", async () => {
     const deliveryId = anId("dlv");
-    expect(await add(aTry({ deliveryId }))).to.equal(0);
+    expect(await add(aDeliveryAttempt({ deliveryId }))).to.equal(0);
     expect((await opened().webhooks.listDeliveryAttempts([deliveryId])).size).to.equal(0);
   });
 }

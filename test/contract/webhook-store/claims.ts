@@ -3,13 +3,13 @@ import type { ProcessId, WebhookDeliveryId, WebhookEndpointId } from "../../../c
 import type { ClaimedDelivery, DeliveryClaim } from "../../../core/ports/webhook-store.js";
 import type { WebhookDelivery, WebhookEvent } from "../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
 import { aDelivery, anEvent } from "../../support/webhook-builders.js";
 
 /** Due before everything that other tests leave. */
 const LONG_AGO = NOON - 1_000_000_000_000;
 
-export function webhookClaims(opened: () => StorageUnderTest): void {
+export function webhookClaims(opened: () => StorageWith<"webhooks">): void {
   /** Adds deliveries, each of its own event. */
   async function add(...deliveries: readonly WebhookDelivery[]): Promise<Map<WebhookDeliveryId, WebhookEvent>> {
     const events = new Map(deliveries.map(({ id, eventId }) => [id, anEvent({ id: eventId })]));

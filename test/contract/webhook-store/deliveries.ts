@@ -3,12 +3,12 @@ import type { WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js"
 import type { DeliveryFilter, DeliveryUpdate } from "../../../core/ports/webhook-store.js";
 import type { DeliveryState, WebhookDelivery, WebhookEvent } from "../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
 import { aDelivery, anEvent } from "../../support/webhook-builders.js";
 
 const STATES: readonly DeliveryState[] = ["pending", "delivered", "exhausted", "dropped"];
 
-export function webhookDeliveries(opened: () => StorageUnderTest): void {
+export function webhookDeliveries(opened: () => StorageWith<"webhooks">): void {
   const addEvents = (...events: readonly WebhookEvent[]): Promise<void> =>
     opened().inTransaction((tx) => opened().webhooks.insertEvents(tx, events));
   const add = (...deliveries: readonly WebhookDelivery[]): Promise<void> =>

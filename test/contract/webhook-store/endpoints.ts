@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { AccountId, WebhookEndpointId } from "../../../core/ids.js";
 import type { WebhookEndpoint } from "../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
 import { anEndpoint } from "../../support/webhook-builders.js";
 
 /** Every member differs from that of `anEndpoint`. */
@@ -25,7 +25,7 @@ const FULL: Partial<WebhookEndpoint> = {
   },
 };
 
-export function webhookEndpoints(opened: () => StorageUnderTest): void {
+export function webhookEndpoints(opened: () => StorageWith<"addAccount" | "webhooks">): void {
   const add = (...endpoints: readonly WebhookEndpoint[]): Promise<void> =>
     opened().inTransaction(async (tx) => {
       for (const endpoint of endpoints) await opened().webhooks.insertEndpoint(tx, endpoint);

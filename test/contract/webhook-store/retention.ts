@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import type { WebhookDelivery, WebhookEvent } from "../../../core/ports/webhook-records.js";
 import { NOON } from "../../support/builders.js";
-import type { StorageUnderTest } from "../../support/databases.js";
-import { aDelivery, anEvent, aTry } from "../../support/webhook-builders.js";
+import type { StorageWith } from "../../support/storage-under-test.js";
+import { aDelivery, anEvent, aDeliveryAttempt } from "../../support/webhook-builders.js";
 
 /** Before everything that other tests leave; each test has its own moment. */
 const LONG_AGO = NOON - 1_500_000_000_000;
 
-export function webhookRetention(opened: () => StorageUnderTest): void {
+export function webhookRetention(opened: () => StorageWith<"webhooks">): void {
   /** An event with two deliveries, one of them with two attempts. */
   async function add(
     createdAt: number,
@@ -21,7 +21,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
       await opened().webhooks.insertEvents(tx, [event]);
       await opened().webhooks.insertDeliveries(tx, deliveries);
       for (let attempts = 0; attempts < 2; attempts++)
-        await opened().webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: deliveries[1].id }));
+        await opened().webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId: deliveries[1].id }));
     });
     return { event, deliveries };
   }
@@ -78,7 +78,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
       const [, delivered] = old.deliveries as readonly [WebhookDelivery, WebhookDelivery];
       const attempts = Array.from({ length: 4 }, () =>
         opened().inTransaction((tx) =>
-          opened().webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: delivered.id, isManual: true })),
+          opened().webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId: delivered.id, isManual: true })),
         ),
       );
       await Promise.all([...attempts.slice(2), deleteOld(LONG_AGO + 1, 5), ...attempts.slice(0, 2)]);

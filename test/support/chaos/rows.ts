@@ -43,12 +43,12 @@ export interface Rows {
 }
 
 const SELECTS: { readonly [table in keyof Rows]: string } = {
-  jobs: "SELECT * FROM jobs ORDER BY id",
-  entries: "SELECT job_id, kind FROM ledger_entries ORDER BY account_id, seq",
-  attempts: "SELECT id, job_id, number, provider_id, outcome FROM job_attempts ORDER BY job_id, number",
-  tracks: "SELECT job_id FROM tracks",
-  assets: "SELECT audio_key FROM track_assets ORDER BY audio_key",
-  balances: "SELECT account_id, running_jobs, reserved_monthly, reserved_pack FROM balances",
+  jobs: "SELECT * FROM fermata_jobs ORDER BY id",
+  entries: "SELECT job_id, kind FROM fermata_ledger_entries ORDER BY account_id, seq",
+  attempts: "SELECT id, job_id, number, provider_id, outcome FROM fermata_job_attempts ORDER BY job_id, number",
+  tracks: "SELECT job_id FROM fermata_tracks",
+  assets: "SELECT audio_key FROM fermata_track_assets ORDER BY audio_key",
+  balances: "SELECT account_id, running_jobs, reserved_monthly, reserved_pack FROM fermata_balances",
 };
 
 /** The rows in the file of a data directory. */

@@ -4,13 +4,22 @@ type Method<Port> = {
 }[keyof Port];
 
 /** Replaces a call: `call` makes the real one. */
-export type Fault<Member> = Member extends (...given: infer Given) => infer Result
+export type PortFault<Member> = Member extends (...given: infer Given) => infer Result
   ? (call: (...given: Given) => Result, ...given: Given) => Result
   : never;
 
 type AnyFunction = (...given: unknown[]) => unknown;
 
-/** A store or another port that fails as a test says. Without a fault every call is the real port's. */
+/**
+ * In place of a store or another port that fails as a test says. Without a fault every call is the real port's.
+ *
+ * @example
+ * const faulty = new FaultyPort(new MemoryAudioStore());
+ * const audio = faulty.failOn("stat", () => new Error("The disk is gone."));
+ * await assert.rejects(audio.stat("trk_1/mix.mp3"), /disk is gone/);
+ * faulty.repair();
+ * assert.equal(await audio.stat("trk_1/mix.mp3"), null);
+ */
 export class FaultyPort<Port extends object> {
   readonly port: Port;
   private general: AnyFunction | null = null;
@@ -31,7 +40,7 @@ export class FaultyPort<Port extends object> {
   }
 
   /** Sets the fault of a method, in place of an earlier one. @returns the port */
-  on<Name extends Method<Port>>(name: Name, fault: Fault<Port[Name]>): Port {
+  on<Name extends Method<Port>>(name: Name, fault: PortFault<Port[Name]>): Port {
     this.faults.set(name, fault as unknown as AnyFunction);
     return this.port;
   }

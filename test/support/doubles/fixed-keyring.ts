@@ -2,7 +2,16 @@ import { fingerprint } from "../../../adapters/crypto/secret-key.js";
 import { subkeyOf } from "../../../adapters/crypto/subkey.js";
 import { type KeyPurpose, NO_KEY_ID, type RefreshableKeyring, type Subkey } from "../../../core/ports/keyring.js";
 
-/** A keyring whose keys a test sets. */
+/**
+ * In place of the installation's secret keys: a keyring whose keys a test sets.
+ *
+ * @example
+ * const keyring = new FixedKeyring("the first secret key, long enough for it");
+ * const { id } = keyring.current("audio-links");
+ * keyring.previous = keyring.secretKey;
+ * keyring.secretKey = "the second secret key, long enough for it";
+ * assert.notEqual(await keyring.find("audio-links", id), null);
+ */
 export class FixedKeyring implements RefreshableKeyring {
   /** Accepted besides the current key. */
   previous: string | null = null;

@@ -6,7 +6,15 @@ interface Sleeper {
   wake(): void;
 }
 
-/** A clock that stands still until a test moves it. */
+/**
+ * In place of the system's clock: it stands still until a test moves it.
+ *
+ * @example
+ * const clock = new ManualClock();
+ * const slept = clock.sleep(60_000);
+ * await clock.advance(60_000);
+ * await slept;
+ */
 export class ManualClock implements Clock {
   private sleepers: Sleeper[] = [];
 

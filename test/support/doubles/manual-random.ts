@@ -1,6 +1,13 @@
 import type { Random } from "../../../core/ports/random.js";
 
-/** Random bytes that are the same in every run, and a fraction that a test sets. */
+/**
+ * In place of the system's randomness: bytes that are the same in every run, and a fraction that a test sets.
+ *
+ * @example
+ * const random = new ManualRandom();
+ * random.nextFraction = 0; // the shortest wait where waits have jitter
+ * assert.deepEqual(random.bytes(4), new ManualRandom().bytes(4));
+ */
 export class ManualRandom implements Random {
   /** The result of `fraction`. */
   nextFraction = 0.5;

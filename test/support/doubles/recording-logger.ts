@@ -1,13 +1,21 @@
 import { redact, redactText } from "../../../adapters/observability/redact.js";
 import type { LogFields, Logger } from "../../../core/ports/logger.js";
 
+/** A line of the log. */
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly message: string;
   readonly fields: LogFields;
 }
 
-/** Stores its lines, those of its children included. */
+/**
+ * In place of the log: it stores its lines, those of its children included, with secrets masked as in the log.
+ *
+ * @example
+ * const logger = new RecordingLogger();
+ * logger.child({ job: "job_1" }).warn("Late", { seconds: 3 });
+ * assert.deepEqual(logger.lines, [{ level: "warn", message: "Late", fields: { job: "job_1", seconds: 3 } }]);
+ */
 export class RecordingLogger implements Logger {
   constructor(
     readonly lines: LogLine[] = [],

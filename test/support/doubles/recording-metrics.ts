@@ -1,6 +1,13 @@
 import type { CountedAttempt, Metrics } from "../../../core/ports/metrics.js";
 
-/** Stores what it counts, in order; reads no gauge. */
+/**
+ * In place of the metrics: it stores what it counts, in order; reads no gauge.
+ *
+ * @example
+ * const metrics = new RecordingMetrics();
+ * metrics.countDeliveryAttempt("timeout");
+ * assert.deepEqual(metrics.counted, [["try", "timeout"]]);
+ */
 export class RecordingMetrics implements Metrics {
   readonly counted: (readonly [what: string, value: string | number])[] = [];
 

@@ -7,13 +7,19 @@ import type {
   WebhookSender,
 } from "../../../core/ports/webhook-sender.js";
 
-/** The result of a message. */
+/** What {@link RecordingSender} does with a message. */
 export type Reception = (message: WebhookMessage, signal: AbortSignal) => WebhookResult | Promise<WebhookResult>;
 
 const PHASES = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 } as const;
 
-/** A receiver's response. */
-export function responses(
+/**
+ * Every message is answered with this status.
+ *
+ * @example
+ * const sender = new RecordingSender();
+ * sender.reception = sendReturns(429, { retryAfterMs: 30_000 });
+ */
+export function sendReturns(
   status: number,
   { retryAfterMs = null, excerpt = "" }: { readonly retryAfterMs?: number | null; readonly excerpt?: string } = {},
 ): Reception {
@@ -28,8 +34,14 @@ export function responses(
   });
 }
 
-/** No response, for this reason. */
-export function fails(failure: WebhookFailure): Reception {
+/**
+ * No message is answered, for this reason.
+ *
+ * @example
+ * const sender = new RecordingSender();
+ * sender.reception = sendFails("timeout");
+ */
+export function sendFails(failure: WebhookFailure): Reception {
   return () => ({
     failure,
     status: null,
@@ -40,21 +52,38 @@ export function fails(failure: WebhookFailure): Reception {
   });
 }
 
-/** Holds every message until `release` is called or it is aborted; then does what `then` says. */
-export function holds(then: Reception = responses(200)): { readonly reception: Reception; release(): void } {
+/**
+ * Holds every message until `release` is called or it is aborted; then does what `then` says.
+ *
+ * @example
+ * const sender = new RecordingSender();
+ * const held = sendHolds(sendReturns(500));
+ * sender.reception = held.reception;
+ * held.release();
+ */
+export function sendHolds(then: Reception = sendReturns(200)): { readonly reception: Reception; release(): void } {
   const gate = new AbortController();
   const reception: Reception = async (message, signal) => {
     const opened = AbortSignal.any([gate.signal, signal]);
     if (!opened.aborted) await once(opened, "abort");
-    return signal.aborted ? fails("timeout")(message, signal) : then(message, signal);
+    return signal.aborted ? sendFails("timeout")(message, signal) : then(message, signal);
   };
   return { reception, release: () => gate.abort() };
 }
 
-/** A sender that sends nothing: it stores the messages and follows its script. The default response is 200. */
+/**
+ * In place of the webhook sender: it sends nothing, stores the messages and follows its script. By default every
+ * message is answered with 200.
+ *
+ * @example
+ * const sender = new RecordingSender();
+ * await sender.send(aMessage({ url: "https://hooks.example" }), AbortSignal.timeout(1_000));
+ * const [message] = await sender.sent();
+ * assert.equal(message?.url, "https://hooks.example");
+ */
 export class RecordingSender implements WebhookSender {
   readonly messages: WebhookMessage[] = [];
-  reception: Reception = responses(200);
+  reception: Reception = sendReturns(200);
   private readonly events = new EventEmitter();
   private readonly closing = new AbortController();
   private open = 0;
@@ -66,7 +95,7 @@ export class RecordingSender implements WebhookSender {
 
   async send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookResult> {
     const over = AbortSignal.any([signal, this.closing.signal]);
-    if (over.aborted) return fails("timeout")(message, over);
+    if (over.aborted) return sendFails("timeout")(message, over);
     this.messages.push(message);
     this.events.emit("message");
     this.open++;

@@ -19,11 +19,12 @@ import {
   type SubmitRequest,
 } from "../../../plugins/sdk/index.js";
 
-/** The provider's reaction to a submission. */
-export type Behaviour = (request: SubmitRequest, context: CallContext) => Promise<Completed | Accepted>;
+/** What {@link ScriptedProvider} does with a submission. */
+export type SubmitBehaviour = (request: SubmitRequest, context: CallContext) => Promise<Completed | Accepted>;
 
-/** The result of a poll, and of a lookup. */
+/** What it does with a poll. */
 export type PollBehaviour = (handle: ProviderHandle, context: CallContext) => Promise<Snapshot>;
+/** What it does with a lookup. */
 export type LookupBehaviour = (attemptId: string, context: CallContext) => Promise<LookupOutcome>;
 
 /** The first bytes of files of each type. */
@@ -34,16 +35,22 @@ const HEADS: Partial<Record<AssetContentType, readonly number[]>> = {
   "image/png": [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
 };
 
-/** Contains no audio or image, but can be stored: 1,000 bytes that start as files of this type do. */
+/**
+ * Contains no audio or image, but can be stored: 1,000 bytes that start as files of this type do.
+ *
+ * @example
+ * assert.equal(scriptedBytes("audio/mpeg").length, 1_000);
+ */
 export function scriptedBytes(contentType: AssetContentType): Uint8Array {
   const bytes = new Uint8Array(1_000).map((_, index) => index % 251);
   bytes.set(HEADS[contentType] ?? []);
   return bytes;
 }
 
-/** An mp3 of that kind. */
+/** The mix of {@link SCRIPTED_TRACK}: {@link scriptedBytes} of an mp3. */
 export const SCRIPTED_AUDIO: Uint8Array = scriptedBytes("audio/mpeg");
 
+/** What {@link ScriptedProvider} delivers by default: a mix, a master, a stem and a cover. */
 export const SCRIPTED_TRACK: ProviderTrack = {
   title: "Rain on a tin roof",
   bpm: 96,
@@ -76,23 +83,55 @@ function anAsset(role: "mix" | "master" | "stem" | "cover", label: string, conte
   };
 }
 
-/** Delivers {@link SCRIPTED_TRACK} at once. */
-export const completes: Behaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+/**
+ * Every submission delivers {@link SCRIPTED_TRACK} at once.
+ *
+ * @example
+ * const provider = new ScriptedProvider();
+ * provider.behaviour = submitCompletes;
+ */
+export const submitCompletes: SubmitBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
 
-/** Accepts the work, to be polled in `nextPollMs`. */
-export function accepts(nextPollMs = 1_000): Behaviour {
+/**
+ * Every submission is accepted, to be polled in `nextPollMs`; the poll completes it.
+ *
+ * @example
+ * const provider = new ScriptedProvider();
+ * provider.behaviour = submitAccepts(50);
+ * provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 50 });
+ */
+export function submitAccepts(nextPollMs = 1_000): SubmitBehaviour {
   return (request) =>
     Promise.resolve({ state: "accepted", handle: { version: 1, data: { task: request.jobId } }, nextPollMs });
 }
 
-export function fails(kind: ProviderFailureKind): Behaviour {
+/**
+ * Every submission fails in this way.
+ *
+ * @example
+ * const provider = new ScriptedProvider();
+ * provider.behaviour = submitFails("content_rejected");
+ */
+export function submitFails(kind: ProviderFailureKind): SubmitBehaviour {
   return () => Promise.reject(new ProviderFailure(kind, `scripted: ${kind}, with words for operators only`));
 }
 
-/** Holds every submission until `release` is called, or the process stops; then does what `then` says. */
-export function holds(then: Behaviour = completes): { readonly behaviour: Behaviour; release(): void } {
+/**
+ * Holds every submission until `release` is called, or the process stops; then does what `then` says.
+ *
+ * @example
+ * const provider = new ScriptedProvider();
+ * const held = submitHolds(submitFails("timeout"));
+ * provider.behaviour = held.behaviour;
+ * await provider.submitted();
+ * held.release();
+ */
+export function submitHolds(then: SubmitBehaviour = submitCompletes): {
+  readonly behaviour: SubmitBehaviour;
+  release(): void;
+} {
   const gate = new AbortController();
-  const behaviour: Behaviour = async (request, context) => {
+  const behaviour: SubmitBehaviour = async (request, context) => {
     const opened = AbortSignal.any([gate.signal, context.signal]);
     if (!opened.aborted) await once(opened, "abort");
     if (context.signal.aborted) throw new ProviderFailure("unavailable", "stopped");
@@ -101,12 +140,21 @@ export function holds(then: Behaviour = completes): { readonly behaviour: Behavi
   return { behaviour, release: () => gate.abort() };
 }
 
-/** A provider that follows a test's script, without any other dependency. */
+/**
+ * In place of a music provider, without network: it follows a test's script and stores what it was asked for. Its
+ * `definition` is a plugin for `compose`, with the models `scripted/song` (10 credits) and `scripted/beat` (3 credits).
+ *
+ * @example
+ * const provider = new ScriptedProvider();
+ * const settings = loadSettings({ env: {}, cwd: "/tmp" });
+ * const app = await compose(settings, { plugins: [provider.definition] });
+ * provider.behaviour = submitFails("unavailable");
+ */
 export class ScriptedProvider implements MusicProvider {
   readonly submissions: SubmitRequest[] = [];
   readonly polls: ProviderHandle[] = [];
   readonly lookups: string[] = [];
-  behaviour: Behaviour = completes;
+  behaviour: SubmitBehaviour = submitCompletes;
   pollBehaviour: PollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
   lookupBehaviour: LookupBehaviour = () => Promise.resolve({ state: "absent" });
   private readonly events = new EventEmitter();

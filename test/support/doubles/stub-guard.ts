@@ -2,7 +2,13 @@ import { isIP } from "node:net";
 import type { AddressGuard, Resolution } from "../../../core/ports/address-guard.js";
 
 /**
- * Admits every host, and resolves every name to one public address, unless a test says otherwise. It never uses DNS.
+ * In place of the check of addresses: it admits every host, and resolves every name to one public address, unless a
+ * test says otherwise. It never uses DNS.
+ *
+ * @example
+ * const guard = new StubGuard().refuse("intranet.example");
+ * guard.response("slow.example", { state: "unresolved", reason: "DNS did not respond" });
+ * assert.equal(guard.admitsHost("intranet.example"), false);
  */
 export class StubGuard implements AddressGuard {
   /** The resolved names, in order. */

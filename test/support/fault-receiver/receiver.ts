@@ -10,12 +10,15 @@ const DAY_MS = 86_400_000;
 
 /** Certificates by the host name of the request: `expired` for `https://expired.localhost`. */
 export const CERTIFICATES = ["valid", "expired", "wrong-name", "self-signed", "untrusted"] as const;
+/** A certificate of {@link FaultReceiver}. */
 export type CertificateKind = (typeof CERTIFICATES)[number];
 
 /** Its servers: correct TLS, no TLS, bytes that are not TLS, silence, and TLS 1.1 at most. Each has its own port. */
 export const SERVERS = ["https", "http", "garbage", "mute", "old-tls"] as const;
+/** A server of {@link FaultReceiver}. */
 export type ServerKind = (typeof SERVERS)[number];
 
+/** How a {@link FaultReceiver} is opened. */
 export interface FaultReceiverOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;
@@ -50,8 +53,16 @@ const REQUESTS_MAX = 1_000;
 type Verify = (request: Pick<ReceivedRequest, "headers" | "body">) => boolean | null;
 
 /**
- * A faulty webhook receiver: the first part of the path names the fault, the host name the certificate. For tests, and
- * to be run against any sender.
+ * In place of a receiver of webhooks, with real servers on this machine: the first part of the path names the fault,
+ * the host name the certificate. It can be run against any sender. With a `secret` it needs the package
+ * `standardwebhooks`.
+ *
+ * @example
+ * const receiver = await FaultReceiver.open();
+ * await fetch(receiver.url("/status/503", { server: "http" }), { method: "POST", body: "{}" });
+ * const [request] = await receiver.received();
+ * assert.equal(request?.path, "/status/503");
+ * await receiver.close();
  */
 export class FaultReceiver {
   readonly requests: ReceivedRequest[] = [];

@@ -25,8 +25,16 @@ interface ScriptedRoute extends Route {
 }
 
 /**
- * The provider's API for a test: a real HTTP server on this machine that sends scripted responses and records the
- * requests. What no route fits is answered 501, and stands in {@link unexpected}.
+ * In place of a provider's API: a real HTTP server on this machine that sends scripted responses and records the
+ * requests. A request that fits no route is answered 501, and stands in {@link unexpected}.
+ *
+ * @example
+ * const fake = await FakeApi.open();
+ * fake.on("POST", "/v1/tasks", json({ id: "t1" }, { status: 202 }));
+ * fake.once("GET", "/v1/tasks/:id", json({ status: "running" }));
+ * fake.on("GET", "/v1/tasks/:id", json({ status: "done", url: fake.file(tinyMp3()) }));
+ * assert.equal((await fetch(`${fake.url}/v1/tasks/t1`)).status, 200);
+ * await fake.close();
  */
 export class FakeApi {
   /** In the order of their arrival. */

@@ -17,6 +17,7 @@ export interface HostUnderTest extends ProviderHost {
   readonly fetched: readonly string[];
 }
 
+/** What {@link providerHost} gives the plugin. */
 export interface HostOptions {
   readonly settings?: ProviderHost["settings"];
   readonly models?: readonly ProviderModel[];
@@ -25,7 +26,15 @@ export interface HostOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** What the host gives a plugin, for a test: real `fetch`, real child processes, a clock, and a log that is kept. */
+/**
+ * What the host gives a plugin, for a test: real `fetch`, real child processes, a clock, and a log that is stored.
+ *
+ * @example
+ * const { definition } = new ScriptedProvider();
+ * const host = providerHost({ models: definition.models, clock: new ManualClock() });
+ * const provider = definition.create(host);
+ * assert.deepEqual(host.lines, []);
+ */
 export function providerHost({
   settings = {},
   models = [],
@@ -55,7 +64,13 @@ export function providerHost({
   };
 }
 
-/** The definition's settings with their defaults, and `given` over them: what the host hands over. */
+/**
+ * The definition's settings with their defaults, and `given` over them: what the host passes to a plugin.
+ *
+ * @example
+ * const { definition } = new ScriptedProvider();
+ * const host = providerHost({ settings: settingsOf(definition, {}) });
+ */
 export function settingsOf(
   definition: Pick<ProviderDefinition, "settings">,
   given: ProviderHost["settings"],

@@ -3,7 +3,14 @@ import { tinyMp3 } from "./sounds.js";
 
 let created = 0;
 
-/** A generation that fits the model; every one is another job's. */
+/**
+ * A generation that fits the model; every one is another job's.
+ *
+ * @example
+ * const [model] = new ScriptedProvider().definition.models;
+ * assert(model !== undefined);
+ * const request = aMusicRequest(model, { prompt: "rain", durationSeconds: 30 });
+ */
 export function aMusicRequest(model: ProviderModel, parts: Partial<MusicRequest> = {}): MusicRequest {
   created += 1;
   const isInstrumental = model.supportsInstrumental && model.requiresLyrics !== true && !model.supportsLyrics;
@@ -23,7 +30,12 @@ export function aMusicRequest(model: ProviderModel, parts: Partial<MusicRequest>
   };
 }
 
-/** A stored track to be split: a small MP3 unless stated otherwise. */
+/**
+ * A stored track to be split or worked from: a small MP3 unless stated otherwise.
+ *
+ * @example
+ * const source = aSource({ contentType: "audio/wav" }, tinyWav());
+ */
 export function aSource(parts: Partial<SourceAudio> = {}, content: Uint8Array = tinyMp3("source")): SourceAudio {
   return {
     title: "Rain on a tin roof",
@@ -39,6 +51,12 @@ export function aSource(parts: Partial<SourceAudio> = {}, content: Uint8Array = 
   };
 }
 
+/**
+ * A split of this track; every one is another job's.
+ *
+ * @example
+ * const request = aSplitRequest("stem_split", aSource());
+ */
 export function aSplitRequest(
   operation: SplitRequest["operation"],
   source: SourceAudio,

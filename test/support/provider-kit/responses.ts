@@ -21,10 +21,24 @@ export type Fault = "cut-request" | "cut-reply" | "cut-body" | "hang";
 
 type Head = Pick<FakeResponse, "status" | "headers">;
 
+/**
+ * A JSON document.
+ *
+ * @example
+ * const fake = await FakeApi.open();
+ * fake.on("POST", "/v1/tasks", json({ error: "no credit" }, { status: 402 }));
+ */
 export function json(body: unknown, { status = 200, headers = {} }: Head = {}): FakeResponse {
   return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
 }
 
+/**
+ * A file.
+ *
+ * @example
+ * const fake = await FakeApi.open();
+ * fake.on("GET", "/song.mp3", bytes(tinyMp3(), "audio/mpeg"));
+ */
 export function bytes(
   body: Uint8Array,
   contentType = "application/octet-stream",
@@ -33,6 +47,13 @@ export function bytes(
   return { status, headers: { "content-type": contentType, ...headers }, body };
 }
 
+/**
+ * Plain text.
+ *
+ * @example
+ * const fake = await FakeApi.open();
+ * fake.on("GET", "/health", text("ok"));
+ */
 export function text(body: string, { status = 200, headers = {} }: Head = {}): FakeResponse {
   return { status, headers: { "content-type": "text/plain", ...headers }, body };
 }
@@ -43,7 +64,14 @@ export interface MultipartPart {
   readonly bytes: Uint8Array | string;
 }
 
-/** A `multipart/mixed` body (RFC 2046), its lines ended by CRLF or, as some servers have it, by LF. */
+/**
+ * A `multipart/mixed` body (RFC 2046), its lines ended by CRLF or, as some servers have it, by LF.
+ *
+ * @example
+ * const body = multipart([{ headers: { "content-type": "audio/mpeg" }, bytes: tinyMp3() }], "boundary");
+ * const fake = await FakeApi.open();
+ * fake.on("POST", "/v1/music", bytes(body, "multipart/mixed; boundary=boundary"));
+ */
 export function multipart(parts: readonly MultipartPart[], boundary: string, lineEnd: "\r\n" | "\n" = "\r\n"): Buffer {
   const chunks = parts.flatMap(({ headers, bytes: content }) => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -52,7 +80,13 @@ export function multipart(parts: readonly MultipartPart[], boundary: string, lin
   return Buffer.concat([...chunks, `--${boundary}--${lineEnd}`].map((chunk) => Buffer.from(chunk)));
 }
 
-/** A page of a gateway or a maintenance notice, where JSON was due. */
+/**
+ * A page of a gateway or a maintenance notice, where JSON was due.
+ *
+ * @example
+ * const fake = await FakeApi.open();
+ * fake.on("POST", "/v1/tasks", htmlPage(503));
+ */
 export function htmlPage(status = 502): FakeResponse {
   return {
     status,
@@ -61,10 +95,24 @@ export function htmlPage(status = 502): FakeResponse {
   };
 }
 
+/**
+ * A body that is sent chunk by chunk, without a length.
+ *
+ * @example
+ * const fake = await FakeApi.open();
+ * fake.on("POST", "/v1/stream", chunks(["one", "two"], "text/plain"));
+ */
 export function chunks(parts: readonly (Uint8Array | string)[], contentType: string, status = 200): FakeResponse {
   return { status, headers: { "content-type": contentType }, chunks: parts };
 }
 
+/**
+ * No response: the connection is cut, or hangs.
+ *
+ * @example
+ * const fake = await FakeApi.open();
+ * fake.once("POST", "/v1/tasks", fault("cut-reply"));
+ */
 export function fault(kind: Exclude<Fault, "cut-body">): FakeResponse {
   return { fault: kind };
 }

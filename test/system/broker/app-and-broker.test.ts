@@ -4,7 +4,7 @@ import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js"
 import type { JobQueue } from "../../../core/ports/job-queue.js";
 import { dataOf } from "../../support/api-client.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
-import { aNotification } from "../../contract/job-queue.contract.js";
+import { aNotification } from "../../support/builders.js";
 import { eventually, openQueueSpace, openRelay, type QueueSpace, type Relay } from "../../support/rabbitmq.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 

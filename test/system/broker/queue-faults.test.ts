@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js";
 import type { JobNotification } from "../../../core/ports/job-queue.js";
-import { aNotification } from "../../contract/job-queue.contract.js";
+import { aNotification } from "../../support/builders.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import {
   eventually,

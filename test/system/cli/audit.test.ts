@@ -92,7 +92,7 @@ describe("The audit log of the command line", function () {
     const host: CliHost = {
       ...{ version: "0", root: "/", stdout: silent, stderr: silent, confirm: null },
       ...{ open: nothing, run: nothing, migrate: nothing, doctor: nothing },
-      ...{ importPlugin: nothing, openLiveCheck: nothing, writePackage: nothing },
+      ...{ builtInPlugins: nothing, importPlugin: nothing, openLiveCheck: nothing, writePackage: nothing },
     };
     const known = [...UNRECORDED, ...CHANGES.map(([command]) => command)];
     expect(commandNames(host).sort()).to.deep.equal(known.sort());
@@ -181,7 +181,7 @@ describe("The audit log of the command line", function () {
     expect(gone.code).to.equal(1);
     expect(gone.stdout).to.include("the given head is not in the chain");
     const database = new BetterSqlite3(join(dataDir, "fermata.sqlite"));
-    database.exec("UPDATE audit_log SET actor = 'eve' WHERE number = 2");
+    database.exec("UPDATE fermata_audit_log SET actor = 'eve' WHERE number = 2");
     database.close();
     const found = await sandbox.command(["audit", "verify"], dataDir);
     expect(found.code).to.equal(1);

@@ -125,7 +125,7 @@ describe("fermata ledger verify", function () {
 
   it("exits with 1 and names the row that was tampered with", async () => {
     const { dataDir, account } = await installation();
-    change(dataDir, `UPDATE balances SET monthly = monthly + 5 WHERE account_id = '${account}'`);
+    change(dataDir, `UPDATE fermata_balances SET monthly = monthly + 5 WHERE account_id = '${account}'`);
     const process = sandbox.spawn(["ledger", "verify", "--json"], dataDir);
     expect(await process.exited).to.deep.equal({ code: 1, signal: null });
     const found = JSON.parse(process.stdout) as { ok: boolean; checked: number; violations: Record<string, string>[] };
@@ -144,7 +144,7 @@ describe("fermata ledger verify", function () {
 
   it("finds a ledger row that vanished", async () => {
     const { dataDir } = await installation();
-    change(dataDir, "DELETE FROM ledger_entries");
+    change(dataDir, "DELETE FROM fermata_ledger_entries");
     const { code, json } = await sandbox.command(["ledger", "verify", "--json"], dataDir);
     expect([code, json().ok]).to.deep.equal([1, false]);
   });

@@ -275,7 +275,7 @@ describe("fermata library and fermata playlists", function () {
     expect((await sandbox.command(["library", "show", id], dataDir)).stdout).to.match(/^words with times +-\n$/m);
     const words = [{ text: "Rain", startSeconds: 1.25, endSeconds: 1.5 }];
     const database = new BetterSqlite3(join(dataDir, "fermata.sqlite"));
-    const insert = database.prepare("INSERT INTO track_lyrics (track_id, lyrics, words) VALUES (?, ?, ?)");
+    const insert = database.prepare("INSERT INTO fermata_track_lyrics (track_id, lyrics, words) VALUES (?, ?, ?)");
     insert.run(id, "Rain\non \u001btin", JSON.stringify(words));
     database.close();
     expect(await json<object>("library", "show", id)).to.deep.equal({

@@ -23,7 +23,8 @@ describe("fermata migrate", () => {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
     const last = NAMES.at(-1) as string;
-    change(dataDir, `DELETE FROM knex_migrations WHERE name = '${last}'`);
+    change(dataDir, `DELETE FROM fermata_migrations WHERE name = '${last}'`);
+    change(dataDir, "DROP TABLE fermata_track_lyrics");
     for (const args of [["serve"], ["work"], ["jobs", "list"], ["ledger", "verify"]]) {
       const { code, stdout, stderr } = await sandbox.command(args, dataDir);
       expect([code, stdout], args.join(" ")).to.deep.equal([1, ""]);
@@ -40,7 +41,7 @@ describe("fermata migrate", () => {
     await sandbox.json(["migrate"], dataDir);
     change(
       dataDir,
-      "INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')",
+      "INSERT INTO fermata_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')",
     );
     for (const command of ["migrate", "start", "serve"]) {
       const { code, stderr } = await sandbox.command([command], dataDir);

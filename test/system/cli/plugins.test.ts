@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -83,16 +83,19 @@ describe("fermata plugins", () => {
       );
     }
 
-    it("writes a package that builds, is red in one named place, and green when that is written", async () => {
+    it("writes a package that builds, whose suite is one line until that is written, and then runs whole", async () => {
       const red = await tested();
       expect(red.code).to.be.greaterThan(0);
-      const failures = [...red.output.matchAll(/^ {2}\d+\) [^]*?(?=^ {2}\d+\) |(?![^]))/gm)]
-        .map(([failure]) => failure)
-        .filter((failure) => /\n {5,}/.test(failure));
-      expect(failures.length, red.output).to.be.greaterThan(0);
-      expect(
-        failures.filter((failure) => !failure.includes("toTracks in src/map.ts is not written yet")),
-      ).to.deep.equal([]);
+      const [, report = ""] = red.output.split("1 failing");
+      const lines = report.split("\n").map((line) => line.trim());
+      expect(lines.filter((line) => line !== "")).to.deep.equal([
+        "1) MusicProvider contract: night-owl",
+        "has toTracks in src/map.ts:",
+        "toTracks in src/map.ts is not written yet: it returns one track for each file of their task, with an asset " +
+          'of role "mix" whose source is the URL of the file. npm test then runs the whole suite; README.md has the ' +
+          "steps after it.",
+      ]);
+      expect(red.output).to.include("0 passing");
 
       const map = await readFile(join(directory, "src/map.ts"), "utf8");
       await writeFile(join(directory, "src/map.ts"), map.slice(0, map.indexOf("export function toTracks")) + WRITTEN);
@@ -132,6 +135,15 @@ describe("fermata plugins", () => {
         "",
         `${directory} is not empty; name another folder with --dir.\n`,
       ]);
+    });
+
+    it("refuses the id of a built-in plugin, and names all that are taken", async () => {
+      const { code, stdout, stderr } = await fermata(["plugins", "new", "sonauto"]);
+      expect([code, stdout]).to.deep.equal([2, ""]);
+      expect(stderr)
+        .to.match(/^error: the id sonauto is that of a built-in plugin; choose one other than ace-step, /)
+        .and.include(", synth\n");
+      expect(await readdir(folder)).to.not.include("fermata-sonauto");
     });
 
     it("refuses a name that is no id, as bad usage", async () => {
@@ -215,6 +227,39 @@ describe("fermata plugins", () => {
         "  note   methods not compared with capabilities: it does not start with example settings (no region " +
           "example-value)",
       ]);
+    });
+
+    it("names file and line of a syntax error, also in a file that the plugin imports", async () => {
+      const broken = await aPlugin("broken", 'export const id = "x";\nexport default {\n  id "x",\n};\n');
+      const importing = await aPlugin("importing", 'import "./broken.mjs";\nexport default {};\n');
+      const missing = await aPlugin(
+        "missing",
+        '\nimport { nothing } from "./importing.mjs";\nexport default nothing;\n',
+      );
+      await writeFile(join(folder, "importing-none.mjs"), "export const other = 1;\n");
+      const unnamed = await aPlugin("unnamed", '\nimport { nothing } from "./importing-none.mjs";\n');
+      const at = `syntax error in ${join(folder, "broken.mjs")}:3: Unexpected string\n`;
+      for (const use of [broken, importing, missing])
+        expect(await fermata(["plugins", "check", use])).to.deep.equal({
+          code: 1,
+          stdout: "",
+          stderr: `${use} cannot be loaded: ${at}`,
+        });
+      const { stderr } = await fermata(["plugins", "check", unnamed]);
+      expect(stderr).to.include(`syntax error in ${join(folder, "unnamed.mjs")}:2: `);
+    });
+
+    it("names file and line of a syntax error at the start as well", async () => {
+      // A name of its own: Node keeps what it found out about a module by its URL.
+      await aPlugin("commas", "export default {\n  id,,\n};\n");
+      const use = join(folder, "commas.mjs");
+      const call = new FermataCall(
+        ["plugins", "list"],
+        { FERMATA_PLUGINS__COMMAS__ENABLED: "true", FERMATA_PLUGINS__COMMAS__USE: use },
+        folder,
+      );
+      expect(await call.ended).to.not.equal(0);
+      expect(call.stderr).to.include(`syntax error in ${join(folder, "commas.mjs")}:2: Unexpected token ','`);
     });
 
     it("refuses what cannot be loaded, and what exports no definition", async () => {

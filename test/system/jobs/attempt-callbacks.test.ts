@@ -11,9 +11,9 @@ import { ReceiveCallback } from "../../../core/providers/receive-callback.js";
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import {
-  accepts,
-  type Behaviour,
-  completes,
+  submitAccepts,
+  type SubmitBehaviour,
+  submitCompletes,
   type PollBehaviour,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
@@ -61,7 +61,7 @@ describe("The callbacks of a job with several attempts", () => {
     );
 
   /** A job whose first submission was lost and looked up as absent; then the provider does `then`. */
-  async function absentAtFirst(then: Behaviour): Promise<JobId> {
+  async function absentAtFirst(then: SubmitBehaviour): Promise<JobId> {
     provider.behaviour = (request, context) => (request.attempt === 1 ? Promise.reject(LOST) : then(request, context));
     const id = await harness.acceptOne();
     await harness.start({ capabilities: { callbacks: "signed", lookup: true } });
@@ -75,7 +75,7 @@ describe("The callbacks of a job with several attempts", () => {
   ]) {
     it(title, async () => {
       provider.behaviour = (request, context) =>
-        request.attempt === 1 ? Promise.reject(BUSY) : completes(request, context);
+        request.attempt === 1 ? Promise.reject(BUSY) : submitCompletes(request, context);
       const id = await harness.acceptOne();
       await harness.start({ capabilities: { callbacks: "signed", idempotentSubmit } });
       await harness.pass(1_500);
@@ -89,7 +89,7 @@ describe("The callbacks of a job with several attempts", () => {
     const id = await absentAtFirst(() => Promise.reject(BUSY));
     expect(await states(id)).to.deep.equal(["refused", "refused"]);
     await report(1);
-    provider.behaviour = completes;
+    provider.behaviour = submitCompletes;
     await harness.pass(60_000);
     await harness.expectCompleted(id);
     expect(await states(id)).to.deep.equal(["settled", "refused"]);
@@ -98,7 +98,7 @@ describe("The callbacks of a job with several attempts", () => {
 
   it("do not change the current attempt when they came to the URL of another attempt", async () => {
     provider.pollBehaviour = RUNNING;
-    const id = await absentAtFirst(accepts(60_000));
+    const id = await absentAtFirst(submitAccepts(60_000));
     expect(await states(id)).to.deep.equal(["refused", "accepted"]);
     await report(1);
     await harness.pass(1_000);
@@ -112,7 +112,7 @@ describe("The callbacks of a job with several attempts", () => {
   });
 
   it("are read with the handle of their own attempt", async () => {
-    const id = await absentAtFirst(accepts(60_000));
+    const id = await absentAtFirst(submitAccepts(60_000));
     await report(2);
     await harness.pass(0);
     await harness.expectCompleted(id);
@@ -126,7 +126,7 @@ describe("The callbacks of a job with several attempts", () => {
     it(`change nothing for ${title}`, async () => {
       word = other;
       provider.pollBehaviour = RUNNING;
-      const id = await absentAtFirst(accepts(60_000));
+      const id = await absentAtFirst(submitAccepts(60_000));
       await report(1);
       await harness.pass(1_000);
       expect(await states(id)).to.deep.equal(["refused", "accepted"]);

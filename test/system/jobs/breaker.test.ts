@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import { ProviderFailure, type SubmitRequest } from "../../../core/ports/music-provider.js";
-import { accepts, type Behaviour, completes, fails, holds } from "../../support/doubles/scripted-provider.js";
+import {
+  submitAccepts,
+  type SubmitBehaviour,
+  submitCompletes,
+  submitFails,
+  submitHolds,
+} from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const OPEN_MS = 30_000;
@@ -14,7 +20,7 @@ describe("The circuit breaker of a provider", () => {
 
   /** A worker that has just seen three failures in a row. */
   async function startOpened(): Promise<Worker> {
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     await harness.accept(3);
     const worker = await harness.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 100 });
     await harness.quiet();
@@ -34,7 +40,7 @@ describe("The circuit breaker of a provider", () => {
   it("stays closed while the provider responds now and then", async () => {
     let calls = 0;
     harness.provider.behaviour = (request, context) =>
-      ++calls % 3 === 0 ? completes(request, context) : fails("timeout")(request, context);
+      ++calls % 3 === 0 ? submitCompletes(request, context) : submitFails("timeout")(request, context);
     const jobs = await harness.accept(4);
     const worker = await harness.start({ breakerFailures: 3, concurrency: 1, maxAttempts: 100 });
     await harness.pass(60_000);
@@ -45,7 +51,7 @@ describe("The circuit breaker of a provider", () => {
   it("counts a refusal of content as a success", async () => {
     let calls = 0;
     harness.provider.behaviour = (request, context) =>
-      fails(++calls === 2 ? "content_rejected" : "unavailable")(request, context);
+      submitFails(++calls === 2 ? "content_rejected" : "unavailable")(request, context);
     await harness.accept(3);
     const worker = await harness.start({ breakerFailures: 2, concurrency: 1 });
     await harness.quiet();
@@ -55,7 +61,7 @@ describe("The circuit breaker of a provider", () => {
 
   it("lets one probe job through when half-open, and all jobs after that one succeeds", async () => {
     const worker = await startOpened();
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     harness.provider.behaviour = behaviour;
     await harness.pass(OPEN_MS + 1_000);
     expect(await worker.availability.state("scripted")).to.equal("half_open");
@@ -73,7 +79,7 @@ describe("The circuit breaker of a provider", () => {
     const worker = await startOpened();
     await harness.start({ breakerFailures: 3, concurrency: 8 });
     await harness.accept(4);
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     harness.provider.behaviour = behaviour;
     await harness.pass(OPEN_MS + 5_000);
     expect(await worker.availability.state("scripted")).to.equal("half_open");
@@ -85,10 +91,10 @@ describe("The circuit breaker of a provider", () => {
 
   it("lets another job probe when the first probe was lost", async () => {
     const worker = await startOpened();
-    harness.provider.behaviour = fails("outcome_unknown");
+    harness.provider.behaviour = submitFails("outcome_unknown");
     await harness.pass(OPEN_MS + 1_000);
     expect(harness.provider.submissions).to.have.length(4);
-    harness.provider.behaviour = completes;
+    harness.provider.behaviour = submitCompletes;
     await harness.pass(OPEN_MS - 2_000);
     expect(harness.provider.submissions).to.have.length(4);
     await harness.pass(3_000);
@@ -97,12 +103,12 @@ describe("The circuit breaker of a provider", () => {
   });
 
   it("releases its probe when no job is waiting", async () => {
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     await harness.accept(3);
     const worker = await harness.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 1 });
     await harness.pass(OPEN_MS + 5_000);
     expect(await worker.availability.state("scripted")).to.equal("half_open");
-    harness.provider.behaviour = completes;
+    harness.provider.behaviour = submitCompletes;
     const id = await harness.acceptOne();
     await harness.pass(1_000);
     await harness.expectCompleted(id);
@@ -126,11 +132,11 @@ describe("The circuit breaker of a provider", () => {
   });
 
   it("does not stop the polling of accepted work", async () => {
-    harness.provider.behaviour = accepts(5_000);
+    harness.provider.behaviour = submitAccepts(5_000);
     const id = await harness.acceptOne();
     const worker = await harness.start({ breakerFailures: 1, maxAttempts: 100 });
     await harness.quiet();
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     await harness.accept();
     await harness.pass(1_000);
     expect(await worker.availability.state("scripted")).to.equal("open");
@@ -139,7 +145,7 @@ describe("The circuit breaker of a provider", () => {
   });
 
   it("counts polls that cannot reach the provider", async () => {
-    harness.provider.behaviour = accepts(1_000);
+    harness.provider.behaviour = submitAccepts(1_000);
     harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "unreachable"));
     await harness.accept(2);
     const worker = await harness.start({ breakerFailures: 2 });
@@ -148,7 +154,7 @@ describe("The circuit breaker of a provider", () => {
   });
 
   it("counts calls with an unknown outcome, as in most outages", async () => {
-    harness.provider.behaviour = fails("outcome_unknown");
+    harness.provider.behaviour = submitFails("outcome_unknown");
     await harness.accept(3);
     const worker = await harness.start({ breakerFailures: 3 });
     await harness.quiet();
@@ -156,15 +162,15 @@ describe("The circuit breaker of a provider", () => {
   });
 
   it("does not stop lookups of lost submissions, which use no probe", async () => {
-    harness.provider.behaviour = fails("outcome_unknown");
+    harness.provider.behaviour = submitFails("outcome_unknown");
     const lost = await harness.accept(3);
     const worker = await harness.start({ breakerFailures: 3 });
     await harness.pass(GRACE_MS - OPEN_MS);
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     const newClient = await harness.acceptOne();
     await harness.pass(OPEN_MS + 2_000);
     for (const { id } of lost) await harness.expectFailed(id, "provider_timeout");
-    harness.provider.behaviour = completes;
+    harness.provider.behaviour = submitCompletes;
     await harness.pass(2 * OPEN_MS);
     await harness.expectCompleted(newClient);
     expect(await worker.availability.state("scripted")).to.equal("closed");
@@ -181,8 +187,10 @@ describe("A model that its provider no longer has", () => {
   const RETIRED = "scripted/song";
 
   /** Has every model but one. */
-  const lacksTheModel: Behaviour = (request, context) =>
-    modelOf(request) === RETIRED ? fails("model_unavailable")(request, context) : completes(request, context);
+  const lacksTheModel: SubmitBehaviour = (request, context) =>
+    modelOf(request) === RETIRED
+      ? submitFails("model_unavailable")(request, context)
+      : submitCompletes(request, context);
 
   const modelOf = (request: SubmitRequest): string => (request.operation === "music" ? request.model.id : "none");
   const calls = (modelId: string): number =>
@@ -215,7 +223,7 @@ describe("A model that its provider no longer has", () => {
     await harness.start({ concurrency: 8, maxAttempts: 100 });
     await harness.pass(OPEN_MS / 2);
     const before = calls(RETIRED);
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     harness.provider.behaviour = behaviour;
     await harness.pass(OPEN_MS);
     expect(calls(RETIRED) - before).to.equal(1);

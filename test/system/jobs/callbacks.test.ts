@@ -11,7 +11,7 @@ import {
 } from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { accepts, fails, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { submitAccepts, submitFails, submitHolds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const FAR = 600_000;
@@ -45,7 +45,7 @@ describe("A provider's callback", () => {
         return parseWords(callback);
       },
     });
-    provider.behaviour = accepts(FAR);
+    provider.behaviour = submitAccepts(FAR);
     provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: FAR });
   });
   afterEach(() => harness.close());
@@ -123,7 +123,7 @@ describe("A provider's callback", () => {
   });
 
   it("that is signed and reports a failure proves that a call with a lost reply was accepted", async () => {
-    provider.behaviour = fails("outcome_unknown");
+    provider.behaviour = submitFails("outcome_unknown");
     const id = await rendering();
     await report(id, "failed", "good");
     await harness.pass(GRACE_MS);
@@ -158,7 +158,7 @@ describe("A provider's callback", () => {
   });
 
   it("that arrives before the reply to the submission is stored until the reply is recorded", async () => {
-    const { behaviour, release } = holds(accepts(FAR));
+    const { behaviour, release } = submitHolds(submitAccepts(FAR));
     provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     await harness.start({ capabilities: SIGNED });

@@ -6,7 +6,7 @@ import {
   ProviderFailure,
   type ProviderHandle,
 } from "../../../core/ports/music-provider.js";
-import { accepts, holds } from "../../support/doubles/scripted-provider.js";
+import { submitAccepts, submitHolds } from "../../support/doubles/scripted-provider.js";
 import { type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 const CANCELS = { cancel: true } as const;
@@ -25,7 +25,7 @@ describe("Abandoned work", () => {
       return response();
     };
     Object.assign(harness.provider, { cancel });
-    harness.provider.behaviour = accepts(10 * MINUTE);
+    harness.provider.behaviour = submitAccepts(10 * MINUTE);
   });
   afterEach(() => harness.close());
 
@@ -98,7 +98,7 @@ describe("Abandoned work", () => {
   });
 
   it("is cancelled at the provider when its job was cancelled during the submission", async () => {
-    const { behaviour, release } = holds(accepts(10 * MINUTE));
+    const { behaviour, release } = submitHolds(submitAccepts(10 * MINUTE));
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     const worker = await harness.start({ capabilities: CANCELS, expectedCost: { amount: 1, unit: "USD" } });

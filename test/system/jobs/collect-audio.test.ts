@@ -99,8 +99,8 @@ describe("Orphaned audio files", () => {
     const jobs: JobId[] = [];
     // They have no credits reserved, and the audit would report them at the end.
     afterEach(async () => {
-      await harness.storage.database.write("jobs").whereIn("id", jobs.splice(0)).delete();
-      for (const table of ["tracks", "track_assets", "job_outputs"])
+      await harness.storage.database.write("fermata_jobs").whereIn("id", jobs.splice(0)).delete();
+      for (const table of ["fermata_tracks", "fermata_track_assets", "fermata_job_outputs"])
         await harness.storage.database.write(table).delete();
     });
     const amount = (prefixes: number, files: number): AudioAmount => ({ prefixes, files, bytes: files * SIZE });

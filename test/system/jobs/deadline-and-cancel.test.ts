@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { OperationRefusedError } from "../../../core/errors.js";
-import { accepts, fails, holds } from "../../support/doubles/scripted-provider.js";
+import { submitAccepts, submitFails, submitHolds } from "../../support/doubles/scripted-provider.js";
 import { LEASE_MS, until, WorkerHarness } from "./worker-harness.js";
 
 const HOUR_MS = 3_600_000;
@@ -13,7 +13,7 @@ describe("A job past its deadline", () => {
   afterEach(() => harness.close());
 
   it("that still waits is refunded as provider unavailable", async () => {
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     const id = await harness.acceptOne();
     await harness.start({ maxAttempts: 1_000, deadlineMs: 60_000 });
     await harness.pass(60_000);
@@ -23,7 +23,7 @@ describe("A job past its deadline", () => {
   });
 
   it("that the provider still renders is refunded, and never polled again", async () => {
-    harness.provider.behaviour = accepts(1_000);
+    harness.provider.behaviour = submitAccepts(1_000);
     harness.provider.pollBehaviour = async () => ({ state: "running", nextPollMs: 20_000 });
     const id = await harness.acceptOne();
     await harness.start({ deadlineMs: 60_000 });
@@ -35,7 +35,7 @@ describe("A job past its deadline", () => {
   });
 
   it("that a worker has begun to submit is delivered: the render deadline applies from then on", async () => {
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     // Two processes: one whose provider never responds, one that runs the maintenance.
@@ -95,7 +95,7 @@ describe("A job that an operator cancels", () => {
   });
 
   it("while its worker waits for the provider stays cancelled, and the track is discarded", async () => {
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     const worker = await harness.start();
@@ -113,7 +113,7 @@ describe("A job that an operator cancels", () => {
   });
 
   it("is aborted in the worker with its next lease renewal, when the call can be repeated", async () => {
-    const { behaviour } = holds();
+    const { behaviour } = submitHolds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     const worker = await harness.start({ capabilities: { idempotentSubmit: true } });
@@ -125,7 +125,7 @@ describe("A job that an operator cancels", () => {
   });
 
   it("while the provider renders it is not polled again", async () => {
-    harness.provider.behaviour = accepts(1_000);
+    harness.provider.behaviour = submitAccepts(1_000);
     const id = await harness.acceptOne();
     const worker = await harness.start();
     await harness.quiet();
@@ -148,7 +148,7 @@ describe("A job that an operator cancels", () => {
     const outcomes = new Set<string>();
     const worker = await harness.start();
     for (let round = 0; round < 12; round++) {
-      const { behaviour, release } = holds();
+      const { behaviour, release } = submitHolds();
       harness.provider.behaviour = behaviour;
       const id = await harness.acceptOne();
       await harness.provider.submitted(round + 1);

@@ -8,9 +8,9 @@ import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";
 import { type ProviderAsset, ProviderFailure } from "../../../core/ports/music-provider.js";
 import {
-  accepts,
-  type Behaviour,
-  completes,
+  submitAccepts,
+  type SubmitBehaviour,
+  submitCompletes,
   SCRIPTED_AUDIO,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
@@ -39,7 +39,7 @@ describe("A stop during calls that cannot be repeated", () => {
   afterEach(() => harness.close());
 
   /** A render that takes this long, and ends when it is aborted. */
-  function takes(ms: number, then: Behaviour = completes): Behaviour {
+  function takes(ms: number, then: SubmitBehaviour = submitCompletes): SubmitBehaviour {
     return async (request, context) => {
       await harness.clock.sleep(ms, context.signal);
       if (context.signal.aborted) throw new ProviderFailure("outcome_unknown", "aborted");
@@ -74,7 +74,7 @@ describe("A stop during calls that cannot be repeated", () => {
   });
 
   it("releases everything else after the grace time while it waits for them", async () => {
-    harness.provider.behaviour = accepts(1_000);
+    harness.provider.behaviour = submitAccepts(1_000);
     harness.provider.pollBehaviour = async (_, { signal }) => {
       if (!signal.aborted) await once(signal, "abort");
       throw new ProviderFailure("unavailable", "aborted");
@@ -256,7 +256,7 @@ describe("A stop during calls that cannot be repeated", () => {
     };
     harness.provider.behaviour = takes(
       5_000,
-      (request, context) => ((isAway = true), accepts(1_000)(request, context)),
+      (request, context) => ((isAway = true), submitAccepts(1_000)(request, context)),
     );
     const id = await harness.acceptOne();
     const worker = await harness.start({ stores });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ProviderFailure, type ProviderFailureKind } from "../../../core/ports/music-provider.js";
-import { accepts, fails } from "../../support/doubles/scripted-provider.js";
+import { submitAccepts, submitFails } from "../../support/doubles/scripted-provider.js";
 import { COST, GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
 describe("A job whose model has a fallback", () => {
@@ -16,7 +16,7 @@ describe("A job whose model has a fallback", () => {
     (await harness.storage.jobs.listAttempts(id)).map(({ providerId, outcome }) => [providerId, outcome] as const);
 
   it("goes to the fallback after its provider's last attempt, under the same reservation", async () => {
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true, maxAttempts: 2 });
     await harness.pass(1_000);
@@ -39,7 +39,7 @@ describe("A job whose model has a fallback", () => {
 
   for (const kind of ["misconfigured", "out_of_credit"] as const) {
     it(`goes to the fallback at once after ${kind}, which opens the breaker and logs an error`, async () => {
-      harness.provider.behaviour = fails(kind);
+      harness.provider.behaviour = submitFails(kind);
       const id = await harness.acceptOne();
       const worker = await harness.start({ withFallback: true });
       await harness.quiet();
@@ -76,8 +76,8 @@ describe("A job whose model has a fallback", () => {
   });
 
   it("fails, refunded once, when the fallback refuses as well", async () => {
-    harness.provider.behaviour = fails("unavailable");
-    harness.fallback.behaviour = fails("timeout");
+    harness.provider.behaviour = submitFails("unavailable");
+    harness.fallback.behaviour = submitFails("timeout");
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true, maxAttempts: 1 });
     await harness.pass(0);
@@ -92,7 +92,7 @@ describe("A job whose model has a fallback", () => {
   const STAYING: readonly ProviderFailureKind[] = ["content_rejected", "invalid_input", "failed", "cancelled", "gone"];
   for (const kind of STAYING) {
     it(`stays with its provider after ${kind}`, async () => {
-      harness.provider.behaviour = fails(kind);
+      harness.provider.behaviour = submitFails(kind);
       const id = await harness.acceptOne();
       await harness.start({ withFallback: true });
       await harness.quiet();
@@ -102,7 +102,7 @@ describe("A job whose model has a fallback", () => {
   }
 
   it("never goes to the fallback after an unknown outcome, however long it stays unknown", async () => {
-    harness.provider.behaviour = fails("outcome_unknown");
+    harness.provider.behaviour = submitFails("outcome_unknown");
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true });
     await harness.pass(GRACE_MS + 1_000);
@@ -111,7 +111,7 @@ describe("A job whose model has a fallback", () => {
   });
 
   it("never goes to the fallback after its provider accepted, whatever the polls return", async () => {
-    harness.provider.behaviour = accepts(1_000);
+    harness.provider.behaviour = submitAccepts(1_000);
     harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true, deadlineMs: 60_000 });
@@ -124,7 +124,7 @@ describe("A job whose model has a fallback", () => {
     let refusals = 0;
     harness.provider.behaviour = (request, context) => {
       refusals += 1;
-      return refusals <= 8 ? fails("rate_limited")(request, context) : accepts(500)(request, context);
+      return refusals <= 8 ? submitFails("rate_limited")(request, context) : submitAccepts(500)(request, context);
     };
     const id = await harness.acceptOne();
     const worker = await harness.start({ withFallback: true, maxAttempts: 2, breakerFailures: 1 });

@@ -10,7 +10,7 @@ import {
   type ReceivedCallback,
 } from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
-import { holds, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { submitHolds, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { until, WorkerHarness } from "./worker-harness.js";
 
@@ -82,7 +82,7 @@ describe("A callback of a submission whose reply was lost", () => {
   });
 
   it("is read at once even when it arrived before the loss of the reply was noticed", async () => {
-    const { behaviour, release } = holds(() => Promise.reject(lost));
+    const { behaviour, release } = submitHolds(() => Promise.reject(lost));
     provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     await harness.start({ capabilities: SIGNED });

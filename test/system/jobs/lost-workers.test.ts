@@ -3,7 +3,12 @@ import type { JobId } from "../../../core/ids.js";
 import type { Completed } from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import {
+  submitAccepts,
+  submitCompletes,
+  submitFails,
+  SCRIPTED_TRACK,
+} from "../../support/doubles/scripted-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
@@ -104,7 +109,7 @@ describe("A job whose worker is lost", () => {
       const held = new Promise<void>((resolve) => (result = resolve));
       harness.provider.behaviour = async (request, context) => {
         if (request.attempt === 1) await held;
-        return completes(request, context);
+        return submitCompletes(request, context);
       };
       const hanging = await startHanging({ capabilities });
       await harness.provider.submitted();
@@ -129,15 +134,15 @@ describe("A job whose worker is lost", () => {
     });
 
     for (const [what, late, outcome] of [
-      ["accepted", accepts(), "accepted"],
-      ["refused", fails("unavailable"), "unavailable"],
-      ["lost", fails("outcome_unknown"), "outcome_unknown"],
+      ["accepted", submitAccepts(), "accepted"],
+      ["refused", submitFails("unavailable"), "unavailable"],
+      ["lost", submitFails("outcome_unknown"), "outcome_unknown"],
     ] as const) {
       it(`stays with its new worker when the lost worker's reply arrives (${what}), which is recorded`, async () => {
         const responses: (() => void)[] = [];
         harness.provider.behaviour = async (request, context) => {
           await new Promise<void>((resolve) => responses.push(resolve));
-          return request.attempt === 1 ? late(request, context) : completes(request, context);
+          return request.attempt === 1 ? late(request, context) : submitCompletes(request, context);
         };
         const id = await harness.acceptOne();
         const hanging = await startHanging({ capabilities: { idempotentSubmit: true } });
@@ -176,7 +181,7 @@ describe("A job whose worker is lost", () => {
       const held = new Promise<void>((resolve) => (refuse = resolve));
       harness.provider.behaviour = async (request, context) => {
         await held;
-        return fails("content_rejected")(request, context);
+        return submitFails("content_rejected")(request, context);
       };
       let respondToLookup = (): void => undefined;
       const lookedUp = new Promise<void>((resolve) => (respondToLookup = resolve));
@@ -220,7 +225,7 @@ describe("A job whose worker is lost", () => {
       const responses: (() => void)[] = [];
       harness.provider.behaviour = async (request, context) => {
         await new Promise<void>((resolve) => responses.push(resolve));
-        return completes(request, context);
+        return submitCompletes(request, context);
       };
       const id = await harness.acceptOne();
       const hanging = await startHanging({ capabilities: { idempotentSubmit: true } });
@@ -245,7 +250,7 @@ describe("A job whose worker is lost", () => {
 
   describe("while it polls", () => {
     it("is polled by another; the late reply changes nothing and its files are deleted", async () => {
-      harness.provider.behaviour = accepts(1_000);
+      harness.provider.behaviour = submitAccepts(1_000);
       let response: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (response = resolve));
       harness.provider.pollBehaviour = async () => {
@@ -273,7 +278,7 @@ describe("A job whose worker is lost", () => {
   it("is aborted in the old process as soon as that notices", async () => {
     let aborted: unknown = null;
     harness.provider.behaviour = (request, { signal }) => {
-      if (request.attempt > 1) return completes(request, { signal });
+      if (request.attempt > 1) return submitCompletes(request, { signal });
       return new Promise((_, reject) =>
         signal.addEventListener("abort", () => {
           aborted = signal.reason;
@@ -297,7 +302,7 @@ describe("A job whose worker is lost", () => {
     const responses: (() => void)[] = [];
     harness.provider.behaviour = async (request, context) => {
       await new Promise<void>((resolve) => responses.push(resolve));
-      return completes(request, context);
+      return submitCompletes(request, context);
     };
     const id = await harness.acceptOne();
     const worker = await harness.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
@@ -326,7 +331,7 @@ describe("A job whose worker is lost", () => {
       harness.provider.behaviour = async (request, { signal }) => {
         signal.addEventListener("abort", () => aborted.push([request.attempt, signal.reason]));
         await new Promise<void>((resolve) => responses.push(resolve));
-        return completes(request, { signal });
+        return submitCompletes(request, { signal });
       };
       id = await harness.acceptOne();
       worker = await harness.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });

@@ -36,14 +36,14 @@ describe("Maintenance when something fails", () => {
 
   async function oldRows(): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
-    for (const table of ["idempotency_records", "request_log", "webhook_events"]) {
-      const column = table === "idempotency_records" ? "expires_at" : "created_at";
+    for (const table of ["fermata_idempotency_records", "fermata_request_log", "fermata_webhook_events"]) {
+      const column = table === "fermata_idempotency_records" ? "expires_at" : "created_at";
       counts[table] = (await harness.storage.database.read(table).where(column, "<", OLD + 86_400_001)).length;
     }
     return counts;
   }
 
-  const NONE_LEFT = { idempotency_records: 0, request_log: 0, webhook_events: 0 };
+  const NONE_LEFT = { fermata_idempotency_records: 0, fermata_request_log: 0, fermata_webhook_events: 0 };
   const statuses = async (ids: readonly JobId[]): Promise<string[]> =>
     Promise.all(ids.map(async (id) => (await harness.job(id)).status));
   const errors = (): unknown[] =>
@@ -104,7 +104,7 @@ describe("Maintenance when something fails", () => {
     await harness.clock.advance(DEADLINE_MS + 10_000);
     await ended;
     await maintenance.stop();
-    expect(await oldRows()).to.deep.equal({ ...NONE_LEFT, request_log: 1 });
+    expect(await oldRows()).to.deep.equal({ ...NONE_LEFT, fermata_request_log: 1 });
     expect(errors()).to.deep.include(["delete-request-log", null]);
   });
 });

@@ -16,7 +16,7 @@ describe("Maintenance of the library", () => {
 
   const openLibrary = (): KnexLibraryStore =>
     new KnexLibraryStore(harness.storage.database, { segment: SEGMENT, stride: 50, fewTracks: 10, playlists: 10 });
-  const unindexed = (): Promise<unknown[]> => harness.storage.database.read("search_loose").select("shelf");
+  const unindexed = (): Promise<unknown[]> => harness.storage.database.read("fermata_search_loose").select("shelf");
 
   it("indexes new items in batches while searches find all of them", async () => {
     const { storage, accountId } = harness;
@@ -45,7 +45,7 @@ describe("Maintenance of the library", () => {
     await expectAllFound();
     for (let round = 0; round < 8; round++) await maintenance.runOnce();
     expect(await unindexed()).to.have.length(3);
-    expect(await storage.database.read("search_due")).to.deep.equal([]);
+    expect(await storage.database.read("fermata_search_due")).to.deep.equal([]);
     await expectAllFound();
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type MarginQuery, type MarginReport, ReportMargin } from "../../../core/attempts/report-margin.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
-import { accepts, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { submitAccepts, submitFails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { COST, GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
 const DAY_MS = 86_400_000;
@@ -80,11 +80,11 @@ describe("The margin report", () => {
     const gone = { kind: "stream", open: () => fetchGone() } as const;
     const assets = SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, source: gone }));
     const behaviours = [
-      fails("outcome_unknown"),
-      accepts(3_600_000),
+      submitFails("outcome_unknown"),
+      submitAccepts(3_600_000),
       () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] } as const),
     ];
-    harness.provider.behaviour = (request, context) => (behaviours.shift() ?? fails("failed"))(request, context);
+    harness.provider.behaviour = (request, context) => (behaviours.shift() ?? submitFails("failed"))(request, context);
     harness.provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 3_600_000 });
     await harness.accept(3);
     await harness.start({ expectedCost: EXPECTED, concurrency: 1, deadlineMs: 5 * GRACE_MS });
@@ -149,7 +149,7 @@ describe("The margin report", () => {
     await harness.pass(2_000);
     await worker.stop();
     await harness.clock.advance(20_000);
-    harness.provider.behaviour = fails("outcome_unknown");
+    harness.provider.behaviour = submitFails("outcome_unknown");
     await harness.accept(2);
     await harness.start();
     await harness.pass(GRACE_MS + 10_000);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { MusicRequest, OptionValues, ProviderModel } from "../../../core/ports/music-provider.js";
-import { fails, type ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import { submitFails, type ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { WorkerHarness } from "./worker-harness.js";
 
 const GIVEN = { seed: 7, key: "C major" } as const;
@@ -24,7 +24,7 @@ describe("A job with options", () => {
   afterEach(() => harness.close());
 
   it("passes them to a fallback that declares them, with the fallback's own defaults", async () => {
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     const id = await harness.acceptOne(undefined, { options: GIVEN });
     const weight = { type: "number", minimum: 0, maximum: 1, default: 0.9, description: "Style." } as const;
     await harness.start({
@@ -42,7 +42,7 @@ describe("A job with options", () => {
   });
 
   it("never goes to a fallback that does not accept one of them", async () => {
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     const id = await harness.acceptOne(undefined, { options: GIVEN });
     await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("fallback/song", "key") });
     await harness.pass(1_000);
@@ -51,7 +51,7 @@ describe("A job with options", () => {
   });
 
   it("goes to that fallback without options", async () => {
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("fallback/song", "key") });
     await harness.pass(1_000);

@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import type { ProviderCapabilities } from "../../../core/ports/music-provider.js";
-import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import {
+  submitAccepts,
+  submitCompletes,
+  submitFails,
+  SCRIPTED_TRACK,
+} from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
 /** The time until every process has noticed a change: its state is a second old at most, and it polls every second. */
@@ -19,7 +24,7 @@ describe("While submissions are paused", () => {
   const resume = (): Promise<unknown> => harness.prepare().submissions.resume();
 
   it("a waiting job stays queued until they are resumed, and a rendering one completes", async () => {
-    harness.provider.behaviour = accepts(RENDER_MS);
+    harness.provider.behaviour = submitAccepts(RENDER_MS);
     harness.provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     const rendering = await harness.acceptOne();
     await harness.start();
@@ -53,7 +58,7 @@ describe("While submissions are paused", () => {
 
   it("a lost submission at a provider with idempotent submit is repeated only after they are resumed", async () => {
     harness.provider.behaviour = (request, context) =>
-      (request.attempt === 1 ? fails("outcome_unknown") : completes)(request, context);
+      (request.attempt === 1 ? submitFails("outcome_unknown") : submitCompletes)(request, context);
     const id = await harness.acceptOne();
     const beginner = await harness.start({ capabilities: { idempotentSubmit: true } });
     await harness.quiet();
@@ -74,7 +79,7 @@ describe("While submissions are paused", () => {
       await harness.pass(HEARD_MS + GRACE_MS);
       await worker.stop();
     };
-    harness.provider.behaviour = fails("outcome_unknown");
+    harness.provider.behaviour = submitFails("outcome_unknown");
     harness.provider.lookupBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     const found = await harness.acceptOne();
     const beginner = await harness.start({ capabilities: { lookup: true } });

@@ -4,7 +4,7 @@ import type { ProviderCapabilities } from "../../../core/ports/music-provider.js
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { unavailableStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { completes } from "../../support/doubles/scripted-provider.js";
+import { submitCompletes } from "../../support/doubles/scripted-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { CALL_LIMIT_MS, GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
@@ -151,7 +151,7 @@ describe("A purchase whose result arrives late", () => {
         const { behaviour } = harness.provider;
         harness.provider.behaviour = async (request, context) => {
           const accepted = await behaviour(request, context);
-          return reply === "accepted" ? accepted : completes(request, context);
+          return reply === "accepted" ? accepted : submitCompletes(request, context);
         };
         const stuck = await harness.acceptOne();
         const worker = await harness.start({ concurrency: 1, callLimitMs: MINUTE });

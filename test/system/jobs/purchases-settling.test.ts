@@ -3,13 +3,14 @@ import type { Stores } from "../../../adapters/storage/sql/index.js";
 import type { JobId, TrackId } from "../../../core/ids.js";
 import { LostReplies } from "../../support/doubles/faulty-storage.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { type Behaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { type SubmitBehaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const LYRICS = { text: "Rain\non tin", words: [{ text: "Rain", startSeconds: 1.25, endSeconds: 1.5 }] };
 
-const sings: Behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, lyrics: LYRICS }] });
+const sings: SubmitBehaviour = () =>
+  Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, lyrics: LYRICS }] });
 
 describe("A purchase whose job is being settled", () => {
   let harness: WorkerHarness;

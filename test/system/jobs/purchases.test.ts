@@ -6,11 +6,11 @@ import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import {
-  accepts,
-  type Behaviour,
-  completes,
-  fails,
-  holds,
+  submitAccepts,
+  type SubmitBehaviour,
+  submitCompletes,
+  submitFails,
+  submitHolds,
   type PollBehaviour,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
@@ -59,7 +59,7 @@ const GONE = { kind: "stream", open: () => fetchGone() } as const;
 const WITHOUT_FILES = { ...SCRIPTED_TRACK, assets: SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, source: GONE })) };
 
 /** Treats the first submission in one way and all others in another. */
-function first(does: Behaviour, then: Behaviour): Behaviour {
+function first(does: SubmitBehaviour, then: SubmitBehaviour): SubmitBehaviour {
   return (request, context) => (request.attempt === 1 ? does : then)(request, context);
 }
 
@@ -68,7 +68,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "an accepted render that its job completes with is delivered",
     expected: DELIVERED,
     async run({ harness, start }) {
-      harness.provider.behaviour = accepts();
+      harness.provider.behaviour = submitAccepts();
       await start();
       await harness.pass(2_000);
     },
@@ -85,7 +85,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "a call that was refused before is no purchase",
     expected: DELIVERED,
     async run({ harness, start }) {
-      harness.provider.behaviour = first(fails("unavailable"), completes);
+      harness.provider.behaviour = first(submitFails("unavailable"), submitCompletes);
       await start();
       await harness.pass(5_000);
     },
@@ -94,7 +94,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "a render past its deadline is wasted",
     expected: wasted("deadline"),
     async run({ harness, start }) {
-      harness.provider.behaviour = accepts();
+      harness.provider.behaviour = submitAccepts();
       harness.provider.pollBehaviour = running;
       await start({ renderDeadlineMs: 60_000 });
       await harness.pass(90_000);
@@ -104,7 +104,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "a render of a cancelled job is wasted",
     expected: wasted("cancelled"),
     async run({ harness, id, start }) {
-      harness.provider.behaviour = accepts(HOUR_MS);
+      harness.provider.behaviour = submitAccepts(HOUR_MS);
       harness.provider.pollBehaviour = running;
       const { operate } = await start();
       await harness.quiet();
@@ -115,7 +115,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "a call of which nothing is ever heard is perhaps a purchase",
     expected: { ...NOTHING, perhaps: 1 },
     async run({ harness, start }) {
-      harness.provider.behaviour = fails("outcome_unknown");
+      harness.provider.behaviour = submitFails("outcome_unknown");
       await start();
       await harness.pass(GRACE_MS + 10_000);
     },
@@ -126,7 +126,7 @@ const SCENARIOS: readonly Scenario[] = [
     async run({ harness, start }) {
       let accept: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => (accept = resolve));
-      harness.provider.behaviour = (request, context) => gate.then(() => accepts()(request, context));
+      harness.provider.behaviour = (request, context) => gate.then(() => submitAccepts()(request, context));
       await start();
       await harness.pass(CALL_LIMIT_MS + GRACE_MS + 10_000);
       expect(await figuresOf(harness)).to.deep.equal({ ...NOTHING, perhaps: 1 });
@@ -138,7 +138,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "work that the provider ends without a result is wasted",
     expected: wasted("provider_failed"),
     async run({ harness, start }) {
-      harness.provider.behaviour = accepts();
+      harness.provider.behaviour = submitAccepts();
       const failure = new ProviderFailure("failed", "it broke", { providerCode: "E17", billable: "no" });
       harness.provider.pollBehaviour = () => Promise.reject(failure);
       await start();
@@ -159,7 +159,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "a call that fails without a word of its bill is perhaps a purchase",
     expected: { ...NOTHING, perhaps: 1 },
     async run({ harness, start }) {
-      harness.provider.behaviour = fails("failed");
+      harness.provider.behaviour = submitFails("failed");
       await start();
       await harness.quiet();
     },
@@ -177,7 +177,7 @@ const SCENARIOS: readonly Scenario[] = [
     what: "a repeated call of an idempotent provider is no second purchase",
     expected: DELIVERED,
     async run({ harness, start }) {
-      harness.provider.behaviour = first(fails("outcome_unknown"), completes);
+      harness.provider.behaviour = first(submitFails("outcome_unknown"), submitCompletes);
       await start({ capabilities: { idempotentSubmit: true } });
       await harness.pass(5_000);
     },
@@ -186,8 +186,8 @@ const SCENARIOS: readonly Scenario[] = [
     what: "a repeated call whose first acceptance comes late is no second purchase",
     expected: DELIVERED,
     async run({ harness, start }) {
-      const { behaviour, release } = holds(accepts(60_000));
-      harness.provider.behaviour = first(behaviour, accepts(60_000));
+      const { behaviour, release } = submitHolds(submitAccepts(60_000));
+      harness.provider.behaviour = first(behaviour, submitAccepts(60_000));
       const capabilities = { idempotentSubmit: true };
       const hanging = await start({ capabilities, clock: new ManualClock(harness.clock.now()) });
       await harness.provider.submitted();
@@ -273,7 +273,7 @@ describe("Bought work", () => {
       if (++commits % 2 === 1) throw new ServiceUnavailableError("The storage is unavailable.");
       return result;
     });
-    harness.provider.behaviour = accepts();
+    harness.provider.behaviour = submitAccepts();
     await harness.accept(3);
     await harness.start({ stores: { unitOfWork: silent } });
     await harness.pass(10_000);
@@ -282,7 +282,7 @@ describe("Bought work", () => {
   });
 
   it("is neither delivered nor wasted while its job runs, and is in the report after its end", async () => {
-    harness.provider.behaviour = accepts(60_000);
+    harness.provider.behaviour = submitAccepts(60_000);
     await harness.acceptOne();
     await harness.start();
     await harness.quiet();

@@ -4,7 +4,13 @@ import { ReportMargin } from "../../../core/attempts/report-margin.js";
 import type { SourceUse } from "../../../core/jobs/job.js";
 import type { ProviderModel } from "../../../core/ports/music-provider.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
-import { accepts, fails, holds, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import {
+  submitAccepts,
+  submitFails,
+  submitHolds,
+  SCRIPTED_AUDIO,
+  SCRIPTED_TRACK,
+} from "../../support/doubles/scripted-provider.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { COST, GRACE_MS, type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
@@ -64,7 +70,7 @@ describe("The cost of a generation from a track", () => {
   });
 
   it("is known to another worker, which never read the request, when it abandons a lost reply", async () => {
-    harness.provider.behaviour = fails("outcome_unknown");
+    harness.provider.behaviour = submitFails("outcome_unknown");
     await accept(COVER);
     const worker = await start();
     await harness.pass(0);
@@ -75,7 +81,7 @@ describe("The cost of a generation from a track", () => {
   });
 
   it("is recorded for work that another worker polls to its end", async () => {
-    harness.provider.behaviour = accepts(1_000);
+    harness.provider.behaviour = submitAccepts(1_000);
     await accept(COVER);
     const worker = await start();
     await harness.pass(0);
@@ -87,7 +93,7 @@ describe("The cost of a generation from a track", () => {
   });
 
   it("is known to the maintenance when it abandons a lost worker's submission", async () => {
-    harness.provider.behaviour = holds().behaviour;
+    harness.provider.behaviour = submitHolds().behaviour;
     await accept(COVER);
     await start({ clock: new ManualClock(harness.clock.now()) });
     await harness.quiet();

@@ -5,7 +5,7 @@ import type { SplitRequest as StartRequest } from "../../../core/generations/sta
 import type { Track } from "../../../core/library/track.js";
 import type { Completed, ProviderAsset, SplitRequest } from "../../../core/ports/music-provider.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
-import { accepts, fails, SCRIPTED_AUDIO, scriptedBytes } from "../../support/doubles/scripted-provider.js";
+import { submitAccepts, submitFails, SCRIPTED_AUDIO, scriptedBytes } from "../../support/doubles/scripted-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { COST, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
@@ -122,7 +122,7 @@ describe("A split", () => {
     const responses = [
       () => Promise.resolve(parted()),
       () => Promise.resolve(parted("drums", "drums")),
-      fails("failed"),
+      submitFails("failed"),
     ];
     for (const response of responses) {
       harness.provider.behaviour = response;
@@ -134,7 +134,7 @@ describe("A split", () => {
   });
 
   it("goes to the next capable provider while one refuses", async () => {
-    harness.provider.behaviour = fails("unavailable");
+    harness.provider.behaviour = submitFails("unavailable");
     harness.fallback.behaviour = () => Promise.resolve(parted("drums", "other"));
     const track = await addTrack();
     const { splits } = await start({ withFallback: true, maxAttempts: 1 });
@@ -166,7 +166,7 @@ describe("A split", () => {
   });
 
   it("survives a lost worker: polled by the handle, like any job", async () => {
-    harness.provider.behaviour = accepts(1_000);
+    harness.provider.behaviour = submitAccepts(1_000);
     harness.provider.pollBehaviour = () => Promise.resolve(parted("vocals"));
     const track = await addTrack();
     const first = await start();

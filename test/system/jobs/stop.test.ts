@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import {
+  submitAccepts,
+  submitCompletes,
+  submitHolds,
+  SCRIPTED_TRACK,
+} from "../../support/doubles/scripted-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { GRACE_MS, until, WorkerHarness } from "./worker-harness.js";
 
@@ -12,7 +17,7 @@ describe("A stopped worker", () => {
   afterEach(() => harness.close());
 
   it("finishes its running calls when they end in time", async () => {
-    const { behaviour, release } = holds();
+    const { behaviour, release } = submitHolds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     const worker = await harness.start();
@@ -42,7 +47,7 @@ describe("A stopped worker", () => {
   });
 
   it("aborts and releases jobs that take too long; another worker finishes them", async () => {
-    const { behaviour } = holds();
+    const { behaviour } = submitHolds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     const worker = await harness.start({ capabilities: { idempotentSubmit: true } });
@@ -58,7 +63,7 @@ describe("A stopped worker", () => {
     expect(await harness.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
     expect(worker.leases.count).to.equal(0);
 
-    harness.provider.behaviour = completes;
+    harness.provider.behaviour = submitCompletes;
     await harness.start({ capabilities: { idempotentSubmit: true } });
     await harness.quiet();
     expect(await harness.expectCompleted(id)).to.include({ crashes: 0, attempt: 2 });
@@ -69,13 +74,13 @@ describe("A stopped worker", () => {
   });
 
   it("prevents the resubmission of aborted calls that could buy a second time", async () => {
-    const { behaviour } = holds();
+    const { behaviour } = submitHolds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
     const worker = await harness.start();
     await harness.provider.submitted();
     await worker.stop(1_000);
-    harness.provider.behaviour = completes;
+    harness.provider.behaviour = submitCompletes;
     await harness.start();
     await harness.pass(GRACE_MS);
     await harness.expectFailed(id, "provider_timeout");
@@ -83,7 +88,7 @@ describe("A stopped worker", () => {
   });
 
   it("leaves accepted work at the provider: the next worker polls it, and its attempt stays accepted", async () => {
-    harness.provider.behaviour = accepts(1_000);
+    harness.provider.behaviour = submitAccepts(1_000);
     harness.provider.pollBehaviour = (_, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
     const id = await harness.acceptOne();
@@ -102,7 +107,7 @@ describe("A stopped worker", () => {
 
   it("fails no job because its stop aborted a lookup at the end of the grace time", async () => {
     harness.provider.behaviour = (request, context) =>
-      request.attempt === 1 ? Promise.reject(new Error("reply lost")) : completes(request, context);
+      request.attempt === 1 ? Promise.reject(new Error("reply lost")) : submitCompletes(request, context);
     harness.provider.lookupBehaviour = (_, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
     const id = await harness.acceptOne();

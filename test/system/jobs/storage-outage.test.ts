@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Stores } from "../../../adapters/storage/sql/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
-import { accepts, completes, fails } from "../../support/doubles/scripted-provider.js";
+import { submitAccepts, submitCompletes, submitFails } from "../../support/doubles/scripted-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
@@ -58,7 +58,7 @@ describe("While the storage is unavailable", () => {
   it("a finished track is kept until it can be settled", async () => {
     harness.provider.behaviour = (request, context) => {
       outage.fail(6);
-      return completes(request, context);
+      return submitCompletes(request, context);
     };
     const id = await harness.acceptOne();
     await harness.start({ stores: outage.stores });
@@ -72,7 +72,7 @@ describe("While the storage is unavailable", () => {
   it("a finished track survives an outage longer than its lease", async () => {
     harness.provider.behaviour = (request, context) => {
       outage.fail(40);
-      return completes(request, context);
+      return submitCompletes(request, context);
     };
     const id = await harness.acceptOne();
     await harness.start({ stores: outage.stores });
@@ -85,7 +85,7 @@ describe("While the storage is unavailable", () => {
   it("the handle of accepted work is kept until it can be stored", async () => {
     harness.provider.behaviour = (request, context) => {
       outage.fail(4);
-      return accepts(60_000)(request, context);
+      return submitAccepts(60_000)(request, context);
     };
     const id = await harness.acceptOne();
     await harness.start({ stores: outage.stores });
@@ -107,7 +107,7 @@ describe("While the storage is unavailable", () => {
     let refusedBefore = -1;
     harness.provider.behaviour = (request, context) => {
       refusedBefore = outage.refused;
-      return completes(request, context);
+      return submitCompletes(request, context);
     };
     await harness.start({ stores: { ...outage.stores, jobs: claims } });
     await harness.pass(10_000);
@@ -117,9 +117,9 @@ describe("While the storage is unavailable", () => {
 
   it("a temporary refusal stays one, although the breaker's count is lost", async () => {
     harness.provider.behaviour = (request, context) => {
-      if (request.attempt > 1) return completes(request, context);
+      if (request.attempt > 1) return submitCompletes(request, context);
       outage.fail(2);
-      return fails("unavailable")(request, context);
+      return submitFails("unavailable")(request, context);
     };
     const id = await harness.acceptOne();
     await harness.start({ stores: outage.stores });
@@ -133,9 +133,9 @@ describe("While the storage is unavailable", () => {
 
   it("a response after failures is kept, although the breaker cannot record it", async () => {
     harness.provider.behaviour = (request, context) => {
-      if (request.attempt === 1) return fails("unavailable")(request, context);
+      if (request.attempt === 1) return submitFails("unavailable")(request, context);
       outage.fail(3);
-      return completes(request, context);
+      return submitCompletes(request, context);
     };
     const id = await harness.acceptOne();
     await harness.start({ stores: outage.stores });
@@ -157,9 +157,9 @@ describe("While the storage is unavailable", () => {
 
   it("a stopping worker leaves its jobs until their leases end, and another one claims them", async () => {
     harness.provider.behaviour = (request, context) => {
-      if (request.attempt > 1) return completes(request, context);
+      if (request.attempt > 1) return submitCompletes(request, context);
       outage.fail(1_000);
-      return accepts(1_000)(request, context);
+      return submitAccepts(1_000)(request, context);
     };
     const id = await harness.acceptOne();
     const worker = await harness.start({ stores: outage.stores, capabilities: { idempotentSubmit: true } });
@@ -184,7 +184,7 @@ describe("When a commit's reply is lost and the transaction runs again", () => {
     const unitOfWork = losesReplies(harness.storage.unitOfWork, () => isLossy);
     harness.provider.behaviour = (request, context) => {
       isLossy = true;
-      return completes(request, context);
+      return submitCompletes(request, context);
     };
     const id = await harness.acceptOne();
     await harness.start({ stores: { unitOfWork } });
@@ -198,7 +198,7 @@ describe("When a commit's reply is lost and the transaction runs again", () => {
     const unitOfWork = losesReplies(harness.storage.unitOfWork, () => isLossy);
     harness.provider.behaviour = (request, context) => {
       isLossy = true;
-      return accepts(1_000)(request, context);
+      return submitAccepts(1_000)(request, context);
     };
     const id = await harness.acceptOne();
     await harness.start({ stores: { unitOfWork } });

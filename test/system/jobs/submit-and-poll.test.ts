@@ -6,7 +6,13 @@ import {
   type ProviderFailureKind,
   type ProviderTrack,
 } from "../../../core/ports/music-provider.js";
-import { accepts, completes, fails, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import {
+  submitAccepts,
+  submitCompletes,
+  submitFails,
+  SCRIPTED_AUDIO,
+  SCRIPTED_TRACK,
+} from "../../support/doubles/scripted-provider.js";
 import { aCompletion, begun } from "../../support/reports.js";
 import { COST, LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
@@ -100,7 +106,7 @@ describe("A job", () => {
 
   describe("that the provider accepts", () => {
     it("renders without occupying a slot: with a concurrency of one, many render at a time", async () => {
-      harness.provider.behaviour = accepts(10_000);
+      harness.provider.behaviour = submitAccepts(10_000);
       const jobs = await harness.accept(5);
       const { leases } = await harness.start({ concurrency: 1 });
       await harness.quiet();
@@ -135,7 +141,7 @@ describe("A job", () => {
     });
 
     it("is polled when the provider says, with the provider's latest handle", async () => {
-      harness.provider.behaviour = accepts(2_000);
+      harness.provider.behaviour = submitAccepts(2_000);
       const later = { version: 2, data: { task: "moved" } };
       harness.provider.pollBehaviour = async (handle) => {
         if (handle.version === 1) return { state: "running", nextPollMs: 40_000, handle: later };
@@ -164,7 +170,7 @@ describe("A job", () => {
       ["never", Infinity, 2_000],
     ] as const) {
       it(`is polled even when the provider names ${what}`, async () => {
-        harness.provider.behaviour = accepts(nextPollMs);
+        harness.provider.behaviour = submitAccepts(nextPollMs);
         const id = await harness.acceptOne();
         await harness.start();
         await harness.quiet();
@@ -176,7 +182,7 @@ describe("A job", () => {
 
     for (const kind of ["unavailable", "rate_limited", "misconfigured", "outcome_unknown"] as const) {
       it(`is polled again when a poll ends in ${kind}`, async () => {
-        harness.provider.behaviour = accepts(1_000);
+        harness.provider.behaviour = submitAccepts(1_000);
         harness.provider.pollBehaviour = pollFails(kind);
         const id = await harness.acceptOne();
         await harness.start();
@@ -194,7 +200,7 @@ describe("A job", () => {
     }
 
     it("is polled no sooner than a poll's failure says", async () => {
-      harness.provider.behaviour = accepts(1_000);
+      harness.provider.behaviour = submitAccepts(1_000);
       harness.provider.pollBehaviour = () =>
         Promise.reject(new ProviderFailure("unavailable", "slow down", { retryAfterMs: 20_000 }));
       const id = await harness.acceptOne();
@@ -210,7 +216,7 @@ describe("A job", () => {
     ] as const;
     for (const [kind, code] of ENDS) {
       it(`is refunded when a poll returns ${kind}, and its attempt records it`, async () => {
-        harness.provider.behaviour = accepts(1_000);
+        harness.provider.behaviour = submitAccepts(1_000);
         harness.provider.pollBehaviour = pollFails(kind);
         const id = await harness.acceptOne();
         await harness.start();
@@ -223,7 +229,7 @@ describe("A job", () => {
     }
 
     it("is refunded at once when a poll reports a failure with a reason", async () => {
-      harness.provider.behaviour = accepts(1_000);
+      harness.provider.behaviour = submitAccepts(1_000);
       harness.provider.pollBehaviour = () =>
         Promise.reject(new ProviderFailure("failed", "NSFW", { providerCode: "nsfw" }));
       const id = await harness.acceptOne();
@@ -234,7 +240,7 @@ describe("A job", () => {
 
     for (const kind of ["failed", "gone"] as const) {
       it(`is polled for a minute after ${kind} without a reason, and then refunded`, async () => {
-        harness.provider.behaviour = accepts(1_000);
+        harness.provider.behaviour = submitAccepts(1_000);
         harness.provider.pollBehaviour = pollFails(kind);
         const id = await harness.acceptOne();
         await harness.start();
@@ -251,7 +257,7 @@ describe("A job", () => {
       });
 
       it(`is delivered when ${kind} without a reason was temporary`, async () => {
-        harness.provider.behaviour = accepts(1_000);
+        harness.provider.behaviour = submitAccepts(1_000);
         harness.provider.pollBehaviour = pollFails(kind);
         const id = await harness.acceptOne();
         await harness.start();
@@ -264,7 +270,7 @@ describe("A job", () => {
     }
 
     it("is refunded when its provider has no poll", async () => {
-      harness.provider.behaviour = accepts(1_000);
+      harness.provider.behaviour = submitAccepts(1_000);
       const id = await harness.acceptOne();
       await harness.start({ provider: { submit: harness.provider.submit.bind(harness.provider) } });
       await harness.pass(1_000);
@@ -278,7 +284,7 @@ describe("A job", () => {
       ["failed", "generation_failed"],
     ] as const) {
       it(`with ${kind} is refunded at once`, async () => {
-        harness.provider.behaviour = fails(kind);
+        harness.provider.behaviour = submitFails(kind);
         const id = await harness.acceptOne();
         await harness.start();
         await harness.pass(120_000);
@@ -293,7 +299,7 @@ describe("A job", () => {
       ["timeout", "provider_timeout"],
     ] as const) {
       it(`with ${kind} is attempted again with backoff, then refunded`, async () => {
-        harness.provider.behaviour = fails(kind);
+        harness.provider.behaviour = submitFails(kind);
         const id = await harness.acceptOne();
         await harness.start();
         await harness.quiet();
@@ -323,11 +329,11 @@ describe("A job", () => {
     }
 
     it("for now is attempted again and completes", async () => {
-      harness.provider.behaviour = fails("unavailable");
+      harness.provider.behaviour = submitFails("unavailable");
       const id = await harness.acceptOne();
       await harness.start();
       await harness.quiet();
-      harness.provider.behaviour = completes;
+      harness.provider.behaviour = submitCompletes;
       await harness.pass(750);
       await harness.expectCompleted(id);
       expect(await harness.attempts(id)).to.deep.equal([
@@ -345,7 +351,7 @@ describe("A job", () => {
       expect((await harness.job(id)).dueAt).to.equal(harness.clock.now() + 45_000);
       await harness.pass(44_750);
       expect(harness.provider.submissions).to.have.length(1);
-      harness.provider.behaviour = completes;
+      harness.provider.behaviour = submitCompletes;
       await harness.pass(250);
       await harness.expectCompleted(id);
     });
@@ -431,7 +437,7 @@ describe("A job", () => {
     });
 
     it("stays unavailable while the provider keeps it is requested again by a poll", async () => {
-      harness.provider.behaviour = accepts(1_000);
+      harness.provider.behaviour = submitAccepts(1_000);
       let isDown = true;
       const open = (): AsyncIterable<Uint8Array> => (isDown ? broken(new Error("connection lost")) : bytes());
       harness.provider.pollBehaviour = async () => ({ state: "completed", tracks: [trackFrom(open)] });
@@ -458,7 +464,7 @@ describe("A job", () => {
     let response: () => void = () => undefined;
     harness.provider.behaviour = async (request, context) => {
       await new Promise<void>((resolve) => (response = resolve));
-      return completes(request, context);
+      return submitCompletes(request, context);
     };
     const id = await harness.acceptOne();
     await harness.start({ callLimitMs: 10 * LEASE_MS });

@@ -1,9 +1,15 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
-import { accepts, type Behaviour, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import {
+  submitAccepts,
+  type SubmitBehaviour,
+  submitCompletes,
+  submitFails,
+  SCRIPTED_TRACK,
+} from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
-const LOST = fails("outcome_unknown");
+const LOST = submitFails("outcome_unknown");
 
 describe("A submission whose outcome is unknown", () => {
   let harness: WorkerHarness;
@@ -13,7 +19,7 @@ describe("A submission whose outcome is unknown", () => {
   afterEach(() => harness.close());
 
   /** Loses the first submission, and follows the script for the rest. */
-  function loseFirst(then: Behaviour): void {
+  function loseFirst(then: SubmitBehaviour): void {
     harness.provider.behaviour = (request, context) =>
       request.attempt === 1 ? LOST(request, context) : then(request, context);
   }
@@ -22,7 +28,7 @@ describe("A submission whose outcome is unknown", () => {
     const capabilities = { idempotentSubmit: true };
 
     it("is submitted again under the same job id", async () => {
-      loseFirst(completes);
+      loseFirst(submitCompletes);
       const id = await harness.acceptOne();
       await harness.start({ capabilities });
       await harness.quiet();
@@ -52,7 +58,7 @@ describe("A submission whose outcome is unknown", () => {
     });
 
     it("is repeated after a temporary refusal, without a fallback: the first may have been accepted", async () => {
-      loseFirst(fails("unavailable"));
+      loseFirst(submitFails("unavailable"));
       const id = await harness.acceptOne();
       await harness.start({ capabilities, withFallback: true });
       await harness.pass(750);
@@ -69,11 +75,11 @@ describe("A submission whose outcome is unknown", () => {
     });
 
     it("stays with its provider while that limits requests, or its breaker is open", async () => {
-      loseFirst(fails("rate_limited"));
+      loseFirst(submitFails("rate_limited"));
       const id = await harness.acceptOne();
       await harness.start({ capabilities, withFallback: true, breakerFailures: 1 });
       await harness.pass(120_000);
-      harness.provider.behaviour = completes;
+      harness.provider.behaviour = submitCompletes;
       await harness.pass(120_000);
       await harness.expectCompleted(id);
       expect([(await harness.job(id)).providerId, harness.fallback.submissions.length]).to.deep.equal(["scripted", 0]);
@@ -115,7 +121,7 @@ describe("A submission whose outcome is unknown", () => {
     });
 
     it("is submitted again when the provider reports that it never arrived", async () => {
-      loseFirst(completes);
+      loseFirst(submitCompletes);
       const id = await harness.acceptOne();
       await harness.start({ capabilities });
       await harness.pass(1_000);
@@ -128,7 +134,7 @@ describe("A submission whose outcome is unknown", () => {
     });
 
     it("is submitted again only after the provider's lookup delay", async () => {
-      loseFirst(completes);
+      loseFirst(submitCompletes);
       const id = await harness.acceptOne();
       await harness.start({ capabilities: { ...capabilities, lookupSettlesMs: 60_000 } });
       await harness.pass(59_750);
@@ -233,7 +239,7 @@ describe("A submission whose outcome is unknown", () => {
       await harness.accept(3);
       const { leases } = await harness.start({ concurrency: 1 });
       await harness.quiet();
-      harness.provider.behaviour = accepts();
+      harness.provider.behaviour = submitAccepts();
       const id = await harness.acceptOne();
       await harness.pass(1_000);
       await harness.expectCompleted(id);

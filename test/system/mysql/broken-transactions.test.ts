@@ -118,10 +118,10 @@ describe("A failed MySQL transaction runs again as a whole, with the same ids", 
       });
 
       it("after its connection was killed between two statements", async () => {
-        const held = holdAt(process.database, /FROM balances WHERE/);
+        const held = holdAt(process.database, /FROM \{balances\} WHERE/);
         const done = deed.begin(process);
         await held.reached;
-        for (const { id } of await connectionsOf(url)) await query(server.server, "KILL ?", [id]);
+        for (const { id } of await connectionsOf(url, "root")) await query(server.server, "KILL ?", [id]);
         await deed.expectNotDone();
         held.goOn();
         await done;
@@ -154,13 +154,13 @@ describe("A failed MySQL transaction runs again as a whole, with the same ids", 
         afterEach(() => query(server.server, "SET GLOBAL read_only = 0"));
 
         it("as after a failover, on another connection", async () => {
-          const before = await connectionsOf(url);
+          const before = await connectionsOf(url, USER);
           user.betweenTries = async () => {
             await query(server.server, "SET GLOBAL read_only = 0");
           };
           await deed.begin(user);
           expect(user.failures.map(({ errno }) => errno)).to.deep.equal([1290]);
-          const after = await connectionsOf(url);
+          const after = await connectionsOf(url, USER);
           expect(after.filter(({ id }) => before.some((connection) => connection.id === id))).to.deep.equal([]);
           await deed.expectDoneOnce();
         });
@@ -174,10 +174,11 @@ describe("A failed MySQL transaction runs again as a whole, with the same ids", 
   }
 });
 
-/** Connections of the processes that a test started. */
-function connectionsOf(url: string): Promise<{ readonly id: number }[]> {
+/** Connections of the processes that a test started, by the user that they connect as. */
+function connectionsOf(url: string, user: string): Promise<{ readonly id: number }[]> {
   return query<{ id: number }>(
     url,
-    "SELECT id AS id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()",
+    "SELECT id AS id FROM information_schema.processlist " +
+      `WHERE db = DATABASE() AND user = '${user}' AND id <> CONNECTION_ID()`,
   );
 }

@@ -7,7 +7,8 @@ import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import type { AcceptCommand } from "../../../core/jobs/decide-acceptance.js";
 import type { Job } from "../../../core/jobs/job.js";
 import { anAttempt, anId, aTrack, NOON } from "../../support/builders.js";
-import { SILENT, TEST_PORTS, underTest } from "../../support/databases.js";
+import { SILENT, TEST_PORTS } from "../../support/databases.js";
+import { storageUnderTest } from "../../support/storage-under-test.js";
 import { aCompletion, reportsOn } from "../../support/reports.js";
 import { aGivenKey, anAcceptCommand } from "../../unit/core/jobs/commands.js";
 
@@ -65,9 +66,9 @@ async function creation(url: string): Promise<Deed> {
     const command = anAcceptCommand(account.id, { idempotency: aGivenKey("a key") });
     return {
       locks: {
-        first: ["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", account.id],
+        first: ["SELECT * FROM fermata_balances WHERE account_id = ? FOR UPDATE", account.id],
         later: [
-          "INSERT INTO idempotency_records (account_id, key_hash, shape_hash, body_hash, job_id, status, " +
+          "INSERT INTO fermata_idempotency_records (account_id, key_hash, shape_hash, body_hash, job_id, status, " +
             "response, created_at, expires_at) " +
             "VALUES (?, ?, '', '', '', 0, '', 0, 0)",
           account.id,
@@ -142,8 +143,8 @@ async function settlement(url: string): Promise<Deed> {
       });
     return {
       locks: {
-        first: ["SELECT * FROM jobs WHERE id = ? FOR UPDATE", job.id],
-        later: ["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", account.id],
+        first: ["SELECT * FROM fermata_jobs WHERE id = ? FOR UPDATE", job.id],
+        later: ["SELECT * FROM fermata_balances WHERE account_id = ? FOR UPDATE", account.id],
       },
       begin: ({ stores: using }) => reportsOn(using, TEST_PORTS.clock).apply(command),
       expectDoneOnce: () => expectState("completed", ["reserve", "charge"], [track.id], "completed"),
@@ -164,7 +165,7 @@ function accept(
 }
 
 function anAccountWithCredits(stores: Stores): Promise<Account> {
-  return underTest(stores).addAccount({ id: anId("acct") }, { monthly: 100 });
+  return storageUnderTest(stores).addAccount({ id: anId("acct") }, { monthly: 100 });
 }
 
 /** Reads the rows from outside, and checks the ledger each time. */
@@ -197,7 +198,7 @@ export class OtherCaller {
   /** Writes so much that the engine would rather roll back any other transaction. */
   async becomeHeavy(): Promise<void> {
     const rows = Array.from({ length: 500 }, () => [anId("key"), ""]);
-    await this.connection.query("INSERT INTO installation (name, value) VALUES ?", [rows]);
+    await this.connection.query("INSERT INTO fermata_installation (name, value) VALUES ?", [rows]);
   }
 
   async end(): Promise<void> {

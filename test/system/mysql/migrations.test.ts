@@ -27,7 +27,7 @@ describe("Processes on one MySQL database", function () {
   });
 
   const applied = async (): Promise<string[]> =>
-    (await query<{ name: string }>(url, "SELECT name FROM knex_migrations ORDER BY id")).map(({ name }) => name);
+    (await query<{ name: string }>(url, "SELECT name FROM fermata_migrations ORDER BY id")).map(({ name }) => name);
 
   it("migrate it once when ten start together", async () => {
     const apart = { ...env, FERMATA_PLUGINS__SYNTH__ENABLED: "false" };
@@ -47,7 +47,7 @@ describe("Processes on one MySQL database", function () {
 
   it("refuse to start on a schema of a newer version, log it, and do not change it", async () => {
     expect((await sandbox.command(["migrate"], "/nonexistent", env)).code).to.equal(0);
-    await query(url, "INSERT INTO knex_migrations (name, batch) VALUES ('9999-from-the-future', 2)");
+    await query(url, "INSERT INTO fermata_migrations (name, batch) VALUES ('9999-from-the-future', 2)");
     for (const command of ["start", "serve", "work", "migrate"]) {
       const { code, stdout, stderr } = await sandbox.command([command], await sandbox.dataDir(), env);
       expect([code, stdout], command).to.deep.equal([1, ""]);

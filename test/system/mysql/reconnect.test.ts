@@ -68,11 +68,11 @@ describe("The first request after a MySQL outage", function () {
   for (const [what, outage] of Object.entries(OUTAGES)) {
     it(`is accepted, once, when ${what}`, async () => {
       await fillPool();
-      const before = await query(url, "SELECT id FROM jobs");
+      const before = await query(url, "SELECT id FROM fermata_jobs");
       await outage();
       const response = await caller.api.generate(BODY, { "Idempotency-Key": what });
       expect(response.status, response.text).to.equal(202);
-      expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
+      expect(await query(url, "SELECT id FROM fermata_jobs")).to.have.length(before.length + 1);
       expect((await test.app.credits.verify()).violations).to.deep.equal([]);
     });
   }

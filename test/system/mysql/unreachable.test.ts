@@ -104,7 +104,7 @@ describe("An unavailable MySQL server", function () {
   it("in the middle of a statement blocks no request for ever", async () => {
     await caller.api.get("/api/v1/credits");
     const otherAccount = await OtherCaller.begin(url);
-    await otherAccount.run(["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", caller.account.id]);
+    await otherAccount.run(["SELECT * FROM fermata_balances WHERE account_id = ? FOR UPDATE", caller.account.id]);
     const waiting = caller.api.generate(BODY, { "Idempotency-Key": "stuck" });
     await lockWait(url);
     server.freeze();
@@ -115,14 +115,14 @@ describe("An unavailable MySQL server", function () {
   });
 
   it("with a lost commit reply causes one response and one job", async () => {
-    const before = await query(url, "SELECT id FROM jobs");
+    const before = await query(url, "SELECT id FROM fermata_jobs");
     const lost = relay.loseNext("COMMIT", "reply");
     const response = await caller.api.generate(BODY, { "Idempotency-Key": "a lost reply" });
     await lost;
     expect(response.status).to.equal(202);
-    expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
+    expect(await query(url, "SELECT id FROM fermata_jobs")).to.have.length(before.length + 1);
     await expectRecovery("a lost reply");
-    expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
+    expect(await query(url, "SELECT id FROM fermata_jobs")).to.have.length(before.length + 1);
   });
 
   it("with no free connections causes 503 with Retry-After, and needs no restart", async () => {
@@ -136,7 +136,7 @@ describe("An unavailable MySQL server", function () {
         ),
     );
     const schemaChange = await OtherCaller.begin(url);
-    await schemaChange.run(["LOCK TABLES api_keys WRITE"]);
+    await schemaChange.run(["LOCK TABLES fermata_api_keys WRITE"]);
     expectRefused(await Promise.all(otherAccounts.map((otherAccount) => otherAccount.get("/api/v1/credits"))));
     await schemaChange.run(["UNLOCK TABLES"]);
     await schemaChange.end();

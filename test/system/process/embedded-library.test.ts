@@ -12,7 +12,8 @@ import {
 import { ImportLibrary, type ImportLibraryDeps } from "../../../core/library/import-library.js";
 import type { ImportFiles } from "../../../core/ports/import-files.js";
 import { anId } from "../../support/builders.js";
-import { type StorageUnderTest, sqliteStorage } from "../../support/databases.js";
+import { sqliteStorage } from "../../support/databases.js";
+import type { StorageUnderTest } from "../../support/storage-under-test.js";
 import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";

@@ -85,10 +85,10 @@ function inDatabase<T>(dataDir: string, read: (database: BetterSqlite3.Database)
 }
 
 function begunOf(dataDir: string, id: string): number | null {
-  const select = "SELECT collections_begun FROM jobs WHERE id = ?";
+  const select = "SELECT collections_begun FROM fermata_jobs WHERE id = ?";
   return inDatabase(dataDir, (database) => database.prepare<[string], Row>(select).get(id)?.collections_begun ?? null);
 }
 
 function waveformsIn(dataDir: string): unknown[] {
-  return inDatabase(dataDir, (database) => database.prepare("SELECT waveform FROM tracks").pluck().all());
+  return inDatabase(dataDir, (database) => database.prepare("SELECT waveform FROM fermata_tracks").pluck().all());
 }

@@ -85,7 +85,7 @@ describe("A process that dies while it renders", function () {
 function audioKeys(dataDir: string): string[] {
   const database = new BetterSqlite3(join(dataDir, "fermata.sqlite"), { readonly: true });
   try {
-    return database.prepare("SELECT audio_key FROM track_assets ORDER BY audio_key").pluck().all() as string[];
+    return database.prepare("SELECT audio_key FROM fermata_track_assets ORDER BY audio_key").pluck().all() as string[];
   } finally {
     database.close();
   }

@@ -1,21 +1,61 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { ApiClient } from "../../support/api-client.js";
+import { wavFile } from "../../support/audio-files.js";
 import { FermataProcess } from "../../support/process.js";
+import { programsIn } from "../../support/readme-programs.js";
 import { repositoryPath } from "../../support/repository.js";
 
 const run = promisify(execFile);
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: "ES2023",
+    lib: ["ES2023"],
+    module: "NodeNext",
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: false,
+    types: ["node"],
+  },
+};
+
+/** A second of one tone. */
+const HUM = wavFile({
+  channels: [Float32Array.from({ length: 44_100 }, (_, at) => Math.sin(at / 20))],
+  sampleRate: 44_100,
+});
+
+/** What files in this repository import, and what an installed package imports in its place. */
+const SPECIFIERS = {
+  '"../../../config/index.js"': '"fermata"',
+  '"../../contracts.js"': '"fermata/testing/contracts"',
+  '"../../index.js"': '"fermata/testing"',
+};
 
 /** Packed as `npm pack` does from the build, with only the dependencies of its manifest. */
 describe("The package, installed by another app", function () {
   this.timeout(120_000);
   let folder: string;
   let installed: string;
-  let dependencies: readonly string[];
+  let manifest: Manifest;
   let running: FermataProcess | undefined;
 
   before(async () => {
@@ -26,22 +66,23 @@ describe("The package, installed by another app", function () {
     installed = join(folder, "node_modules", "fermata");
     await mkdir(installed, { recursive: true });
     await run("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
-    const manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as {
-      readonly dependencies: Readonly<Record<string, string>>;
-    };
-    dependencies = Object.keys(manifest.dependencies);
-    for (const name of dependencies) {
-      await mkdir(dirname(join(folder, "node_modules", name)), { recursive: true });
-      await symlink(repositoryPath("node_modules", name), join(folder, "node_modules", name));
-    }
+    manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as Manifest;
+    for (const name of Object.keys(manifest.dependencies)) await install(name);
   });
   after(async () => {
     await running?.kill();
     await rm(folder, { recursive: true, force: true });
   });
 
+  /** Links a package of this repository; its own dependencies are found from where it really is. */
+  async function install(name: string): Promise<void> {
+    const link = join(folder, "node_modules", name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(repositoryPath("node_modules", name), link);
+  }
+
   it("serves the API description without the package that generated it or its telemetry", async () => {
-    expect(dependencies).to.not.include("swagger-ui-dist");
+    expect(manifest.dependencies).to.not.have.property("swagger-ui-dist");
     const env = { FERMATA_DATA_DIR: join(folder, "data"), FERMATA_HTTP__PORT: "0" };
     running = new FermataProcess(["start"], env, folder, join(installed, "dist", "config", "main.js"));
     const api = new ApiClient(await running.listening(), null);
@@ -61,4 +102,114 @@ describe("The package, installed by another app", function () {
       .to.match(/^\| swagger-ui-dist \| /m)
       .and.include("Copyright (c) 2018 Jed Watson");
   });
+
+  describe("in the code of that app", () => {
+    before(async () => {
+      await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+      // The app is an Express app in TypeScript: it has these itself.
+      for (const name of ["@types/express", "@types/node"]) await install(name);
+    });
+
+    /** Writes a file of the app, compiles it, and runs the result with these arguments. */
+    async function compiledAndRun(
+      name: string,
+      code: string,
+      args: readonly string[],
+      env: Readonly<Record<string, string>> = {},
+    ): Promise<Ended> {
+      await writeFile(join(folder, `${name}.ts`), code);
+      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ ...TSCONFIG, files: [`${name}.ts`] }));
+      const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+      const built = await ended([compiler, "--project", "."], folder);
+      expect(built).to.deep.equal({ code: 0, output: "" });
+      return ended([...args, `${name}.js`], folder, env);
+    }
+
+    it("is embedded as the README says: the example compiles, and a generation is paid for and split", async () => {
+      const [program = ""] = programsIn("core/README.md", "fermata");
+      await mkdir(join(folder, "music"));
+      for (const file of ["hum.wav", "music/rain.wav"]) await writeFile(join(folder, file), HUM);
+      const env = { FERMATA_DATA_DIR: join(folder, "embedded"), FERMATA_LOGS__LEVEL: "error" };
+      const { code, output } = await compiledAndRun("embedding", program, [], env);
+      const [shared = "", labels = "", sums = "", ...others] = output.trim().split("\n");
+      expect(shared, output).to.match(/^.+ http:\/\/127\.0\.0\.1:8080\/share\/\S+$/);
+      expect(labels).to.match(/^\[ '\w+'/);
+      expect(sums).to.match(/^1 null Hummed \d+$/);
+      expect([code, others]).to.deep.equal([0, []]);
+    });
+
+    it("gives doubles without any of its peers: the example of an app's test compiles and passes", async () => {
+      const { resolve } = createRequire(join(installed, "dist", "test", "index.js"));
+      for (const peer of Object.keys(manifest.peerDependencies)) expect(() => resolve(peer), peer).to.throw(peer);
+      const programs = programsIn("test/README.md", "fermata/testing");
+      expect(programs).to.have.lengthOf(1);
+      const { code, output } = await compiledAndRun("host", programs[0] ?? "", ["--test"]);
+      expect(output)
+        .to.match(/^[#ℹ] pass 2$/m)
+        .and.match(/^[#ℹ] fail 0$/m);
+      expect(code).to.equal(0);
+    });
+
+    it("names the first missing peer when contract suites are imported without one", async () => {
+      const { code, output } = await ended(
+        ["--input-type=module", "--eval", 'import "fermata/testing/contracts";'],
+        folder,
+      );
+      expect([code, output]).to.satisfy(
+        ([status, text]: [number, string]) => status === 1 && text.includes("Cannot find package 'chai'"),
+        output,
+      );
+    });
+
+    describe("with its peers", () => {
+      let mocha: readonly string[];
+      before(async () => {
+        for (const peer of Object.keys(manifest.peerDependencies)) await install(peer);
+        mocha = [join(folder, "node_modules", "mocha", "bin", "mocha.js"), "--no-config"];
+      });
+
+      it("gives contract suites: the example of an adapter's test compiles and passes", async () => {
+        const programs = programsIn("test/README.md", "fermata/testing/contracts");
+        expect(programs).to.have.lengthOf(1);
+        const { code, output } = await compiledAndRun("queue", programs[0] ?? "", mocha);
+        expect(output)
+          .to.include("JobQueue contract: MicrotaskJobQueue")
+          .and.match(/1\d passing/);
+        expect([code, output.includes("failing")], output).to.deep.equal([0, false]);
+      });
+
+      it("reports by name what an adapter breaks", async () => {
+        const whole = await readFile(join(folder, "queue.js"), "utf8");
+        const deaf = whole.replace("queueMicrotask(() => void this.call(listener, notification));", "void listener;");
+        expect(deaf).to.not.equal(whole);
+        await writeFile(join(folder, "deaf.js"), deaf);
+        const { code, output } = await ended([...mocha, "--timeout", "100", "deaf.js"], folder);
+        expect(output).to.match(/\d+\) passes notifications to the listener of their provider/);
+        expect(code).to.be.greaterThan(0);
+      });
+
+      it("gives contract suites of stores, which an author runs on stores of their own", async () => {
+        const source = await readFile(repositoryPath("test/support/outside/stores.contracts.ts"), "utf8");
+        const code = Object.entries(SPECIFIERS).reduce((text, [from, to]) => text.replaceAll(from, to), source);
+        expect(code).to.not.include('"../');
+        const stores = await compiledAndRun("stores", code, mocha);
+        expect(stores.output)
+          .to.include("AccountStore contract: MemoryAccountStore")
+          .and.include("AudioStore contract: MemoryAudioStore")
+          .and.match(/5\d passing/);
+        expect([stores.code, stores.output.includes("failing")], stores.output).to.deep.equal([0, false]);
+      });
+    });
+  });
 });
+
+/** Runs Node with these arguments to its end. */
+function ended(args: readonly string[], cwd: string, given: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  // Inside of a test run of Node itself, `node --test` reports to that run alone.
+  const env = { ...process.env, NODE_OPTIONS: "", NODE_TEST_CONTEXT: undefined, FORCE_COLOR: "0", ...given };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd, env, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, output: stdout + stderr });
+    });
+  });
+}

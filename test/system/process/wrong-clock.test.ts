@@ -95,7 +95,7 @@ for (const { name, open, offsets } of STORAGES) {
 
     const keysOf = (): Promise<string[]> =>
       database.reading(async (session) => {
-        const rows = await session.all<{ key_hash: string }>("SELECT key_hash FROM idempotency_records");
+        const rows = await session.all<{ key_hash: string }>("SELECT key_hash FROM fermata_idempotency_records");
         return rows.map(({ key_hash }) => key_hash);
       });
 

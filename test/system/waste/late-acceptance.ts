@@ -36,7 +36,7 @@ export const lateAcceptance: Scenario = {
         await installation.work(LEASE);
         await relay.tcp.shut();
         await eventually("the other worker has the jobs", async () => {
-          const sql = "SELECT COUNT(*) AS taken FROM jobs WHERE fence > 1";
+          const sql = "SELECT COUNT(*) AS taken FROM fermata_jobs WHERE fence > 1";
           const [row] = await query<{ taken: number }>(databaseUrl, sql);
           return row?.taken === JOBS;
         });

@@ -9,9 +9,9 @@ const JOBS = 40;
 const SLOTS = 8;
 
 /** A transaction that completes a job writes its tracks. */
-const COMPLETES = /INSERT INTO tracks /;
+const COMPLETES = /INSERT INTO fermata_tracks /;
 /** A retry of an ending locks the balance, as the first run did. */
-const ENDS = /FROM balances WHERE .* FOR UPDATE/;
+const ENDS = /FROM fermata_balances WHERE .* FOR UPDATE/;
 
 export const lostCommits: Scenario = {
   name: "lost COMMIT replies",

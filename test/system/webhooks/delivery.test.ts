@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { WebhookDelivery } from "../../../core/ports/webhook-records.js";
-import { responses, fails, holds } from "../../support/doubles/recording-sender.js";
+import { sendReturns, sendFails, sendHolds } from "../../support/doubles/recording-sender.js";
 import { DeliveryHarness, SCHEDULE_MS } from "./delivery-harness.js";
 
 const HOUR_MS = 3_600_000;
@@ -42,7 +42,7 @@ describe("The delivery of a webhook event", () => {
 
   it("is attempted by the schedule with the same id and bytes, signed each time, until exhausted", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
-    harness.sender.reception = responses(500);
+    harness.sender.reception = sendReturns(500);
     harness.start(3_600_000);
     await harness.quiet();
     for (const [index, wait] of SCHEDULE_MS.entries()) {
@@ -67,10 +67,10 @@ describe("The delivery of a webhook event", () => {
 
   it("ends with the first success", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
-    harness.sender.reception = responses(503);
+    harness.sender.reception = sendReturns(503);
     harness.start();
     await harness.quiet();
-    harness.sender.reception = responses(204);
+    harness.sender.reception = sendReturns(204);
     await harness.pass(5_500);
     expect(await harness.delivery(delivery.id)).to.include({ state: "delivered", attempts: 2 });
     await harness.pass(HOUR_MS);
@@ -79,7 +79,7 @@ describe("The delivery of a webhook event", () => {
 
   it("respects Retry-After", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
-    harness.sender.reception = responses(429, { retryAfterMs: 60_000 });
+    harness.sender.reception = sendReturns(429, { retryAfterMs: 60_000 });
     harness.start();
     await harness.quiet();
     expect((await harness.delivery(delivery.id)).dueAt).to.equal(harness.clock.now() + 60_000);
@@ -92,7 +92,7 @@ describe("The delivery of a webhook event", () => {
     ];
     const [one, two] = (await harness.event(...endpoints)) as [WebhookDelivery, WebhookDelivery];
     harness.sender.reception = (message, signal) =>
-      (message.url.includes("one") ? responses(500) : responses(200))(message, signal);
+      (message.url.includes("one") ? sendReturns(500) : sendReturns(200))(message, signal);
     harness.start();
     await harness.quiet();
     expect([(await harness.delivery(one.id)).state, (await harness.delivery(two.id)).state]).to.deep.equal([
@@ -105,7 +105,7 @@ describe("The delivery of a webhook event", () => {
     it("was disabled by its owner: pending deliveries are dropped, even if it is enabled again", async () => {
       const endpoint = await harness.endpoint();
       const [delivery] = (await harness.event(endpoint)) as [WebhookDelivery];
-      harness.sender.reception = responses(500);
+      harness.sender.reception = sendReturns(500);
       harness.start();
       await harness.quiet();
       await harness.endpoints.update(harness.accountId, endpoint.id, { status: "disabled" });
@@ -137,11 +137,11 @@ describe("The delivery of a webhook event", () => {
 
     it("returns 410: it is disabled, and its pending deliveries are dropped", async () => {
       const endpoint = await harness.endpoint();
-      harness.sender.reception = responses(500);
+      harness.sender.reception = sendReturns(500);
       const [waiting] = (await harness.event(endpoint)) as [WebhookDelivery];
       harness.start();
       await harness.quiet();
-      harness.sender.reception = responses(410);
+      harness.sender.reception = sendReturns(410);
       const [last] = (await harness.event(endpoint)) as [WebhookDelivery];
       await harness.pass(1_000);
       expect(await harness.kept(endpoint.id)).to.include({
@@ -163,7 +163,7 @@ describe("The delivery of a webhook event", () => {
 
     it("has failed for five days: it is disabled, after warnings", async () => {
       const endpoint = await harness.endpoint();
-      harness.sender.reception = responses(500);
+      harness.sender.reception = sendReturns(500);
       harness.start(60_000);
       for (let hours = 0; hours <= 124; hours += 4) {
         await harness.event(endpoint);
@@ -183,12 +183,12 @@ describe("The delivery of a webhook event", () => {
 
   it("resets the endpoint's failures when its URL changes", async () => {
     const endpoint = await harness.endpoint();
-    harness.sender.reception = fails("connect");
+    harness.sender.reception = sendFails("connect");
     for (let created = 0; created < 5; created++) await harness.event(endpoint);
     harness.start();
     await harness.quiet();
     expect((await harness.kept(endpoint.id)).health.breaker?.failures).to.equal(5);
-    harness.sender.reception = responses(200);
+    harness.sender.reception = sendReturns(200);
     await harness.endpoints.update(harness.accountId, endpoint.id, { url: "https://elsewhere.example.com/" });
     expect((await harness.kept(endpoint.id)).health).to.deep.equal({ streak: null, breaker: null });
     await harness.pass(6_000);
@@ -211,14 +211,14 @@ describe("The delivery of a webhook event", () => {
   });
 
   it("is released by a stopping sender, and does not count as an attempt", async () => {
-    const { reception } = holds();
+    const { reception } = sendHolds();
     harness.sender.reception = reception;
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
     const sender = harness.start();
     await harness.sender.sent();
     await harness.stop(sender, 1_000);
     expect(await harness.delivery(delivery.id)).to.include({ state: "pending", attempts: 0, leaseOwner: null });
-    harness.sender.reception = responses(200);
+    harness.sender.reception = sendReturns(200);
     harness.start();
     await harness.quiet();
     expect(await harness.delivery(delivery.id)).to.include({ state: "delivered", attempts: 1 });
@@ -244,9 +244,9 @@ describe("The delivery of a webhook event", () => {
         await harness.endpoint("https://hangs.example.com/"),
         await harness.endpoint("https://well.example.com/"),
       ];
-      const { reception } = holds();
+      const { reception } = sendHolds();
       harness.sender.reception = (message, signal) =>
-        (message.url.includes("hangs") ? reception : responses(200))(message, signal);
+        (message.url.includes("hangs") ? reception : sendReturns(200))(message, signal);
       for (let created = 0; created < 40; created++) await harness.event(hanging, healthy);
       harness.start();
       await harness.pass(2_000);
@@ -256,7 +256,7 @@ describe("The delivery of a webhook event", () => {
 
     it("waits while its breaker is open without using up attempts, then lets one through", async () => {
       const endpoint = await harness.endpoint();
-      harness.sender.reception = fails("timeout");
+      harness.sender.reception = sendFails("timeout");
       const deliveries: WebhookDelivery[] = [];
       for (let created = 0; created < 12; created++) deliveries.push(...(await harness.event(endpoint)));
       harness.start();
@@ -268,7 +268,7 @@ describe("The delivery of a webhook event", () => {
       expect(harness.sender.messages).to.have.length(begun);
       await harness.pass(2_000);
       expect(harness.sender.messages).to.have.length(begun + 1);
-      harness.sender.reception = responses(200);
+      harness.sender.reception = sendReturns(200);
       await harness.pass(400_000);
       for (const { id } of deliveries) expect((await harness.delivery(id)).state).to.equal("delivered");
       expect((await harness.kept(endpoint.id)).health).to.deep.equal({ streak: null, breaker: null });
@@ -296,14 +296,14 @@ describe("The delivery of a webhook event", () => {
 
   it("stays with its event until its schedule is over, when that takes longer than 30 days", async () => {
     const schedule = [20, 20].map((days) => days * 24 * HOUR_MS);
-    harness.sender.reception = responses(500);
+    harness.sender.reception = sendReturns(500);
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
     const sender = harness.start(3_600_000, schedule);
     const maintenance = harness.maintenance(schedule);
     await harness.pass(40 * 24 * HOUR_MS - 1_000);
     await maintenance.runOnce();
     expect(await harness.delivery(delivery.id)).to.include({ state: "pending", attempts: 2 });
-    harness.sender.reception = responses(200);
+    harness.sender.reception = sendReturns(200);
     await harness.pass(24 * HOUR_MS);
     expect((await harness.delivery(delivery.id)).state).to.equal("delivered");
     await harness.stop(sender, 0);

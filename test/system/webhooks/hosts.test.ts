@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { WebhookDelivery, WebhookEndpoint } from "../../../core/ports/webhook-records.js";
-import { responses, fails, holds } from "../../support/doubles/recording-sender.js";
+import { sendReturns, sendFails, sendHolds } from "../../support/doubles/recording-sender.js";
 import { anId } from "../../support/builders.js";
 import { DeliveryHarness } from "./delivery-harness.js";
 
@@ -38,9 +38,9 @@ describe("The receiving hosts of webhooks", () => {
   for (const [what, reception, most] of [
     // Five failures in a row of the ten concurrent attempts; then one attempt at the end of each pause, which doubles
     // up to 10 min.
-    ["cannot be reached", fails("connect"), 25],
+    ["cannot be reached", sendFails("connect"), 25],
     // The first attempt of each endpoint is made: it may succeed where others fail.
-    ["responds with errors alone", responses(500), 45],
+    ["responds with errors alone", sendReturns(500), 45],
   ] as const) {
     it(`share one backoff when a host ${what}: 60 deliveries of 20 endpoints do not make 60 attempts`, async () => {
       await eventsFor(await endpointsAt("fails.example.com", ENDPOINTS), EVENTS);
@@ -53,10 +53,10 @@ describe("The receiving hosts of webhooks", () => {
 
   it("get all pending deliveries after one attempt succeeds", async () => {
     const deliveries = await eventsFor(await endpointsAt("fails.example.com", ENDPOINTS), EVENTS);
-    harness.sender.reception = fails("connect");
+    harness.sender.reception = sendFails("connect");
     harness.start();
     await harness.pass(60_000);
-    harness.sender.reception = responses(204);
+    harness.sender.reception = sendReturns(204);
     // Longer than the longest pause of a host, and than the second wait of the schedule.
     await harness.pass(660_000);
     for (const { id } of deliveries) expect((await harness.delivery(id)).state).to.equal("delivered");
@@ -65,9 +65,9 @@ describe("The receiving hosts of webhooks", () => {
   it("have at most ten concurrent attempts each, and do not use those of others", async () => {
     await eventsFor(await endpointsAt("slow.example.com", ENDPOINTS), EVENTS);
     const others = await eventsFor(await endpointsAt("quick.example.com", 2), 1);
-    const held = holds();
+    const held = sendHolds();
     harness.sender.reception = (message, signal) =>
-      (message.url.includes("slow") ? held.reception : responses(204))(message, signal);
+      (message.url.includes("slow") ? held.reception : sendReturns(204))(message, signal);
     harness.start();
     await harness.quiet();
     expect(sentTo("slow.example.com")).to.equal(10);
@@ -79,7 +79,7 @@ describe("The receiving hosts of webhooks", () => {
 
   it("that respond well to one account do not make it wait for the failures of another", async () => {
     const [well, ...failing] = (await endpointsAt("shared.example.com", 6)) as [WebhookEndpoint, ...WebhookEndpoint[]];
-    const reception = (message: { readonly url: string }) => responses(message.url === well.url ? 204 : 404);
+    const reception = (message: { readonly url: string }) => sendReturns(message.url === well.url ? 204 : 404);
     harness.sender.reception = (message, signal) => reception(message)(message, signal);
     await eventsFor(failing, EVENTS);
     harness.start();
@@ -93,7 +93,7 @@ describe("The receiving hosts of webhooks", () => {
     await eventsFor(await endpointsAt("app.example.com", 10), 1);
     const [delivery] = (await eventsFor(await endpointsAt("app.example.com:8443", 1), 1)) as [WebhookDelivery];
     harness.sender.reception = (message, signal) =>
-      (message.url.includes(":8443") ? responses(204) : fails("connect"))(message, signal);
+      (message.url.includes(":8443") ? sendReturns(204) : sendFails("connect"))(message, signal);
     harness.start();
     await harness.quiet();
     expect((await harness.delivery(delivery.id)).state).to.equal("delivered");

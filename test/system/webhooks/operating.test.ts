@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { OperationRefusedError } from "../../../core/errors.js";
 import type { WebhookDelivery, WebhookEndpoint } from "../../../core/ports/webhook-records.js";
 import type { ResendProgress } from "../../../core/webhooks/operate-webhooks.js";
-import { responses } from "../../support/doubles/recording-sender.js";
+import { sendReturns } from "../../support/doubles/recording-sender.js";
 import { DeliveryHarness } from "./delivery-harness.js";
 
 const HOUR_MS = 3_600_000;
@@ -62,7 +62,7 @@ describe("Operating webhooks", () => {
     it("that fails changes only the list of attempts", async () => {
       const [delivery] = (await exhausted(1)) as [WebhookDelivery];
       const before = await harness.delivery(delivery.id);
-      harness.sender.reception = responses(500);
+      harness.sender.reception = sendReturns(500);
       expect(await harness.operate.resend(delivery.id, signal)).to.include({ failure: "http_5xx" });
       expect(await harness.delivery(delivery.id)).to.deep.equal(before);
       expect((await harness.kept(endpoint.id)).health.streak).to.equal(null);
@@ -104,7 +104,7 @@ describe("Operating webhooks", () => {
 
     it("counts what failed again", async () => {
       const [first] = (await exhausted(2)) as [WebhookDelivery, WebhookDelivery];
-      harness.sender.reception = responses(404);
+      harness.sender.reception = sendReturns(404);
       expect((await all(first.createdAt)).at(-1)).to.deep.include({ sent: 2, delivered: 0 });
     });
 

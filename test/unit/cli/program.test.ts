@@ -86,6 +86,7 @@ describe("The command line", () => {
       run: nothing,
       migrate: nothing,
       doctor: nothing,
+      builtInPlugins: nothing,
       importPlugin: nothing,
       openLiveCheck: nothing,
       writePackage: nothing,

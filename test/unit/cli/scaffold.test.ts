@@ -1,18 +1,30 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { COPIED, scaffold, UNWRITTEN } from "../../../adapters/cli/scaffold.js";
+import { COPIED, DEVELOPMENT_TOOLS, scaffold, UNWRITTEN } from "../../../adapters/cli/scaffold.js";
 import { OperationRefusedError } from "../../../core/errors.js";
 import { BUILT_IN } from "../../../config/plugins.js";
-import { REPOSITORY } from "../../support/repository.js";
+import { REPOSITORY, repositoryPath } from "../../support/repository.js";
+import { librariesOf, TESTING_ENTRIES } from "../../support/testing-entries.js";
+
+const { exports: EXPORTS, peerDependencies: PEERS } = JSON.parse(
+  readFileSync(repositoryPath("package.json"), "utf8"),
+) as {
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+};
 
 describe("The package that `plugins new` writes", () => {
-  it("imports Fermata by the two names that its package exports, and files of its own", async () => {
+  it("imports Fermata by names that its package exports, and files of its own", async () => {
     const files = await scaffold("night-owl", REPOSITORY);
+    const exported = Object.keys(EXPORTS).map((path) => `fermata${path.slice(1)}`);
+    const imported = new Set<string>();
     for (const [path, text] of files) {
       const specifiers = [...text.matchAll(/ from "([^"]+)"/g)].map(([, specifier = ""]) => specifier);
-      const foreign = specifiers.filter((name) => name !== "fermata/provider" && name !== "fermata/testing");
+      for (const name of specifiers.filter((name) => exported.includes(name))) imported.add(name);
+      const foreign = specifiers.filter((name) => !exported.includes(name));
       const own = foreign.map((name) => new URL(name.replace(/\.js$/, ".ts"), `file:///${path}`).pathname.slice(1));
       expect(
         own.filter((file) => !files.has(file)),
@@ -20,6 +32,14 @@ describe("The package that `plugins new` writes", () => {
       ).to.deep.equal([]);
       expect(text, path).to.not.match(/template/i);
     }
+    expect([...imported]).to.have.members(["fermata/provider", "fermata/testing", "fermata/testing/contracts"]);
+  });
+
+  it("has every peer of Fermata that its conformance suite loads", () => {
+    const { loaded } = librariesOf(TESTING_ENTRIES["fermata/testing/contracts"]);
+    const needed = Object.keys(PEERS).filter((name) => name === "mocha" || loaded.has(name));
+    expect(needed).to.have.members(["chai", "fast-check", "fflate", "mocha"]);
+    expect(Object.keys(DEVELOPMENT_TOOLS)).to.include.members(needed);
   });
 
   it("has the provider's id, label and class, and one function left to write", async () => {
@@ -30,6 +50,11 @@ describe("The package that `plugins new` writes", () => {
       .to.include("toTracks in src/map.ts is not written yet")
       .and.not.include("durationSeconds: seconds");
     expect(files.get("test/provider.test.ts")).to.include('musicProviderContract("2-night-owl", harness);');
+  });
+
+  it("shows how to switch the plugin on: it is off by default", async () => {
+    const readme = (await scaffold("night-owl", REPOSITORY)).get("README.md");
+    expect(readme).to.match(/^ {2}night-owl:\n {4}enabled: true\n {4}use: "fermata-night-owl"$/m);
   });
 
   it("is copied from files that the npm package has, of a plugin that is none of the built-in ones", async function () {

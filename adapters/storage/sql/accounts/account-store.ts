@@ -9,22 +9,23 @@ import { BALANCES } from "../ledger/ledger-tables.js";
 import { mapOf } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
-const FIND_ACCOUNT = `SELECT ${columnsOf(ACCOUNTS)} FROM accounts WHERE id = ?`;
+const FIND_ACCOUNT = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE id = ?`;
 
 const FIND_KEY_HOLDER =
   `SELECT ${columnsOf(API_KEYS, "k")}, a.name AS account_name, a.tier, a.email_verified, a.terms_accepted_at, ` +
   "a.suspended_at, a.suspended_reason, a.created_at AS account_created_at " +
-  "FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.token_hash = ?";
+  "FROM {api_keys} k JOIN {accounts} a ON a.id = k.account_id WHERE k.token_hash = ?";
 
-const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM api_keys WHERE account_id = ? ORDER BY created_at DESC, id DESC`;
+const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM {api_keys} WHERE account_id = ?
+  ORDER BY created_at DESC, id DESC`;
 
-const LIST_ACCOUNTS = `SELECT ${columnsOf(ACCOUNTS)} FROM accounts ORDER BY id DESC LIMIT ?`;
+const LIST_ACCOUNTS = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} ORDER BY id DESC LIMIT ?`;
 const LIST_SUSPENDED_ACCOUNTS =
-  `SELECT ${columnsOf(ACCOUNTS)} FROM accounts WHERE suspended_at IS NOT NULL ` +
+  `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE suspended_at IS NOT NULL ` +
   "ORDER BY suspended_at DESC, id DESC LIMIT ?";
-const LIST_SUSPENDED = "SELECT id FROM accounts WHERE suspended_at IS NOT NULL";
-const LIVE_KEYS = "SELECT id FROM api_keys WHERE revoked_at IS NULL ORDER BY id";
-const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM api_keys WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
+const LIST_SUSPENDED = "SELECT id FROM {accounts} WHERE suspended_at IS NOT NULL";
+const LIVE_KEYS = "SELECT id FROM {api_keys} WHERE revoked_at IS NULL ORDER BY id";
+const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM {api_keys} WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
 
 type HolderColumns = "tier" | "email_verified" | "terms_accepted_at" | "suspended_at" | "suspended_reason";
 
@@ -65,11 +66,11 @@ export class KnexAccountStore implements AccountStore {
     const { columns, values } = ACCOUNTS.changed(changes);
     // Without changes it still says whether there is such an account.
     const assignments = columns.length === 0 ? "tier = tier" : columns.map((name) => `${name} = ?`).join(", ");
-    return (await sessionOf(tx).run(`UPDATE accounts SET ${assignments} WHERE id = ?`, [...values, id])) > 0;
+    return (await sessionOf(tx).run(`UPDATE {accounts} SET ${assignments} WHERE id = ?`, [...values, id])) > 0;
   }
 
   async isEmpty(): Promise<boolean> {
-    const rows = await this.database.reading((session) => session.all("SELECT 1 FROM accounts LIMIT 1"));
+    const rows = await this.database.reading((session) => session.all("SELECT 1 FROM {accounts} LIMIT 1"));
     return rows.length === 0;
   }
 
@@ -88,7 +89,7 @@ export class KnexAccountStore implements AccountStore {
   }
 
   async revokeKey(tx: Transaction, id: ApiKeyId, at: number): Promise<boolean> {
-    const found = await sessionOf(tx).run("UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", [
+    const found = await sessionOf(tx).run("UPDATE {api_keys} SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", [
       at,
       id,
     ]);
@@ -102,7 +103,10 @@ export class KnexAccountStore implements AccountStore {
       : session.all<Pick<ApiKeyRow, "id">>(LIVE_KEYS_OF_ACCOUNT, [accountId]));
     // By primary key, in its order: so do all that lock rows, and none waits for another in a circle.
     const lists = keys.map(({ id }) => [at, id]);
-    const found = await session.runEach("UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", lists);
+    const found = await session.runEach(
+      "UPDATE {api_keys} SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?",
+      lists,
+    );
     return found.filter((rows) => rows > 0).length;
   }
 }

@@ -39,10 +39,10 @@ function jsonOr<T extends object>(otherwise: (text: string) => T): Column<T, str
 }
 
 const COLUMNS = columnsOf(AUDIT_LOG);
-const HEAD = "SELECT number, hash FROM audit_head WHERE one = 1";
-const HAS = "SELECT 1 FROM audit_log WHERE id = ?";
-const MOVE_HEAD = "UPDATE audit_head SET number = ?, hash = ? WHERE one = 1 AND number = ?";
-const PAGE = `SELECT ${COLUMNS} FROM audit_log WHERE number > ? ORDER BY number LIMIT ?`;
+const HEAD = "SELECT number, hash FROM {audit_head} WHERE one = 1";
+const HAS = "SELECT 1 FROM {audit_log} WHERE id = ?";
+const MOVE_HEAD = "UPDATE {audit_head} SET number = ?, hash = ? WHERE one = 1 AND number = ?";
+const PAGE = `SELECT ${COLUMNS} FROM {audit_log} WHERE number > ? ORDER BY number LIMIT ?`;
 
 export class KnexAuditLog implements AuditLog {
   constructor(private readonly database: KnexDatabase) {}
@@ -74,7 +74,7 @@ export class KnexAuditLog implements AuditLog {
     ];
     const given = conditions.filter((one): one is readonly [string, SqlValue] => one[1] !== undefined);
     const where = given.length === 0 ? "" : ` WHERE ${given.map(([text]) => text).join(" AND ")}`;
-    const query = `SELECT ${COLUMNS} FROM audit_log${where} ORDER BY number DESC LIMIT ?`;
+    const query = `SELECT ${COLUMNS} FROM {audit_log}${where} ORDER BY number DESC LIMIT ?`;
     const values = [...given.map(([, value]) => value), limit];
     return (await this.database.reading((session) => session.all<AuditRow>(query, values))).map(AUDIT_LOG.fromRow);
   }

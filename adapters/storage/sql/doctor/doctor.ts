@@ -8,6 +8,8 @@ import { checkSqlite, classifySqliteRefusal, refuseSqliteFile } from "./sqlite.j
 export interface StorageDoctorOptions {
   /** As in `storage.url`. */
   readonly url: string;
+  /** As in `storage.tablePrefix`. */
+  readonly tablePrefix?: string | null;
   readonly logger: Logger;
 }
 
@@ -35,7 +37,8 @@ const ENGINES: Readonly<Record<string, Engine>> = {
 };
 
 /** Checks the database with the connection options of the app. It creates and changes nothing. */
-export async function checkStorage({ url, logger }: StorageDoctorOptions): Promise<readonly CheckResult[]> {
+export async function checkStorage(options: StorageDoctorOptions): Promise<readonly CheckResult[]> {
+  const { url } = options;
   const scheme = url.slice(0, url.indexOf(":"));
   const target = url.slice(scheme.length + 1);
   const engine = ENGINES[scheme];
@@ -44,7 +47,7 @@ export async function checkStorage({ url, logger }: StorageDoctorOptions): Promi
   if (refused !== null) return [refused];
   let database: KnexDatabase | null = null;
   try {
-    database = await openDatabase({ url, logger });
+    database = await openDatabase(options);
     return [...(await engine.check(database, target)), await checkSchema(database)];
   } catch (error) {
     return [engine.classify(target, error)];
@@ -62,10 +65,14 @@ async function checkSchema(database: KnexDatabase): Promise<CheckResult> {
   }
 }
 
-function classifySchema(name: string, { state, migrations }: SchemaStatus): CheckResult {
-  if (state === "current") return ok(name, "The schema is up to date.");
-  const list = migrations.join(", ");
-  if (state === "pending") return failed(name, `The schema lacks ${list}.`, "Run `fermata migrate`.");
+function classifySchema(name: string, status: SchemaStatus): CheckResult {
+  if (status.state === "current") return ok(name, "The schema is up to date.");
+  if (status.state === "foreign") {
+    const message = `Tables that Fermata did not create have names that it needs: ${status.tables.join(", ")}.`;
+    return failed(name, message, "Choose another storage.tablePrefix, or another database.");
+  }
+  const list = status.migrations.join(", ");
+  if (status.state === "pending") return failed(name, `The schema lacks ${list}.`, "Run `fermata migrate`.");
   return failed(
     name,
     `A newer Fermata has migrated the storage (${list}).`,

@@ -5,6 +5,7 @@ import { checkLocks, checkPrivileges } from "./mysql-privileges.js";
 import { classifyServer, type MysqlServer } from "./mysql-settings.js";
 import { POOL_MAX } from "../mysql/pool.js";
 import type { Session } from "../session.js";
+import type { TableNames } from "../table-names.js";
 
 /** Of a process: its pool, and what keeps its leases alive. */
 const CONNECTIONS_MAX = POOL_MAX + 1;
@@ -17,7 +18,7 @@ export function checkMysql(database: KnexDatabase, target: string): Promise<Chec
   const { user, server, database: name } = placeOf(target);
   return database.reading(async (session) => [
     ok("mysql connection", `${server} lets ${user} into ${name}.`),
-    ...classifyServer(await readServer(session), {
+    ...classifyServer(await readServer(session, database.names), {
       connectionsMax: CONNECTIONS_MAX,
       lockWaitSeconds: database.dialect.lockWaitMs / 1000,
     }),
@@ -26,7 +27,7 @@ export function checkMysql(database: KnexDatabase, target: string): Promise<Chec
   ]);
 }
 
-async function readServer(session: Session): Promise<MysqlServer> {
+async function readServer(session: Session, names: TableNames): Promise<MysqlServer> {
   const [row] = await session.all<{ version: string }>("SELECT VERSION() AS version");
   const variables = await session.all<Variable>("SHOW VARIABLES");
   const [connected] = await session.all<Variable>("SHOW GLOBAL STATUS LIKE 'Threads_connected'");
@@ -34,7 +35,7 @@ async function readServer(session: Session): Promise<MysqlServer> {
     `SELECT table_name AS name FROM information_schema.tables
      WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (${LEDGER.map(() => "?").join(", ")})
      ORDER BY table_name`,
-    LEDGER,
+    LEDGER.map((table) => names.of(table)),
   );
   return {
     version: row?.version ?? "",

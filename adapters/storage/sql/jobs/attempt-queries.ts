@@ -8,14 +8,14 @@ import { allOf } from "../rows.js";
 import { columnsOf, type Session, sessionOf } from "../session.js";
 import { type AttemptRow, JOB_ATTEMPTS } from "./attempt-table.js";
 
-const LIST = `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM job_attempts WHERE job_id = ? ORDER BY number`;
-const OVERDUE = "SELECT job_id FROM job_attempts WHERE deadline_at <= ? ORDER BY deadline_at LIMIT ?";
-const CANCELS_DUE = "FROM job_attempts WHERE provider_id = ? AND cancel_due_at <= ?";
+const LIST = `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM {job_attempts} WHERE job_id = ? ORDER BY number`;
+const OVERDUE = "SELECT job_id FROM {job_attempts} WHERE deadline_at <= ? ORDER BY deadline_at LIMIT ?";
+const CANCELS_DUE = "FROM {job_attempts} WHERE provider_id = ? AND cancel_due_at <= ?";
 const ANY_CANCEL_DUE = `SELECT 1 ${CANCELS_DUE} LIMIT 1`;
 const FIND_CANCELS = `SELECT ${columnsOf(JOB_ATTEMPTS)} ${CANCELS_DUE} ORDER BY cancel_due_at LIMIT ?`;
-const CANCEL_AGAIN = "UPDATE job_attempts SET cancel_due_at = ? WHERE job_id = ? AND number = ?";
+const CANCEL_AGAIN = "UPDATE {job_attempts} SET cancel_due_at = ? WHERE job_id = ? AND number = ?";
 const RENDER_TIMES = `SELECT finished_at - COALESCE(accepted_at, started_at) AS ms, finished_at - started_at AS call_ms
-  FROM job_attempts WHERE provider_id = ? AND model_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC
+  FROM {job_attempts} WHERE provider_id = ? AND model_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC
   LIMIT ?`;
 
 type AttemptMethods =
@@ -47,7 +47,7 @@ export class AttemptQueries implements Pick<JobStore, AttemptMethods> {
       const { columns, values } = JOB_ATTEMPTS.changed(changes);
       if (columns.length === 0) return [];
       const assignments = columns.map((column) => `${column} = ?`).join(", ");
-      const text = `UPDATE job_attempts SET ${assignments} WHERE job_id = ? AND number = ?`;
+      const text = `UPDATE {job_attempts} SET ${assignments} WHERE job_id = ? AND number = ?`;
       return [{ text, values: [...values, jobId, number] }];
     });
     for (const [text, members] of groupBy(texts, (member) => member.text)) {

@@ -24,13 +24,13 @@ const CALLBACKS = table(
 );
 type CallbackRow = RowOf<typeof CALLBACKS>;
 
-const IS_KEPT = "SELECT 1 FROM provider_callbacks WHERE job_id = ? AND digest = ?";
-const COUNT = "SELECT COUNT(*) AS total FROM provider_callbacks WHERE job_id = ?";
+const IS_KEPT = "SELECT 1 FROM {provider_callbacks} WHERE job_id = ? AND digest = ?";
+const COUNT = "SELECT COUNT(*) AS total FROM {provider_callbacks} WHERE job_id = ?";
 const UNREAD_OF_JOB = "WHERE job_id = ? AND read_at IS NULL ORDER BY received_at, id LIMIT ?";
-const ANY_UNREAD = "SELECT 1 FROM provider_callbacks WHERE job_id = ? AND read_at IS NULL LIMIT 1";
-const MARK_READ = "UPDATE provider_callbacks SET read_at = ? WHERE id = ?";
-const OLD = "SELECT id FROM provider_callbacks WHERE received_at < ? ORDER BY received_at LIMIT ?";
-const DELETE = "DELETE FROM provider_callbacks WHERE id = ?";
+const ANY_UNREAD = "SELECT 1 FROM {provider_callbacks} WHERE job_id = ? AND read_at IS NULL LIMIT 1";
+const MARK_READ = "UPDATE {provider_callbacks} SET read_at = ? WHERE id = ?";
+const OLD = "SELECT id FROM {provider_callbacks} WHERE received_at < ? ORDER BY received_at LIMIT ?";
+const DELETE = "DELETE FROM {provider_callbacks} WHERE id = ?";
 
 export class KnexCallbackStore implements CallbackStore {
   constructor(private readonly database: KnexDatabase) {}
@@ -49,7 +49,7 @@ export class KnexCallbackStore implements CallbackStore {
 
   async unread(jobId: JobId, limit: number): Promise<StoredCallback[]> {
     // A job has few. By the other index MySQL would read on from the oldest of all.
-    const table = `provider_callbacks${this.database.dialect.useIndex("provider_callbacks_digest")}`;
+    const table = `{provider_callbacks}${this.database.dialect.useIndex("provider_callbacks_digest")}`;
     const unread = `SELECT ${columnsOf(CALLBACKS)} FROM ${table} ${UNREAD_OF_JOB}`;
     const rows = await this.database.reading((session) => session.all<CallbackRow>(unread, [jobId, limit]));
     return rows.map(toCallback);

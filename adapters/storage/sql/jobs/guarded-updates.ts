@@ -38,7 +38,7 @@ function groupByText<Id extends string>(table: string, updates: readonly Guarded
   const groups: Group<Id>[] = [];
   for (const { id, fence, columns, values } of updates) {
     const assignments = columns.length === 0 ? "fence = fence" : columns.map((column) => `${column} = ?`).join(", ");
-    const text = `UPDATE ${table} SET ${assignments} WHERE id = ? AND fence = ?`;
+    const text = `UPDATE {${table}} SET ${assignments} WHERE id = ? AND fence = ?`;
     const member = { id, values: [...values, id, fence] };
     const last = groups.at(-1);
     if (last?.text === text) last.members.push(member);

@@ -28,14 +28,14 @@ const IDEMPOTENCY_RECORDS = table(
 );
 type IdempotencyRow = RowOf<typeof IDEMPOTENCY_RECORDS>;
 
-const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ?
+const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM {idempotency_records} WHERE account_id = ? AND key_hash = ?
   AND expires_at > ?`;
 /** The sum keeps MariaDB from the index of what expires, where it would lock other records on its way. */
-const FREE_KEY = "DELETE FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at + 0 <= ?";
+const FREE_KEY = "DELETE FROM {idempotency_records} WHERE account_id = ? AND key_hash = ? AND expires_at + 0 <= ?";
 const UPDATE_RESPONSE =
-  "UPDATE idempotency_records SET status = ?, response = ? WHERE account_id = ? AND key_hash = ? AND job_id = ?";
+  "UPDATE {idempotency_records} SET status = ?, response = ? WHERE account_id = ? AND key_hash = ? AND job_id = ?";
 const FIND_EXPIRED =
-  "SELECT account_id, key_hash FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
+  "SELECT account_id, key_hash FROM {idempotency_records} WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 
 export class KnexIdempotencyStore implements IdempotencyStore {
   async findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {

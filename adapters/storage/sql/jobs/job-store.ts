@@ -46,28 +46,28 @@ const ENDED_STATUSES: readonly JobStatus[] = ["completed", "failed"];
 const WAITING = "AND phase = 'waiting'";
 const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 
-const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
-const LOCK = `SELECT ${columnsOf(JOB_STATES)} FROM jobs WHERE id = ?`;
-const REQUESTS = "SELECT id, request FROM jobs WHERE id = ?";
-const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE account_id = ? AND reference = ?`;
-const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
+const FIND = `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE id = ?`;
+const LOCK = `SELECT ${columnsOf(JOB_STATES)} FROM {jobs} WHERE id = ?`;
+const REQUESTS = "SELECT id, request FROM {jobs} WHERE id = ?";
+const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE account_id = ? AND reference = ?`;
+const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
 const COUNT_PHASE =
-  "SELECT COUNT(*) AS total FROM (SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL " +
+  "SELECT COUNT(*) AS total FROM (SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL " +
   "LIMIT ?) AS some";
-const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
+const ANY_DUE = "SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
 /** A waiting job whose lease ran out is a lost worker's: it is not in flight, or it could never be claimed again. */
 const COUNT_IN_FLIGHT = `SELECT
-  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'submitting' AND due_at IS NOT NULL) +
-  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'rendering' AND due_at IS NOT NULL) +
-  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'waiting' AND due_at > ?
+  (SELECT COUNT(*) FROM {jobs} WHERE provider_id = ? AND phase = 'submitting' AND due_at IS NOT NULL) +
+  (SELECT COUNT(*) FROM {jobs} WHERE provider_id = ? AND phase = 'rendering' AND due_at IS NOT NULL) +
+  (SELECT COUNT(*) FROM {jobs} WHERE provider_id = ? AND phase = 'waiting' AND due_at > ?
   AND lease_owner IS NOT NULL) AS total`;
 const CLAIM =
-  "UPDATE jobs SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND " +
+  "UPDATE {jobs} SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND " +
   "fence = ?";
 /** Not MIN(): MySQL would read all that is due to find the first. */
 const NEXT_DUE =
-  "SELECT due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
-const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM job_outputs WHERE job_id = ? ORDER BY position`;
+  "SELECT due_at FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
+const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM {job_outputs} WHERE job_id = ? ORDER BY position`;
 
 export class KnexJobStore extends AttemptQueries implements JobStore {
   async insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void> {
@@ -166,7 +166,7 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
   }
 
   async countAlive(): Promise<Map<string, number>> {
-    const ofStatus = `SELECT provider_id, COUNT(*) AS total FROM jobs${this.database.dialect.useIndex("jobs_status")}
+    const ofStatus = `SELECT provider_id, COUNT(*) AS total FROM {jobs}${this.database.dialect.useIndex("jobs_status")}
       WHERE status IN ('queued', 'processing')`;
     const rows = await this.database.reading((session) =>
       session.all<{ provider_id: string; total: number }>(`${ofStatus} GROUP BY provider_id`),
@@ -232,10 +232,10 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
     limit: number,
   ): Promise<Job[]> {
     const order = `ORDER BY created_at ${direction}, id ${direction}`;
-    const ofOneStatus = `SELECT * FROM (SELECT id, created_at FROM jobs WHERE status = ? ${condition} ${order}
+    const ofOneStatus = `SELECT * FROM (SELECT id, created_at FROM {jobs} WHERE status = ? ${condition} ${order}
       LIMIT ?) AS part`;
     const ofAll = `${statuses.map(() => ofOneStatus).join(" UNION ALL ")} ${order} LIMIT ?`;
-    const text = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id IN (SELECT id FROM (${ofAll}) AS first_ids) ${order}`;
+    const text = `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE id IN (SELECT id FROM (${ofAll}) AS first_ids) ${order}`;
     const bound = [...statuses.flatMap((status) => [status, ...values, limit]), limit];
     const rows = await this.database.reading((session) => session.all<JobRow>(text, bound));
     return rows.map(toJob);

@@ -4,6 +4,6 @@
  */
 
 /** `due_at`, `id`, `lease_owner` */
-export const RENEW = "UPDATE jobs SET due_at = ? WHERE id = ? AND lease_owner = ?";
+export const RENEW = "UPDATE {jobs} SET due_at = ? WHERE id = ? AND lease_owner = ?";
 /** `id`, `lease_owner` */
-export const HELD = "SELECT id, fence FROM jobs WHERE id = ? AND lease_owner = ?";
+export const HELD = "SELECT id, fence FROM {jobs} WHERE id = ? AND lease_owner = ?";

@@ -18,8 +18,8 @@ const PROVIDER_HEALTH = table(
 );
 type HealthRow = RowOf<typeof PROVIDER_HEALTH>;
 
-const LIST = `SELECT ${columnsOf(PROVIDER_HEALTH)} FROM provider_health ORDER BY provider_id`;
-const FIND = `SELECT ${columnsOf(PROVIDER_HEALTH)} FROM provider_health WHERE provider_id = ?`;
+const LIST = `SELECT ${columnsOf(PROVIDER_HEALTH)} FROM {provider_health} ORDER BY provider_id`;
+const FIND = `SELECT ${columnsOf(PROVIDER_HEALTH)} FROM {provider_health} WHERE provider_id = ?`;
 
 /** Keeps every other transaction that wants this provider's row waiting. */
 export async function lockProvider(

@@ -1,6 +1,8 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
 import { HELD, RENEW } from "../jobs/lease-rows.js";
 import { readTime } from "../storage-time.js";
+import { TableNames } from "../table-names.js";
+import type { StorageAddress } from "./messages.js";
 import type { DedicatedConnection, ConnectionOptions } from "./dedicated-connection.js";
 
 /** By scheme of `storage.url`. Only what is used is loaded: the thread is to be small, and quick to start. */
@@ -14,7 +16,7 @@ export class HeartbeatConnection {
   private connection: DedicatedConnection | null = null;
 
   constructor(
-    private readonly url: string,
+    private readonly storage: StorageAddress,
     private readonly leaseMs: number,
   ) {}
 
@@ -57,11 +59,13 @@ export class HeartbeatConnection {
   private async opened(): Promise<DedicatedConnection> {
     if (this.connection?.isOpen === false) await this.close();
     if (this.connection === null) {
-      const at = this.url.indexOf(":");
-      const open = CONNECTIONS[this.url.slice(0, at)];
+      const { url, tablePrefix } = this.storage;
+      const at = url.indexOf(":");
+      const open = CONNECTIONS[url.slice(0, at)];
       if (open === undefined)
-        throw new Error(`Leases cannot be renewed in a storage of this kind: ${this.url.slice(0, at)}.`);
-      this.connection = await open({ target: this.url.slice(at + 1), leaseMs: this.leaseMs });
+        throw new Error(`Leases cannot be renewed in a storage of this kind: ${url.slice(0, at)}.`);
+      const names = new TableNames(tablePrefix);
+      this.connection = await open({ target: url.slice(at + 1), names, leaseMs: this.leaseMs });
     }
     return this.connection;
   }

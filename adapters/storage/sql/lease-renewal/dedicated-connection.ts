@@ -1,4 +1,5 @@
 import type { Session } from "../session.js";
+import type { TableNames } from "../table-names.js";
 
 /** One connection of an engine, with as little around it as there can be. */
 export interface DedicatedConnection {
@@ -16,5 +17,6 @@ export interface DedicatedConnection {
 export interface ConnectionOptions {
   /** What follows the scheme in `storage.url`. */
   readonly target: string;
+  readonly names: TableNames;
   readonly leaseMs: number;
 }

@@ -4,11 +4,10 @@ import { Worker } from "node:worker_threads";
 import type { JobId, ProcessId } from "../../../../core/ids.js";
 import type { LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
 import type { Logger } from "../../../../core/ports/logger.js";
-import type { FromThread, HeartbeatOrder, ToThread } from "./messages.js";
+import type { FromThread, HeartbeatOrder, StorageAddress, ToThread } from "./messages.js";
 
 export interface ThreadLeaseRenewalOptions {
-  /** As `storage.url` has it. */
-  readonly url: string;
+  readonly storage: StorageAddress;
   readonly owner: ProcessId;
   readonly leaseMs: number;
   readonly logger: Logger;
@@ -79,9 +78,9 @@ export class ThreadLeaseRenewal implements LeaseRenewal {
   }
 
   private start(): void {
-    const { url, owner, leaseMs, startThread = startHeartbeatThread } = this.options;
+    const { storage, owner, leaseMs, startThread = startHeartbeatThread } = this.options;
     try {
-      const thread = startThread({ url, owner, leaseMs, leases: [...this.kept] });
+      const thread = startThread({ storage, owner, leaseMs, leases: [...this.kept] });
       let error: unknown;
       thread.on("message", (message: FromThread) => this.hear(thread, message));
       thread.on("error", (cause) => (error = cause));

@@ -1,10 +1,17 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
 import type { LogFields, Logger } from "../../../../core/ports/logger.js";
 
-/** The thread's options. */
-export interface HeartbeatOrder {
+/** What another connection to the storage needs. */
+export interface StorageAddress {
   /** As `storage.url` has it. */
   readonly url: string;
+  /** What the names of its tables begin with; empty in an installation from before there was a prefix. */
+  readonly tablePrefix: string;
+}
+
+/** The thread's options. */
+export interface HeartbeatOrder {
+  readonly storage: StorageAddress;
   readonly owner: ProcessId;
   readonly leaseMs: number;
   /** The leases that are renewed already. */

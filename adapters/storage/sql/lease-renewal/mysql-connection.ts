@@ -15,14 +15,17 @@ const GOODBYE_MS = 500;
 const ROW_LOCKED = [1205, 1213];
 
 /** @throws {Error} no server answers */
-export async function openMysqlConnection({ target, leaseMs }: ConnectionOptions): Promise<DedicatedConnection> {
+export async function openMysqlConnection({ target, names, leaseMs }: ConnectionOptions): Promise<DedicatedConnection> {
   const connection = createConnection(connectionOf(target)) as Connection & {
     readonly stream: Socket;
   };
   let isOpen = true;
   // Also how it is known that the server has ended a connection which said nothing for long.
   connection.on("error", () => (isOpen = false));
-  const session = new MysqlSession(connection, Math.max(RESPONSE_MIN_MS, leaseMs / POLLS_PER_LEASE));
+  const session = new MysqlSession(connection, {
+    limitMs: Math.max(RESPONSE_MIN_MS, leaseMs / POLLS_PER_LEASE),
+    names,
+  });
   try {
     await session.run(sessionSetup(LOCK_WAIT_SECONDS));
   } catch (error) {

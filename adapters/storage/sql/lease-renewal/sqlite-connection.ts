@@ -6,7 +6,7 @@ import type { DedicatedConnection, ConnectionOptions } from "./dedicated-connect
 const LOCK_WAIT_MS = 1_000;
 
 /** @throws {Error} there is no such file, or it cannot be opened */
-export async function openSqliteConnection({ target }: ConnectionOptions): Promise<DedicatedConnection> {
+export async function openSqliteConnection({ target, names }: ConnectionOptions): Promise<DedicatedConnection> {
   const connection = new BetterSqlite3(target, { fileMustExist: true, timeout: LOCK_WAIT_MS });
   // A renewal that a power cut undoes is one of a process that the same power cut has ended: nothing waits for the
   // disk.
@@ -14,7 +14,7 @@ export async function openSqliteConnection({ target }: ConnectionOptions): Promi
   // Left to the connection that writes the rest: its checkpoints are durable.
   connection.pragma("wal_autocheckpoint = 0");
   return {
-    session: new SqliteSession(connection),
+    session: new SqliteSession(connection, names),
     timeQuery: SQLITE_TIME,
     get isOpen() {
       return connection.open;

@@ -15,12 +15,12 @@ const SILENT_LEASES_MAX = 10;
 
 const port = parentPort;
 assert(port !== null, "this file is the first of a thread");
-const { url, owner, leaseMs, leases } = workerData as HeartbeatOrder;
+const { storage, owner, leaseMs, leases } = workerData as HeartbeatOrder;
 
 const send = (message: FromThread): void => port.postMessage(message);
 /** For the waits between renewals. When a lease ends is said by the storage's clock, which the connection reads. */
 const clock: Clock = { now: () => performance.now(), sleep };
-const connection = new HeartbeatConnection(url, leaseMs);
+const connection = new HeartbeatConnection(storage, leaseMs);
 let heardAt = performance.now();
 
 const renewal = new ClockLeaseRenewal({

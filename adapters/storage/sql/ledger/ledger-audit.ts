@@ -35,7 +35,7 @@ export async function auditLedger(
 }
 
 async function count(session: Session, table: string): Promise<number> {
-  const [row] = await session.all<{ total: number }>(`SELECT COUNT(*) AS total FROM ${table}`);
+  const [row] = await session.all<{ total: number }>(`SELECT COUNT(*) AS total FROM {${table}}`);
   return row?.total ?? 0;
 }
 

@@ -15,10 +15,10 @@ import {
 import { mapOf, oneOf } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
-const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM balances WHERE account_id = ?`;
-const FIND_REFERENCE = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM ledger_entries WHERE external_ref = ?`;
-const ENTRIES_OF_JOB = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM ledger_entries WHERE job_id = ? ORDER BY seq`;
-const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM ledger_entries WHERE account_id = ? ORDER BY seq DESC
+const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM {balances} WHERE account_id = ?`;
+const FIND_REFERENCE = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE external_ref = ?`;
+const ENTRIES_OF_JOB = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE job_id = ? ORDER BY seq`;
+const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE account_id = ? ORDER BY seq DESC
   LIMIT ?`;
 
 export class KnexLedgerStore implements LedgerStore {

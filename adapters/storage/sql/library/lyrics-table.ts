@@ -15,7 +15,7 @@ export const TRACK_LYRICS = table(
 );
 export type LyricsRow = RowOf<typeof TRACK_LYRICS>;
 
-export const LYRICS_OF = `SELECT ${columnsOf(TRACK_LYRICS)} FROM track_lyrics WHERE track_id = ?`;
+export const LYRICS_OF = `SELECT ${columnsOf(TRACK_LYRICS)} FROM {track_lyrics} WHERE track_id = ?`;
 
 /** A track without lyrics has no row. */
 export function toLyricsRows({ id: trackId, lyrics = null }: NewTrack): LyricsRow[] {

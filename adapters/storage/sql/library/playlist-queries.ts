@@ -17,16 +17,16 @@ import { columnsOf, type Session, sessionOf } from "../session.js";
 import { TrackQueries } from "./track-queries.js";
 
 const COLUMNS = columnsOf(PLAYLISTS);
-const FIND_ONE = `SELECT ${COLUMNS} FROM playlists WHERE id = ?`;
-const FIND = (marks: string): string => `SELECT ${COLUMNS} FROM playlists WHERE id IN (${marks})`;
+const FIND_ONE = `SELECT ${COLUMNS} FROM {playlists} WHERE id = ?`;
+const FIND = (marks: string): string => `SELECT ${COLUMNS} FROM {playlists} WHERE id IN (${marks})`;
 const TRACKS_OF = (marks: string): string =>
-  `SELECT ${columnsOf(PLAYLIST_TRACKS)} FROM playlist_tracks WHERE playlist_id IN (${marks})
+  `SELECT ${columnsOf(PLAYLIST_TRACKS)} FROM {playlist_tracks} WHERE playlist_id IN (${marks})
     ORDER BY playlist_id, position`;
 const COUNTS_OF = (marks: string): string =>
-  `SELECT playlist_id, COUNT(*) AS total FROM playlist_tracks WHERE playlist_id IN (${marks}) GROUP BY playlist_id`;
-const UPDATE = "UPDATE playlists SET title = ?, visibility = ? WHERE id = ?";
-const DELETE = "DELETE FROM playlists WHERE id = ?";
-const DELETE_TRACKS = "DELETE FROM playlist_tracks WHERE playlist_id = ?";
+  `SELECT playlist_id, COUNT(*) AS total FROM {playlist_tracks} WHERE playlist_id IN (${marks}) GROUP BY playlist_id`;
+const UPDATE = "UPDATE {playlists} SET title = ?, visibility = ? WHERE id = ?";
+const DELETE = "DELETE FROM {playlists} WHERE id = ?";
+const DELETE_TRACKS = "DELETE FROM {playlist_tracks} WHERE playlist_id = ?";
 
 /** Adds playlists to the library's store. */
 export class PlaylistQueries extends TrackQueries {
@@ -79,8 +79,8 @@ export class PlaylistQueries extends TrackQueries {
   listPlaylists(viewer: AccountId, limits: PlaylistLimits): Promise<Playlist[]> {
     const { useIndex } = this.database.dialect;
     const newest = `ORDER BY created_at DESC, id DESC LIMIT ?`;
-    const own = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
-    const shared = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_visibility")}
+    const own = `SELECT ${COLUMNS} FROM {playlists}${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
+    const shared = `SELECT ${COLUMNS} FROM {playlists}${useIndex("playlists_visibility")}
       WHERE visibility = 'public' ${newest}`;
     return this.database.reading(async (session) => {
       const rows = [

@@ -21,24 +21,25 @@ import {
   TRACKS,
 } from "./track-tables.js";
 
-const FIND = (marks: string): string => `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE id IN (${marks})`;
+const FIND = (marks: string): string => `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE id IN (${marks})`;
 const TAGS = (marks: string): string =>
-  `SELECT ${columnsOf(TRACK_TAGS)} FROM track_tags WHERE track_id IN (${marks}) ORDER BY track_id, category, position`;
+  `SELECT ${columnsOf(TRACK_TAGS)} FROM {track_tags} WHERE track_id IN (${marks})
+  ORDER BY track_id, category, position`;
 const ASSETS = (marks: string): string =>
-  `SELECT ${columnsOf(TRACK_ASSETS)} FROM track_assets WHERE track_id IN (${marks}) ORDER BY track_id, position`;
-const OF_JOB = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE job_id = ? ORDER BY position`;
-const NAMED_KEYS = (marks: string): string => `SELECT audio_key FROM track_assets WHERE audio_key IN (${marks})`;
-const SHARED = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE share_token = ?`;
+  `SELECT ${columnsOf(TRACK_ASSETS)} FROM {track_assets} WHERE track_id IN (${marks}) ORDER BY track_id, position`;
+const OF_JOB = `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE job_id = ? ORDER BY position`;
+const NAMED_KEYS = (marks: string): string => `SELECT audio_key FROM {track_assets} WHERE audio_key IN (${marks})`;
+const SHARED = `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE share_token = ?`;
 // The row is found, and so kept from changing, whether it has a token or not.
-const SHARE = "UPDATE tracks SET share_token = COALESCE(share_token, ?) WHERE id = ?";
-const SHARED_UNDER = "SELECT share_token FROM tracks WHERE id = ?";
+const SHARE = "UPDATE {tracks} SET share_token = COALESCE(share_token, ?) WHERE id = ?";
+const SHARED_UNDER = "SELECT share_token FROM {tracks} WHERE id = ?";
 // MySQL fills assignments in from the left: the token is still there where the generation is worked out.
 const UNSHARE =
-  "UPDATE tracks SET link_generation = COALESCE(link_generation, 0) + (share_token IS NOT NULL), share_token = NULL " +
-  "WHERE id = ?";
+  "UPDATE {tracks} SET link_generation = COALESCE(link_generation, 0) + (share_token IS NOT NULL), " +
+  "share_token = NULL WHERE id = ?";
 const LINK_GENERATION =
-  "SELECT MAX(COALESCE(t.link_generation, 0)) AS generation FROM track_assets a JOIN tracks t ON t.id = a.track_id " +
-  "WHERE a.audio_key = ?";
+  "SELECT MAX(COALESCE(t.link_generation, 0)) AS generation FROM {track_assets} a " +
+  "JOIN {tracks} t ON t.id = a.track_id WHERE a.audio_key = ?";
 
 /** The part of the library's store that writes and reads tracks. */
 export class TrackQueries {

@@ -22,13 +22,13 @@ const UPLOADS = table(
 type UploadRow = RowOf<typeof UPLOADS>;
 
 const USAGE =
-  "SELECT COUNT(*) AS tracks, SUM(size_bytes) AS bytes FROM uploads " +
+  "SELECT COUNT(*) AS tracks, SUM(size_bytes) AS bytes FROM {uploads} " +
   "WHERE account_id = ? AND (stored_at IS NOT NULL OR created_at >= ?)";
-const STORE = "UPDATE uploads SET size_bytes = ?, stored_at = ? WHERE track_id = ? AND stored_at IS NULL";
-const DELETE_UNSTORED = "DELETE FROM uploads WHERE track_id = ? AND stored_at IS NULL";
-const FIND = (marks: string): string => `SELECT ${columnsOf(UPLOADS)} FROM uploads WHERE track_id IN (${marks})`;
+const STORE = "UPDATE {uploads} SET size_bytes = ?, stored_at = ? WHERE track_id = ? AND stored_at IS NULL";
+const DELETE_UNSTORED = "DELETE FROM {uploads} WHERE track_id = ? AND stored_at IS NULL";
+const FIND = (marks: string): string => `SELECT ${columnsOf(UPLOADS)} FROM {uploads} WHERE track_id IN (${marks})`;
 const FIND_ABANDONED =
-  "SELECT track_id FROM uploads WHERE stored_at IS NULL AND created_at < ? ORDER BY created_at LIMIT ?";
+  "SELECT track_id FROM {uploads} WHERE stored_at IS NULL AND created_at < ? ORDER BY created_at LIMIT ?";
 
 export class KnexUploadStore implements UploadStore {
   constructor(private readonly database: KnexDatabase) {}

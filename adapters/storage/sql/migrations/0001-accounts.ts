@@ -2,8 +2,9 @@ import { createTable, type Migration } from "./migration.js";
 
 export const accounts: Migration = {
   name: "0001-accounts",
-  async up(knex, columns) {
-    await createTable(knex, "accounts", (table) => {
+  creates: ["accounts", "api_keys"],
+  async up(knex, columns, names) {
+    await createTable(knex, names.of("accounts"), (table) => {
       columns.id(table, "id").notNullable().primary();
       columns.words(table, "name", 100).notNullable();
       columns.words(table, "tier", 100).notNullable();
@@ -11,7 +12,7 @@ export const accounts: Migration = {
       columns.integer(table, "terms_accepted_at");
       columns.integer(table, "created_at").notNullable();
     });
-    await createTable(knex, "api_keys", (table) => {
+    await createTable(knex, names.of("api_keys"), (table) => {
       columns.id(table, "id").notNullable().primary();
       columns.id(table, "account_id").notNullable();
       columns.words(table, "name", 100);
@@ -20,8 +21,8 @@ export const accounts: Migration = {
       columns.json(table, "scopes").notNullable();
       columns.integer(table, "created_at").notNullable();
       columns.integer(table, "revoked_at");
-      table.unique(["token_hash"], { indexName: "api_keys_token_hash" });
-      table.index(["account_id", "created_at", "id"], "api_keys_account");
+      table.unique(["token_hash"], { indexName: names.of("api_keys_token_hash") });
+      table.index(["account_id", "created_at", "id"], names.of("api_keys_account"));
     });
   },
 };

@@ -2,8 +2,9 @@ import { checkOneOf, createTable, type Migration } from "./migration.js";
 
 export const jobs: Migration = {
   name: "0003-jobs",
-  async up(knex, columns) {
-    await createTable(knex, "jobs", (table) => {
+  creates: ["jobs", "job_attempts"],
+  async up(knex, columns, names) {
+    await createTable(knex, names.of("jobs"), (table) => {
       columns.id(table, "id").notNullable().primary();
       columns.id(table, "account_id").notNullable();
       columns.id(table, "kind", 30).notNullable();
@@ -28,19 +29,19 @@ export const jobs: Migration = {
       columns.json(table, "error");
       // Last, since it is long and never changes: what does change stays in the row's first page.
       columns.json(table, "request").notNullable();
-      columns.indexWhereSet(knex, table, ["provider_id", "phase", "due_at"], "due_at", { name: "jobs_due" });
-      columns.indexWhereSet(knex, table, ["lease_owner"], "lease_owner", { name: "jobs_lease" });
-      table.index(["account_id", "status", "created_at", "id"], "jobs_account");
-      table.index(["status", "created_at", "id"], "jobs_status");
-      checkOneOf(table, "jobs_status_known", "status", ["queued", "processing", "completed", "failed"]);
-      checkOneOf(table, "jobs_phase_known", "phase", ["waiting", "submitting", "rendering", "ended"]);
+      columns.indexWhereSet(knex, table, ["provider_id", "phase", "due_at"], "due_at", { name: names.of("jobs_due") });
+      columns.indexWhereSet(knex, table, ["lease_owner"], "lease_owner", { name: names.of("jobs_lease") });
+      table.index(["account_id", "status", "created_at", "id"], names.of("jobs_account"));
+      table.index(["status", "created_at", "id"], names.of("jobs_status"));
+      checkOneOf(table, names.of("jobs_status_known"), "status", ["queued", "processing", "completed", "failed"]);
+      checkOneOf(table, names.of("jobs_phase_known"), "phase", ["waiting", "submitting", "rendering", "ended"]);
       table.check(
         "reserved_monthly >= 0 and reserved_pack >= 0 and credits_charged >= 0",
         undefined,
-        "jobs_credits_not_negative",
+        names.of("jobs_credits_not_negative"),
       );
     });
-    await createTable(knex, "job_attempts", (table) => {
+    await createTable(knex, names.of("job_attempts"), (table) => {
       columns.id(table, "job_id").notNullable();
       columns.integer(table, "number").notNullable();
       columns.id(table, "id").notNullable();
@@ -51,7 +52,7 @@ export const jobs: Migration = {
       columns.text(table, "message");
       columns.json(table, "cost");
       table.primary(["job_id", "number"]);
-      table.unique(["id"], { indexName: "job_attempts_id" });
+      table.unique(["id"], { indexName: names.of("job_attempts_id") });
     });
   },
 };

@@ -2,8 +2,9 @@ import { createTable, type Migration } from "./migration.js";
 
 export const idempotency: Migration = {
   name: "0004-idempotency",
-  async up(knex, columns) {
-    await createTable(knex, "idempotency_records", (table) => {
+  creates: ["idempotency_records"],
+  async up(knex, columns, names) {
+    await createTable(knex, names.of("idempotency_records"), (table) => {
       columns.id(table, "account_id").notNullable();
       columns.id(table, "key_hash", 64).notNullable();
       columns.id(table, "shape_hash", 64).notNullable();
@@ -14,7 +15,7 @@ export const idempotency: Migration = {
       columns.integer(table, "created_at").notNullable();
       columns.integer(table, "expires_at").notNullable();
       table.primary(["account_id", "key_hash"]);
-      table.index(["expires_at"], "idempotency_records_expiry");
+      table.index(["expires_at"], names.of("idempotency_records_expiry"));
     });
   },
 };

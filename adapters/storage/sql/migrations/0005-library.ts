@@ -2,8 +2,9 @@ import { checkOneOf, createTable, type Migration } from "./migration.js";
 
 export const library: Migration = {
   name: "0005-library",
-  async up(knex, columns) {
-    await createTable(knex, "tracks", (table) => {
+  creates: ["tracks", "track_tags", "track_assets"],
+  async up(knex, columns, names) {
+    await createTable(knex, names.of("tracks"), (table) => {
       columns.id(table, "id").notNullable().primary();
       columns.id(table, "account_id");
       columns.id(table, "job_id");
@@ -16,20 +17,20 @@ export const library: Migration = {
       columns.integer(table, "created_at").notNullable();
       // Also what makes a second settlement of one job impossible.
       columns.indexWhereSet(knex, table, ["job_id", "position"], "job_id", {
-        name: "tracks_job_position",
+        name: names.of("tracks_job_position"),
         unique: true,
       });
-      checkOneOf(table, "tracks_visibility_known", "visibility", ["public", "private"]);
+      checkOneOf(table, names.of("tracks_visibility_known"), "visibility", ["public", "private"]);
     });
-    await createTable(knex, "track_tags", (table) => {
+    await createTable(knex, names.of("track_tags"), (table) => {
       columns.id(table, "track_id").notNullable();
       columns.id(table, "category", 20).notNullable();
       columns.integer(table, "position").notNullable();
       columns.text(table, "tag").notNullable();
       table.primary(["track_id", "category", "position"]);
-      checkOneOf(table, "track_tags_category_known", "category", ["mood", "activity", "genre", "other"]);
+      checkOneOf(table, names.of("track_tags_category_known"), "category", ["mood", "activity", "genre", "other"]);
     });
-    await createTable(knex, "track_assets", (table) => {
+    await createTable(knex, names.of("track_assets"), (table) => {
       columns.id(table, "track_id").notNullable();
       columns.integer(table, "position").notNullable();
       columns.id(table, "role", 20).notNullable();

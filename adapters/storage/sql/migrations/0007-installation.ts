@@ -2,8 +2,9 @@ import { createTable, type Migration } from "./migration.js";
 
 export const installation: Migration = {
   name: "0007-installation",
-  async up(knex, columns) {
-    await createTable(knex, "installation", (table) => {
+  creates: ["installation"],
+  async up(knex, columns, names) {
+    await createTable(knex, names.of("installation"), (table) => {
       columns.id(table, "name").notNullable().primary();
       columns.text(table, "value").notNullable();
     });

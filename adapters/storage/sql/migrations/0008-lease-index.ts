@@ -6,8 +6,8 @@ import type { Migration } from "./migration.js";
  */
 export const leaseIndex: Migration = {
   name: "0008-lease-index",
-  async up(knex, columns) {
-    if (!(await columns.hasIndex(knex, "jobs", "jobs_lease"))) return;
-    await knex.schema.alterTable("jobs", (table) => table.dropIndex([], "jobs_lease"));
+  async up(knex, columns, names) {
+    if (!(await columns.hasIndex(knex, names.of("jobs"), names.of("jobs_lease")))) return;
+    await knex.schema.alterTable(names.of("jobs"), (table) => table.dropIndex([], names.of("jobs_lease")));
   },
 };

@@ -2,8 +2,9 @@ import { checkOneOf, createTable, type Migration } from "./migration.js";
 
 export const webhooks: Migration = {
   name: "0010-webhooks",
-  async up(knex, columns) {
-    await createTable(knex, "webhook_endpoints", (table) => {
+  creates: ["webhook_endpoints", "webhook_events", "webhook_deliveries", "webhook_tries"],
+  async up(knex, columns, names) {
+    await createTable(knex, names.of("webhook_endpoints"), (table) => {
       columns.id(table, "id").notNullable().primary();
       columns.id(table, "account_id").notNullable();
       columns.text(table, "url").notNullable();
@@ -17,20 +18,20 @@ export const webhooks: Migration = {
       columns.id(table, "disabled_by", 20);
       columns.json(table, "health").notNullable();
       // The status stands in it because every ended job asks which endpoints are active.
-      table.index(["account_id", "id", "status"], "webhook_endpoints_account");
-      checkOneOf(table, "webhook_endpoints_status_known", "status", ["active", "disabled"]);
-      checkOneOf(table, "webhook_endpoints_disabled_by_known", "disabled_by", ["user", "gone", "failing"]);
+      table.index(["account_id", "id", "status"], names.of("webhook_endpoints_account"));
+      checkOneOf(table, names.of("webhook_endpoints_status_known"), "status", ["active", "disabled"]);
+      checkOneOf(table, names.of("webhook_endpoints_disabled_by_known"), "disabled_by", ["user", "gone", "failing"]);
     });
-    await createTable(knex, "webhook_events", (table) => {
+    await createTable(knex, names.of("webhook_events"), (table) => {
       columns.id(table, "id").notNullable().primary();
       columns.id(table, "account_id").notNullable();
       columns.id(table, "job_id");
       columns.id(table, "type", 100).notNullable();
       columns.integer(table, "created_at").notNullable();
       columns.text(table, "body").notNullable();
-      table.index(["created_at"], "webhook_events_age");
+      table.index(["created_at"], names.of("webhook_events_age"));
     });
-    await createTable(knex, "webhook_deliveries", (table) => {
+    await createTable(knex, names.of("webhook_deliveries"), (table) => {
       columns.id(table, "id").notNullable().primary();
       columns.id(table, "event_id").notNullable();
       columns.id(table, "endpoint_id").notNullable();
@@ -41,18 +42,23 @@ export const webhooks: Migration = {
       columns.integer(table, "due_at");
       columns.integer(table, "created_at").notNullable();
       columns.integer(table, "ended_at");
-      table.unique(["event_id", "endpoint_id"], { indexName: "webhook_deliveries_event" });
+      table.unique(["event_id", "endpoint_id"], { indexName: names.of("webhook_deliveries_event") });
       // What is due of one endpoint, and of all of them.
       columns.indexWhereSet(knex, table, ["state", "endpoint_id", "due_at"], "due_at", {
-        name: "webhook_deliveries_due",
+        name: names.of("webhook_deliveries_due"),
       });
       columns.indexWhereSet(knex, table, ["state", "due_at", "endpoint_id"], "due_at", {
-        name: "webhook_deliveries_next",
+        name: names.of("webhook_deliveries_next"),
       });
-      table.index(["endpoint_id", "state", "created_at", "id"], "webhook_deliveries_endpoint");
-      checkOneOf(table, "webhook_deliveries_state_known", "state", ["pending", "delivered", "exhausted", "dropped"]);
+      table.index(["endpoint_id", "state", "created_at", "id"], names.of("webhook_deliveries_endpoint"));
+      checkOneOf(table, names.of("webhook_deliveries_state_known"), "state", [
+        "pending",
+        "delivered",
+        "exhausted",
+        "dropped",
+      ]);
     });
-    await createTable(knex, "webhook_tries", (table) => {
+    await createTable(knex, names.of("webhook_tries"), (table) => {
       columns.id(table, "delivery_id").notNullable();
       columns.integer(table, "number").notNullable();
       columns.integer(table, "started_at").notNullable();

@@ -20,8 +20,9 @@ const USAGE_COLUMNS = ["account_id", "requested_at", "request_id", "client", "re
 
 export const requestLog: Migration = {
   name: "0012-request-log",
-  async up(knex, columns) {
-    await createTable(knex, "request_log", (table) => {
+  creates: ["request_log"],
+  async up(knex, columns, names) {
+    await createTable(knex, names.of("request_log"), (table) => {
       columns.id(table, "id").notNullable().primary();
       columns.id(table, "account_id").notNullable();
       columns.integer(table, "created_at").notNullable();
@@ -35,22 +36,23 @@ export const requestLog: Migration = {
       columns.id(table, "job_id");
       columns.words(table, "client", 100);
     });
-    for (const [name, indexed] of Object.entries(LOG_INDEXES)) {
-      await addIndex(knex, columns, "request_log", name, (table) => void table.index([...indexed], name));
+    for (const [index, indexed] of Object.entries(LOG_INDEXES)) {
+      const name = names.of(index);
+      await addIndex(knex, columns, names.of("request_log"), name, (table) => void table.index([...indexed], name));
     }
-    await addColumn(knex, "jobs", "client", (table, name) => columns.words(table, name, 100));
-    await addColumn(knex, "jobs", "requested_at", (table, name) => columns.integer(table, name));
-    await fillJobs(knex);
-    await addIndex(knex, columns, "jobs", "jobs_usage", (table) =>
-      columns.indexWhereSet(knex, table, USAGE_COLUMNS, "requested_at", { name: "jobs_usage" }),
+    await addColumn(knex, names.of("jobs"), "client", (table, name) => columns.words(table, name, 100));
+    await addColumn(knex, names.of("jobs"), "requested_at", (table, name) => columns.integer(table, name));
+    await fillJobs(knex, names.of("jobs"));
+    await addIndex(knex, columns, names.of("jobs"), names.of("jobs_usage"), (table) =>
+      columns.indexWhereSet(knex, table, USAGE_COLUMNS, "requested_at", { name: names.of("jobs_usage") }),
     );
   },
 };
 
 /** Jobs from before: the arrival of their request was not recorded, so it is taken from when they were created. */
-async function fillJobs(knex: Knex): Promise<void> {
+async function fillJobs(knex: Knex, jobs: string): Promise<void> {
   for (let last = ""; ;) {
-    const rows = await knex<{ id: string; created_at: number; request: string }>("jobs")
+    const rows = await knex<{ id: string; created_at: number; request: string }>(jobs)
       .whereNotNull("request_id")
       .andWhere("id", ">", last)
       .orderBy("id")
@@ -58,7 +60,7 @@ async function fillJobs(knex: Knex): Promise<void> {
       .select("id", "created_at", "request");
     for (const { id, created_at, request } of rows) {
       const { client } = fromJson<{ readonly client: string | null }>(request);
-      await knex("jobs").where({ id }).update({ client, requested_at: created_at });
+      await knex(jobs).where({ id }).update({ client, requested_at: created_at });
     }
     const next = rows.at(-1)?.id;
     if (next === undefined) return;

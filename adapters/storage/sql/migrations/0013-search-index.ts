@@ -3,6 +3,7 @@ import type { SearchableTrack } from "../../../../core/library/search-texts.js";
 import type { Track } from "../../../../core/library/track.js";
 import { groupBy } from "../lists.js";
 import { searchRowsOfTracks } from "../library/search/rows.js";
+import type { TableNames } from "../table-names.js";
 
 const BACKFILL_TRACKS = 500;
 const INSERT_ROWS = 100;
@@ -27,28 +28,28 @@ interface OldTag {
  * Tracks from before there was a search are found by it. One that is in the index stays as it is: an interrupted step
  * runs again.
  */
-export async function fillSearchIndex(knex: Knex): Promise<void> {
+export async function fillSearchIndex(knex: Knex, names: TableNames): Promise<void> {
   for (let last = ""; ;) {
-    const rows = await knex<OldTrack>("tracks")
+    const rows = await knex<OldTrack>(names.of("tracks"))
       .where("id", ">", last)
       .orderBy("id")
       .limit(BACKFILL_TRACKS)
       .select("id", "account_id", "title", "artist_label", "prompt", "visibility", "created_at");
     const next = rows.at(-1)?.id;
     if (next === undefined) return;
-    await insertMissing(knex, "search_items", searchRowsOfTracks(await playable(knex, rows)));
+    await insertMissing(knex, names.of("search_items"), searchRowsOfTracks(await playable(knex, names, rows)));
     last = next;
   }
 }
 
-async function playable(knex: Knex, rows: readonly OldTrack[]): Promise<SearchableTrack[]> {
+async function playable(knex: Knex, names: TableNames, rows: readonly OldTrack[]): Promise<SearchableTrack[]> {
   const ids = rows.map(({ id }) => id);
-  const mixes = await knex<{ track_id: Track["id"]; role: string }>("track_assets")
+  const mixes = await knex<{ track_id: Track["id"]; role: string }>(names.of("track_assets"))
     .whereIn("track_id", ids)
     .andWhere("role", "mix")
     .select("track_id");
   const tags = groupBy(
-    await knex<OldTag>("track_tags").whereIn("track_id", ids).select("track_id", "category", "tag"),
+    await knex<OldTag>(names.of("track_tags")).whereIn("track_id", ids).select("track_id", "category", "tag"),
     (tag) => tag.track_id,
   );
   const withMix = new Set(mixes.map((mix) => mix.track_id));

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import type { TableNames } from "../table-names.js";
 import { addColumn, addIndex, type Migration } from "./migration.js";
 
 /** What the core put into a handle for a result that the provider returned at once. */
@@ -12,11 +13,11 @@ const CANCELLED = '"reason":"cancelled"';
 /** Attempts become purchases: each with a state, a handle, a result and a deadline of its own. */
 export const attempts: Migration = {
   name: "0017-attempts",
-  async up(knex, columns) {
-    await addColumn(knex, "jobs", "ended_by", (table, name) => columns.id(table, name));
-    await addColumn(knex, "job_attempts", "model_id", (table, name) => columns.id(table, name, 100));
-    await addColumn(knex, "job_attempts", "state", (table, name) => columns.id(table, name, 20));
-    await addColumn(knex, "job_attempts", "loss", (table, name) => columns.id(table, name, 30));
+  async up(knex, columns, names) {
+    await addColumn(knex, names.of("jobs"), "ended_by", (table, name) => columns.id(table, name));
+    await addColumn(knex, names.of("job_attempts"), "model_id", (table, name) => columns.id(table, name, 100));
+    await addColumn(knex, names.of("job_attempts"), "state", (table, name) => columns.id(table, name, 20));
+    await addColumn(knex, names.of("job_attempts"), "loss", (table, name) => columns.id(table, name, 30));
     for (const moment of [
       "call_ends_at",
       "accepted_at",
@@ -26,45 +27,46 @@ export const attempts: Migration = {
       "end_reported_at",
       "cancel_due_at",
     ]) {
-      await addColumn(knex, "job_attempts", moment, (table, name) => columns.integer(table, name));
+      await addColumn(knex, names.of("job_attempts"), moment, (table, name) => columns.integer(table, name));
     }
     for (const text of ["handle", "result", "files"])
-      await addColumn(knex, "job_attempts", text, (table, name) => columns.json(table, name));
+      await addColumn(knex, names.of("job_attempts"), text, (table, name) => columns.json(table, name));
     // Once the columns of before are gone, everything is filled in.
-    if (await knex.schema.hasColumn("jobs", "handle")) await fillIn(knex);
-    await addIndex(knex, columns, "job_attempts", "job_attempts_deadline", (table) => {
-      columns.indexWhereSet(knex, table, ["deadline_at"], "deadline_at", { name: "job_attempts_deadline" });
+    if (await knex.schema.hasColumn(names.of("jobs"), "handle")) await fillIn(knex, names);
+    await addIndex(knex, columns, names.of("job_attempts"), names.of("job_attempts_deadline"), (table) => {
+      columns.indexWhereSet(knex, table, ["deadline_at"], "deadline_at", { name: names.of("job_attempts_deadline") });
     });
-    await addIndex(knex, columns, "job_attempts", "job_attempts_cancel", (table) => {
+    await addIndex(knex, columns, names.of("job_attempts"), names.of("job_attempts_cancel"), (table) => {
       columns.indexWhereSet(knex, table, ["provider_id", "cancel_due_at"], "cancel_due_at", {
-        name: "job_attempts_cancel",
+        name: names.of("job_attempts_cancel"),
       });
     });
-    await addIndex(knex, columns, "job_attempts", "job_attempts_renders", (table) => {
+    await addIndex(knex, columns, names.of("job_attempts"), names.of("job_attempts_renders"), (table) => {
       columns.indexWhereSet(knex, table, ["provider_id", "model_id", "finished_at"], "finished_at", {
-        name: "job_attempts_renders",
+        name: names.of("job_attempts_renders"),
       });
     });
-    if (await columns.hasIndex(knex, "jobs", "jobs_cancel_due")) {
-      await knex.schema.alterTable("jobs", (table) => void table.dropIndex([], "jobs_cancel_due"));
+    if (await columns.hasIndex(knex, names.of("jobs"), names.of("jobs_cancel_due"))) {
+      await knex.schema.alterTable(names.of("jobs"), (table) => void table.dropIndex([], names.of("jobs_cancel_due")));
     }
     // The handle goes first: without it, nothing is filled in again.
     for (const column of ["handle", "cancel_due_at"]) {
       // Plain SQL: on SQLite, knex would build the table again.
-      if (await knex.schema.hasColumn("jobs", column)) await knex.raw(`ALTER TABLE jobs DROP COLUMN ${column}`);
+      if (await knex.schema.hasColumn(names.of("jobs"), column))
+        await knex.raw(names.in(`ALTER TABLE {jobs} DROP COLUMN ${column}`));
     }
   },
 };
 
-async function fillIn(knex: Knex): Promise<void> {
+async function fillIn(knex: Knex, names: TableNames): Promise<void> {
   // Which model a provider before a fallback was asked for is not known any more.
   await knex.raw(
-    `UPDATE job_attempts SET model_id = (SELECT served_model_id FROM jobs
-       WHERE jobs.id = job_attempts.job_id AND jobs.provider_id = job_attempts.provider_id) WHERE model_id IS NULL`,
+    names.in(`UPDATE {job_attempts} SET model_id = (SELECT served_model_id FROM {jobs} AS j
+       WHERE j.id = {job_attempts}.job_id AND j.provider_id = {job_attempts}.provider_id) WHERE model_id IS NULL`),
   );
-  await fillInCancels(knex);
-  await fillInLive(knex);
-  await fillInEnded(knex);
+  await fillInCancels(knex, names);
+  await fillInLive(knex, names);
+  await fillInEnded(knex, names);
 }
 
 interface LiveRow {
@@ -81,14 +83,16 @@ interface AttemptRow {
   readonly ended_at: number | null;
 }
 
-async function fillInLive(knex: Knex): Promise<void> {
-  const live = knex<LiveRow>("jobs").whereIn("phase", ["submitting", "rendering"]);
+async function fillInLive(knex: Knex, names: TableNames): Promise<void> {
+  const live = knex<LiveRow>(names.of("jobs")).whereIn("phase", ["submitting", "rendering"]);
   for (const job of await live.select("id", "phase", "attempt", "handle")) {
-    const tried = knex("job_attempts").where({ job_id: job.id }).select("number", "outcome", "started_at", "ended_at");
+    const tried = knex(names.of("job_attempts"))
+      .where({ job_id: job.id })
+      .select("number", "outcome", "started_at", "ended_at");
     for (const attempt of (await tried) as AttemptRow[]) {
       const changes = liveChanges(job, attempt);
       if (changes === null) continue;
-      await knex("job_attempts").where({ job_id: job.id, number: attempt.number }).update(changes);
+      await knex(names.of("job_attempts")).where({ job_id: job.id, number: attempt.number }).update(changes);
     }
   }
 }
@@ -138,8 +142,8 @@ function before(attempt: AttemptRow): object | null {
 }
 
 /** Work whose job had ended, and which its provider was to be asked to cancel. */
-async function fillInCancels(knex: Knex): Promise<void> {
-  const due = knex<CancelRow>("jobs").whereNotNull("cancel_due_at");
+async function fillInCancels(knex: Knex, names: TableNames): Promise<void> {
+  const due = knex<CancelRow>(names.of("jobs")).whereNotNull("cancel_due_at");
   for (const job of await due.select("id", "attempt", "handle", "cancel_due_at", "completed_at", "error")) {
     const known = handleIn(job);
     // What was delivered behind a link is not there to be cancelled.
@@ -147,7 +151,7 @@ async function fillInCancels(knex: Knex): Promise<void> {
     const cancel = isThere ? { handle: JSON.stringify(known), cancel_due_at: job.cancel_due_at } : {};
     const loss = job.error?.includes(CANCELLED) === true ? "cancelled" : "deadline";
     const changes = { state: "abandoned", loss, ended_at: job.completed_at, ...cancel };
-    await knex("job_attempts").where({ job_id: job.id, number: job.attempt }).update(changes);
+    await knex(names.of("job_attempts")).where({ job_id: job.id, number: job.attempt }).update(changes);
   }
 }
 
@@ -161,12 +165,12 @@ interface CancelRow {
 }
 
 /** Of ended jobs, and attempts that were over: what the last word about each says. */
-async function fillInEnded(knex: Knex): Promise<void> {
+async function fillInEnded(knex: Knex, names: TableNames): Promise<void> {
   const ofJobs = (condition: string): string =>
-    `EXISTS (SELECT 1 FROM jobs WHERE jobs.id = job_attempts.job_id AND ${condition})`;
-  const completed = ofJobs("jobs.status = 'completed'");
+    `EXISTS (SELECT 1 FROM {jobs} AS j WHERE j.id = {job_attempts}.job_id AND ${condition})`;
+  const completed = ofJobs("j.status = 'completed'");
   await knex.raw(
-    `UPDATE job_attempts SET state = CASE
+    names.in(`UPDATE {job_attempts} SET state = CASE
        WHEN outcome = 'completed' AND ${completed} THEN 'settled'
        WHEN outcome IN ('unavailable', 'rate_limited', 'misconfigured', 'out_of_credit') THEN 'refused'
        WHEN outcome IN ('content_rejected', 'invalid_input') THEN 'refused'
@@ -178,11 +182,11 @@ async function fillInEnded(knex: Knex): Promise<void> {
        WHEN outcome = 'accepted' AND ${completed} THEN 'late'
        WHEN (outcome IS NULL OR outcome IN ('outcome_unknown', 'completed')) AND ${completed} THEN NULL
        WHEN outcome = 'completed' THEN 'files_lost'
-       WHEN outcome = 'accepted' AND ${ofJobs("jobs.error LIKE :cancelled")} THEN 'cancelled'
+       WHEN outcome = 'accepted' AND ${ofJobs("j.error LIKE :cancelled")} THEN 'cancelled'
        WHEN outcome = 'accepted' THEN 'deadline'
        WHEN outcome IN ('failed', 'timeout', 'cancelled', 'gone') AND billable <> 'no' THEN 'provider_failed'
        WHEN outcome IS NULL OR outcome = 'outcome_unknown' THEN 'unknown' ELSE NULL END
-     WHERE state IS NULL`,
+     WHERE state IS NULL`),
     { cancelled: `%${CANCELLED}%` },
   );
 }

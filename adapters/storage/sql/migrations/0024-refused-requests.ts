@@ -6,12 +6,12 @@ import { addColumn, addIndex, type Migration } from "./migration.js";
  */
 export const refusedRequests: Migration = {
   name: "0024-refused-requests",
-  async up(knex, columns) {
-    await addColumn(knex, "request_log", "request_count", (table, column) => columns.integer(table, column));
-    await addColumn(knex, "request_log", "merged_at", (table, column) => columns.integer(table, column));
+  async up(knex, columns, names) {
+    await addColumn(knex, names.of("request_log"), "request_count", (table, column) => columns.integer(table, column));
+    await addColumn(knex, names.of("request_log"), "merged_at", (table, column) => columns.integer(table, column));
     const indexed = ["account_id", "merged_at", "request_count", "client", "route"];
-    await addIndex(knex, columns, "request_log", "request_log_merged", (table) =>
-      columns.indexWhereSet(knex, table, indexed, "merged_at", { name: "request_log_merged" }),
+    await addIndex(knex, columns, names.of("request_log"), names.of("request_log_merged"), (table) =>
+      columns.indexWhereSet(knex, table, indexed, "merged_at", { name: names.of("request_log_merged") }),
     );
   },
 };

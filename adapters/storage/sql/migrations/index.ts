@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Dialect } from "../dialect.js";
+import type { TableNames } from "../table-names.js";
 import { accounts } from "./0001-accounts.js";
 import { ledger } from "./0002-ledger.js";
 import { jobs } from "./0003-jobs.js";
@@ -61,13 +62,13 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
-export function migrationSource(dialect: Dialect): Knex.MigrationSource<Migration> {
+export function migrationSource(dialect: Dialect, names: TableNames): Knex.MigrationSource<Migration> {
   return {
     getMigrations: () => Promise.resolve([...MIGRATIONS]),
     getMigrationName: (migration) => migration.name,
     getMigration: (migration) =>
       Promise.resolve({
-        up: (knex: Knex) => migration.up(knex, dialect.columns),
+        up: (knex: Knex) => migration.up(knex, dialect.columns, names),
         down: () => Promise.reject(new Error("Migrations only go forward; restore a backup to go back.")),
       }),
   };

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { ColumnTypes } from "../dialect.js";
+import type { TableNames } from "../table-names.js";
 
 /**
  * One step of the schema. Where the engine commits each change of the schema by itself, an interrupted step runs
@@ -8,7 +9,10 @@ import type { ColumnTypes } from "../dialect.js";
 export interface Migration {
   /** Recorded in the database; never changes once released. */
   readonly name: string;
-  up(knex: Knex, columns: ColumnTypes): Promise<void>;
+  /** The tables that it creates, without the storage's prefix. */
+  readonly creates?: readonly string[];
+  /** @param names of tables, indexes and checks: on some engines each is unique in the database */
+  up(knex: Knex, columns: ColumnTypes, names: TableNames): Promise<void>;
 }
 
 /** Makes a table unless it is there. */
@@ -18,7 +22,17 @@ export async function createTable(
   define: (table: Knex.CreateTableBuilder) => void,
 ): Promise<void> {
   if (await knex.schema.hasTable(name)) return;
-  await knex.schema.createTable(name, define);
+  await knex.schema.createTable(name, asOurs(define));
+}
+
+/** In the comment of every table that Fermata creates, on engines that have comments. */
+export const TABLE_COMMENT = "Fermata";
+
+function asOurs(define: (table: Knex.CreateTableBuilder) => void): (table: Knex.CreateTableBuilder) => void {
+  return (table) => {
+    define(table);
+    table.comment(TABLE_COMMENT);
+  };
 }
 
 /**
@@ -32,7 +46,7 @@ export async function createClustered(
   define: (table: Knex.CreateTableBuilder) => void,
 ): Promise<void> {
   if (await knex.schema.hasTable(name)) return;
-  await knex.raw(knex.schema.createTable(name, define).toString() + clustered);
+  await knex.raw(knex.schema.createTable(name, asOurs(define)).toString() + clustered);
 }
 
 /** Adds a column, which is null in the rows that are there, unless the table has it. */

@@ -1,5 +1,6 @@
 import type { Dialect } from "../dialect.js";
 import { MYSQL_TIME } from "../storage-time.js";
+import { TABLE_COMMENT } from "../migrations/migration.js";
 import { isLostRace, isUnavailable } from "./errors.js";
 
 const ASCII = "character set ascii collate ascii_bin";
@@ -18,10 +19,13 @@ export const mysqlDialect: Dialect = {
   concurrentWriters: 4,
   forUpdate: " FOR UPDATE",
   forClaim: " FOR UPDATE SKIP LOCKED",
-  useIndex: (name) => ` FORCE INDEX (${name})`,
+  useIndex: (name) => ` FORCE INDEX ({${name}})`,
   probe: "SELECT 1",
   timeQuery: MYSQL_TIME,
   findTable: "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
+  findForeignTable:
+    "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ? " +
+    `AND table_comment <> '${TABLE_COMMENT}'`,
   columns: {
     id: (table, name, length = 40) => table.specificType(name, `varchar(${length}) ${ASCII}`),
     words: (table, name, length) => table.specificType(name, `varchar(${length}) ${EXACT}`),

@@ -6,6 +6,8 @@ import { cannotConnect, isUnavailable, spoilsConnection } from "./errors.js";
 import { MysqlProbe } from "./probe.js";
 import { connectionOf, MYSQL_LIMITS, sessionSetup } from "./options.js";
 import { MysqlSession } from "./session.js";
+import type { ConnectOptions } from "../dialect.js";
+import type { TableNames } from "../table-names.js";
 import { afterWaiting } from "./waits.js";
 
 /** Most connections of a process. */
@@ -27,6 +29,7 @@ export class MysqlPool {
   readonly handle: Knex;
   private readonly pool: Pool<PooledConnection>;
   private readonly probe: MysqlProbe;
+  private readonly names: TableNames;
   private readonly usedAt = new WeakMap<Connection, number>();
   private readonly broken = new WeakSet<Connection>();
   private readonly sockets = new Set<Socket>();
@@ -37,7 +40,8 @@ export class MysqlPool {
   private foundDeadAt = -Infinity;
 
   /** @param target what follows `mysql:` in the URL */
-  constructor(target: string, { log, lockWaitMs }: { readonly log: Knex.Logger; readonly lockWaitMs: number }) {
+  constructor(target: string, { log, lockWaitMs, names }: ConnectOptions) {
+    this.names = names;
     const options = connectionOf(target);
     const setup = sessionSetup(Math.max(1, Math.round(lockWaitMs / 1000)));
     this.probe = new MysqlProbe(options, MYSQL_LIMITS.probeMs);
@@ -67,7 +71,7 @@ export class MysqlPool {
     const connection = await this.acquire();
     const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere() };
     try {
-      return await work(new MysqlSession(connection, limitMs, late), connection);
+      return await work(new MysqlSession(connection, { limitMs, late, names: this.names }), connection);
     } catch (error) {
       if (spoilsConnection(error)) {
         this.discard(connection);
@@ -143,7 +147,7 @@ export class MysqlPool {
     // To ping each of a full pool, or to fail on each, would take longer than a caller waits.
     if (usedAt <= this.foundDeadAt) return false;
     if (performance.now() - usedAt < ALIVE_MS) return true;
-    const isAlive = await new MysqlSession(connection, MYSQL_LIMITS.pingMs).ping();
+    const isAlive = await new MysqlSession(connection, { limitMs: MYSQL_LIMITS.pingMs }).ping();
     if (!isAlive) this.foundDeadAt = performance.now();
     return isAlive;
   }
@@ -185,7 +189,7 @@ async function openConnection(options: ConnectionOptions, setup: string, limitMs
     connection.connect((error) => (error === null ? resolve() : reject(error)));
   });
   try {
-    await new MysqlSession(connection, limitMs).run(setup);
+    await new MysqlSession(connection, { limitMs }).run(setup);
     return connection;
   } catch (error) {
     connection.stream.destroy();

@@ -4,10 +4,19 @@ import { NoResponseError } from "./errors.js";
 import { packetsOf } from "./packets.js";
 import { afterWaiting, type LateResponses } from "./waits.js";
 import { columnsOf, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
+import type { TableNames } from "../table-names.js";
 
 /** Statements in one packet, and rows in one statement, at most: far below `max_allowed_packet`. */
 const PACKET_STATEMENTS = 100;
 const INSERT_ROWS = 50;
+
+export interface MysqlSessionOptions {
+  /** How long the server may take to respond to one packet; then the connection is closed. */
+  readonly limitMs: number;
+  readonly late?: LateResponses;
+  /** Absent where no statement names a table of ours. */
+  readonly names?: TableNames;
+}
 
 type Result = RowDataPacket[] | ResultSetHeader;
 
@@ -18,11 +27,9 @@ type Result = RowDataPacket[] | ResultSetHeader;
 export class MysqlSession implements TransactionSession {
   isOpen = true;
 
-  /** @param limitMs how long the server may take to respond to one packet; then the connection is closed */
   constructor(
     private readonly connection: Connection & { readonly stream: Socket },
-    private readonly limitMs: number,
-    private readonly late?: LateResponses,
+    private readonly options: MysqlSessionOptions,
   ) {}
 
   /** Whether the server still responds. */
@@ -36,11 +43,11 @@ export class MysqlSession implements TransactionSession {
   }
 
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return (await this.query(sql, values)) as Row[];
+    return (await this.query(this.named(sql), values)) as Row[];
   }
 
   async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
-    return affected((await this.query(sql, values)) as ResultSetHeader);
+    return affected((await this.query(this.named(sql), values)) as ResultSetHeader);
   }
 
   async allEach<Row>(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Row[]> {
@@ -63,8 +70,9 @@ export class MysqlSession implements TransactionSession {
 
   private async each(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Result[]> {
     const results: Result[] = [];
+    const text = this.named(sql);
     for (const part of packetsOf(lists, PACKET_STATEMENTS)) {
-      const found = await this.query(part.map(() => sql).join("; "), part.flat());
+      const found = await this.query(part.map(() => text).join("; "), part.flat());
       if (part.length === 1) results.push(found);
       else results.push(...(found as unknown as Result[]));
     }
@@ -74,10 +82,14 @@ export class MysqlSession implements TransactionSession {
   private async write<Row extends object>(table: Table<Row>, rows: readonly Row[], clause: string): Promise<void> {
     const marks = `(${table.columns.map(() => "?").join(", ")})`;
     const lists = rows.map((row) => table.columns.map((column) => row[column] as SqlValue));
+    const begin = this.named(`INSERT INTO {${table.name}} (${columnsOf(table)})`);
     for (const part of packetsOf(lists, INSERT_ROWS)) {
-      const places = part.map(() => marks).join(", ");
-      await this.query(`INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${places}${clause}`, part.flat());
+      await this.query(`${begin} VALUES ${part.map(() => marks).join(", ")}${clause}`, part.flat());
     }
+  }
+
+  private named(sql: string): string {
+    return this.options.names?.in(sql) ?? sql;
   }
 
   private async query(sql: string, values: readonly SqlValue[]): Promise<Result> {
@@ -91,7 +103,8 @@ export class MysqlSession implements TransactionSession {
         reject(new NoResponseError("The database takes statements and does not respond to them."));
         this.connection.stream.destroy();
       };
-      const stopWaiting = afterWaiting(this.limitMs, giveUp, this.late);
+      const { limitMs, late } = this.options;
+      const stopWaiting = afterWaiting(limitMs, giveUp, late);
       send((error, result) => {
         stopWaiting();
         if (error === null) resolve(result);

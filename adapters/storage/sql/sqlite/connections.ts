@@ -5,6 +5,7 @@ import type BetterSqlite3 from "better-sqlite3";
 import knex, { type Knex } from "knex";
 import type { ConnectOptions, Connections } from "../dialect.js";
 import type { Session, TransactionSession } from "../session.js";
+import type { TableNames } from "../table-names.js";
 import { SqliteClient } from "./client.js";
 import { isUnavailable } from "./errors.js";
 import { SqliteSession } from "./session.js";
@@ -19,7 +20,7 @@ const MIGRATION_WAIT_MS = 100;
 type Database = BetterSqlite3.Database;
 
 /** Opens the file at `path`; what is missing of it and its folders is created, and closed to other users. */
-export async function connectSqlite(path: string, { log, lockWaitMs }: ConnectOptions): Promise<Connections> {
+export async function connectSqlite(path: string, { log, lockWaitMs, names }: ConnectOptions): Promise<Connections> {
   await createPrivateFile(path);
   const pragmas = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = OFF", `busy_timeout = ${lockWaitMs}`];
   // A checkpoint writes a page once, however often it changed: every 16 MB costs a tenth less than every 4 (measured).
@@ -30,7 +31,7 @@ export async function connectSqlite(path: string, { log, lockWaitMs }: ConnectOp
   const read = openHandle(path, log, [...pragmas, "query_only = ON", "cache_size = -64000"], 2);
   try {
     await write.raw("SELECT 1");
-    return new SqliteConnections(write, read, await acquire(read));
+    return new SqliteConnections(write, read, await acquire(read), names);
   } catch (error) {
     await Promise.all([write.destroy(), read.destroy()]);
     throw refusalOf(path, error);
@@ -77,8 +78,9 @@ class SqliteConnections implements Connections {
     readonly write: Knex,
     readonly read: Knex,
     private readonly readerConnection: Database,
+    private readonly names: TableNames,
   ) {
-    this.reader = new SqliteSession(readerConnection);
+    this.reader = new SqliteSession(readerConnection, names);
   }
 
   /**
@@ -90,7 +92,7 @@ class SqliteConnections implements Connections {
     // keep out the requests that are to share the next one.
     await nextTurn();
     const connection = await acquire(this.write);
-    const session = new SqliteSession(connection);
+    const session = new SqliteSession(connection, this.names);
     try {
       await session.run("BEGIN IMMEDIATE");
       const result = await work(session);
@@ -107,7 +109,7 @@ class SqliteConnections implements Connections {
 
   async snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const connection = await acquire(this.read);
-    const session = new SqliteSession(connection);
+    const session = new SqliteSession(connection, this.names);
     try {
       await session.run("BEGIN");
       return await work(session);

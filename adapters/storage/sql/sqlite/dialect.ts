@@ -11,10 +11,11 @@ export const sqliteDialect: Dialect = {
   concurrentWriters: 1,
   forUpdate: "",
   forClaim: "",
-  useIndex: (name) => ` INDEXED BY ${name}`,
+  useIndex: (name) => ` INDEXED BY {${name}}`,
   probe: "SELECT COUNT(*) AS objects FROM sqlite_schema",
   timeQuery: SQLITE_TIME,
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
+  findForeignTable: "SELECT 1 FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE",
   columns: {
     id: (table, name, length = 40) => table.string(name, length),
     words: (table, name, length) => table.string(name, length),

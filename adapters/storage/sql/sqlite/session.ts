@@ -1,5 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
 import { type SqlValue, storable, type Table, type TransactionSession, insertText } from "../session.js";
+import type { TableNames } from "../table-names.js";
 
 type Statement = BetterSqlite3.Statement<SqlValue[]>;
 
@@ -14,7 +15,10 @@ export class SqliteSession implements TransactionSession {
   isOpen = true;
   private readonly prepared: Map<string, Statement>;
 
-  constructor(private readonly connection: BetterSqlite3.Database) {
+  constructor(
+    private readonly connection: BetterSqlite3.Database,
+    private readonly names: TableNames,
+  ) {
     this.prepared = statements.get(connection) ?? new Map<string, Statement>();
     statements.set(connection, this.prepared);
   }
@@ -57,7 +61,7 @@ export class SqliteSession implements TransactionSession {
   private statement(text: string): Statement {
     let statement = this.prepared.get(text);
     if (statement === undefined) {
-      statement = this.connection.prepare<SqlValue[]>(text);
+      statement = this.connection.prepare<SqlValue[]>(this.names.in(text));
       this.prepared.set(text, statement);
     }
     return statement;

@@ -17,10 +17,10 @@ const RATE_COUNTS = table(
 );
 type RateCountRow = RowOf<typeof RATE_COUNTS>;
 
-const FIND = `SELECT ${columnsOf(RATE_COUNTS)} FROM rate_counts WHERE subject = ?`;
-const FIND_ENDED = "SELECT subject, window_seconds FROM rate_counts WHERE ends_at <= ? ORDER BY ends_at LIMIT ?";
+const FIND = `SELECT ${columnsOf(RATE_COUNTS)} FROM {rate_counts} WHERE subject = ?`;
+const FIND_ENDED = "SELECT subject, window_seconds FROM {rate_counts} WHERE ends_at <= ? ORDER BY ends_at LIMIT ?";
 // One that was started again meanwhile stays.
-const DELETE_ENDED = "DELETE FROM rate_counts WHERE subject = ? AND window_seconds = ? AND ends_at <= ?";
+const DELETE_ENDED = "DELETE FROM {rate_counts} WHERE subject = ? AND window_seconds = ? AND ends_at <= ?";
 
 export class KnexRateCountStore implements RateCountStore {
   constructor(private readonly database: KnexDatabase) {}

@@ -44,7 +44,7 @@ export function mergedStatement(dialect: UsesIndex, { accountId, from, to, clien
   }
   const index = dialect.useIndex("request_log_merged");
   const text =
-    `SELECT COALESCE(SUM(request_count - 1), 0) AS more FROM request_log${index} ` +
+    `SELECT COALESCE(SUM(request_count - 1), 0) AS more FROM {request_log}${index} ` +
     `WHERE ${conditions.join(" AND ")}`;
   return { text, values };
 }
@@ -85,7 +85,7 @@ function rowsOf(dialect: UsesIndex, query: RequestQuery): Statement {
   // Each index holds the columns of all filters that lead to it. Left to themselves both engines take others: they
   // sort, or look at every row.
   const index = dialect.useIndex(`request_log_${leadingFilter(query) ?? "account"}`);
-  return { text: `FROM request_log${index} WHERE ${conditions.join(" AND ")}`, values };
+  return { text: `FROM {request_log}${index} WHERE ${conditions.join(" AND ")}`, values };
 }
 
 /** The filter whose index a query uses. */
@@ -116,7 +116,7 @@ export function creditsStatement(
     values.push(client);
   }
   return {
-    text: `SELECT COALESCE(SUM(${RESERVED}), 0) AS credits FROM jobs AS j${index} WHERE ${conditions.join(" AND ")}`,
+    text: `SELECT COALESCE(SUM(${RESERVED}), 0) AS credits FROM {jobs} AS j${index} WHERE ${conditions.join(" AND ")}`,
     values,
   };
 }
@@ -130,8 +130,8 @@ export function creditsByStatusStatement(
   // A CROSS JOIN keeps SQLite from beginning with the jobs: these rows are few.
   const text = `SELECT COALESCE(SUM(${RESERVED}), 0) AS used,
       COALESCE(SUM(CASE WHEN j.status = 'failed' THEN ${RESERVED} ELSE 0 END), 0) AS refunded
-    FROM request_log AS r${dialect.useIndex("request_log_status")}
-    CROSS JOIN jobs AS j${dialect.useIndex("jobs_usage")}
+    FROM {request_log} AS r${dialect.useIndex("request_log_status")}
+    CROSS JOIN {jobs} AS j${dialect.useIndex("jobs_usage")}
       ON j.account_id = r.account_id AND j.requested_at = r.created_at AND j.request_id = r.id
     WHERE r.account_id = ? AND r.status BETWEEN ? AND ? AND r.created_at >= ? AND r.created_at < ?`;
   const values: SqlValue[] = [accountId, lowest, highest, from, to];

@@ -33,11 +33,11 @@ import { columnsOf, sessionOf } from "../session.js";
 const STEP_ROWS = 50_000;
 
 const CREDITS_OF =
-  "SELECT request_id, status, reserved_monthly + reserved_pack AS reserved FROM jobs WHERE account_id = ? AND " +
+  "SELECT request_id, status, reserved_monthly + reserved_pack AS reserved FROM {jobs} WHERE account_id = ? AND " +
   "requested_at = ? AND request_id = ?";
-const FIND = (marks: string): string => `SELECT ${columnsOf(REQUEST_LOG)} FROM request_log WHERE id IN (${marks})`;
-const FIND_OLD = "SELECT id FROM request_log WHERE created_at < ? ORDER BY created_at LIMIT ?";
-const DELETE = "DELETE FROM request_log WHERE id = ?";
+const FIND = (marks: string): string => `SELECT ${columnsOf(REQUEST_LOG)} FROM {request_log} WHERE id IN (${marks})`;
+const FIND_OLD = "SELECT id FROM {request_log} WHERE created_at < ? ORDER BY created_at LIMIT ?";
+const DELETE = "DELETE FROM {request_log} WHERE id = ?";
 
 interface ReservedRow {
   readonly request_id: RequestId;

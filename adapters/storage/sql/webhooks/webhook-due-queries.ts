@@ -21,13 +21,13 @@ const PAGE_SIZE = { first: 50, perEndpoint: 4, max: 500 } as const;
  */
 const DROP_STEP = 500;
 
-const FIND_EVENT = `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM webhook_events WHERE id = ?`;
-const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM webhook_deliveries WHERE state = 'pending' AND due_at >= 0";
+const FIND_EVENT = `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM {webhook_events} WHERE id = ?`;
+const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM {webhook_deliveries} WHERE state = 'pending' AND due_at >= 0";
 const DROP =
-  "UPDATE webhook_deliveries SET state = 'dropped', fence = fence + 1, lease_owner = NULL, due_at = NULL, " +
+  "UPDATE {webhook_deliveries} SET state = 'dropped', fence = fence + 1, lease_owner = NULL, due_at = NULL, " +
   "ended_at = ? " +
   `WHERE id IN (${Array.from({ length: DROP_STEP }, () => "?").join(", ")}) AND ended_at IS NULL`;
-const CLAIM = "UPDATE webhook_deliveries SET fence = ?, lease_owner = ?, due_at = ? WHERE id = ? AND fence = ?";
+const CLAIM = "UPDATE {webhook_deliveries} SET fence = ?, lease_owner = ?, due_at = ? WHERE id = ? AND fence = ?";
 
 interface DueRow {
   readonly endpoint_id: WebhookEndpointId;
@@ -53,9 +53,9 @@ export class DueQueries extends EndpointQueries implements Pick<WebhookStore, Du
   ) {
     super(database);
     const { useIndex, forClaim } = database.dialect;
-    const next = `webhook_deliveries${useIndex("webhook_deliveries_next")}`;
-    const byEndpoint = `webhook_deliveries${useIndex("webhook_deliveries_due")}`;
-    const byAge = `webhook_deliveries${useIndex("webhook_deliveries_endpoint")}`;
+    const next = `{webhook_deliveries}${useIndex("webhook_deliveries_next")}`;
+    const byEndpoint = `{webhook_deliveries}${useIndex("webhook_deliveries_due")}`;
+    const byAge = `{webhook_deliveries}${useIndex("webhook_deliveries_endpoint")}`;
     this.due = `SELECT endpoint_id, due_at FROM ${next} WHERE state = 'pending' AND due_at <= ? ORDER BY due_at
       LIMIT ?`;
     this.count = `SELECT COUNT(*) AS total FROM ${next} WHERE state = 'pending' AND due_at >= 0`;

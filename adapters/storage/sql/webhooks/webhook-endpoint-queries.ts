@@ -10,16 +10,16 @@ import { type EndpointRow, WEBHOOK_ENDPOINTS } from "./webhook-tables.js";
 
 const COLUMNS = columnsOf(WEBHOOK_ENDPOINTS);
 const NEWEST_FIRST = "ORDER BY created_at DESC, id DESC";
-const FIND_ACCOUNT = "SELECT id FROM accounts WHERE id = ?";
-const IDS_OF_ACCOUNT = "SELECT id FROM webhook_endpoints WHERE account_id = ? ORDER BY id";
-const OF_ACCOUNT = `SELECT ${COLUMNS} FROM webhook_endpoints WHERE account_id = ? ${NEWEST_FIRST}`;
-const FIND = `SELECT ${COLUMNS} FROM webhook_endpoints WHERE id = ?`;
-const PAGE = `SELECT ${COLUMNS} FROM webhook_endpoints WHERE id > ? ORDER BY id LIMIT ?`;
-const ACTIVE = "SELECT id, account_id FROM webhook_endpoints WHERE account_id = ? AND status = 'active'";
+const FIND_ACCOUNT = "SELECT id FROM {accounts} WHERE id = ?";
+const IDS_OF_ACCOUNT = "SELECT id FROM {webhook_endpoints} WHERE account_id = ? ORDER BY id";
+const OF_ACCOUNT = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE account_id = ? ${NEWEST_FIRST}`;
+const FIND = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE id = ?`;
+const PAGE = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE id > ? ORDER BY id LIMIT ?`;
+const ACTIVE = "SELECT id, account_id FROM {webhook_endpoints} WHERE account_id = ? AND status = 'active'";
 const CHANGING = WEBHOOK_ENDPOINTS.columns.filter(
   (column) => column !== "id" && column !== "account_id" && column !== "created_at",
 );
-const SAVE = `UPDATE webhook_endpoints SET ${CHANGING.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`;
+const SAVE = `UPDATE {webhook_endpoints} SET ${CHANGING.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`;
 
 type EndpointMethods =
   | "lockEndpoints"
@@ -66,7 +66,7 @@ export class EndpointQueries implements Pick<WebhookStore, EndpointMethods> {
   }
 
   async deleteEndpoint(tx: Transaction, id: WebhookEndpointId): Promise<void> {
-    await sessionOf(tx).run("DELETE FROM webhook_endpoints WHERE id = ?", [id]);
+    await sessionOf(tx).run("DELETE FROM {webhook_endpoints} WHERE id = ?", [id]);
   }
 
   async listEndpoints(accountId: AccountId): Promise<WebhookEndpoint[]> {

@@ -19,11 +19,11 @@ export function listStatement(
   const inOrder = `ORDER BY created_at ${direction}, id ${direction}`;
   const { condition, values } = rangeOf(filter);
   const ofOneState =
-    `SELECT * FROM (SELECT id, created_at FROM webhook_deliveries${useIndex("webhook_deliveries_endpoint")} ` +
+    `SELECT * FROM (SELECT id, created_at FROM {webhook_deliveries}${useIndex("webhook_deliveries_endpoint")} ` +
     `WHERE endpoint_id = ? AND state = ? ${condition} ${inOrder} LIMIT ?) AS part`;
   const ofAll = `${states.map(() => ofOneState).join(" UNION ALL ")} ${inOrder} LIMIT ?`;
   return {
-    text: `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM webhook_deliveries WHERE id IN (SELECT id
+    text: `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_deliveries} WHERE id IN (SELECT id
       FROM (${ofAll}) AS first_ids) ${inOrder}`,
     values: [...states.flatMap((state) => [endpointId, state, ...values, limit]), limit],
   };

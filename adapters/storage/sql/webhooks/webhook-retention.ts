@@ -2,11 +2,11 @@ import type { WebhookDeliveryId, WebhookEventId } from "../../../../core/ids.js"
 import type { Dialect } from "../dialect.js";
 import type { Session } from "../session.js";
 
-const OLD_EVENTS = "SELECT id FROM webhook_events WHERE created_at < ? ORDER BY created_at LIMIT ?";
-const DELIVERIES_OF_EVENT = "SELECT id FROM webhook_deliveries WHERE event_id = ?";
-const DELETE_DELIVERY = "DELETE FROM webhook_deliveries WHERE id = ?";
-const DELETE_ATTEMPTS = "DELETE FROM webhook_tries WHERE delivery_id = ?";
-const DELETE_EVENT = "DELETE FROM webhook_events WHERE id = ?";
+const OLD_EVENTS = "SELECT id FROM {webhook_events} WHERE created_at < ? ORDER BY created_at LIMIT ?";
+const DELIVERIES_OF_EVENT = "SELECT id FROM {webhook_deliveries} WHERE event_id = ?";
+const DELETE_DELIVERY = "DELETE FROM {webhook_deliveries} WHERE id = ?";
+const DELETE_ATTEMPTS = "DELETE FROM {webhook_tries} WHERE delivery_id = ?";
+const DELETE_EVENT = "DELETE FROM {webhook_events} WHERE id = ?";
 
 /**
  * Deletes the oldest events with all that belongs to them. Processes that delete at once take different events. A

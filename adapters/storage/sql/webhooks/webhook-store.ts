@@ -17,9 +17,10 @@ import {
   WEBHOOK_EVENTS,
 } from "./webhook-tables.js";
 
-const FIND_DELIVERY = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM webhook_deliveries WHERE id = ?`;
-const LAST_ATTEMPT = "SELECT MAX(number) AS number FROM webhook_tries WHERE delivery_id = ?";
-const LIST_ATTEMPTS = `SELECT ${columnsOf(DELIVERY_ATTEMPTS)} FROM webhook_tries WHERE delivery_id = ? ORDER BY number`;
+const FIND_DELIVERY = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_deliveries} WHERE id = ?`;
+const LAST_ATTEMPT = "SELECT MAX(number) AS number FROM {webhook_tries} WHERE delivery_id = ?";
+const LIST_ATTEMPTS = `SELECT ${columnsOf(DELIVERY_ATTEMPTS)} FROM {webhook_tries}
+  WHERE delivery_id = ? ORDER BY number`;
 
 /** Endpoints, events and their deliveries. */
 export class KnexWebhookStore extends DueQueries implements WebhookStore {

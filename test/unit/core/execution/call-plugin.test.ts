@@ -41,7 +41,7 @@ describe("callPlugin", () => {
   });
 
   function call<Result>(invoke: (context: CallContext) => Promise<Result>): Promise<Result | Error> {
-    const plugin = { providerId: "nightingale", name: "submit", limitMs: LIMIT_MS };
+    const plugin = { providerId: "nightingale", name: "warmUp", limitMs: LIMIT_MS };
     const details = { ...plugin, signal: stop.signal, clock, logger };
     return callPlugin(details, invoke, (result) => late.push(result)).catch((error: unknown) => error as Error);
   }
@@ -106,9 +106,9 @@ describe("callPlugin", () => {
       expect(error)
         .to.be.instanceOf(PluginCallError)
         .with.property("message")
-        .that.matches(/nightingale.*submit/);
+        .that.matches(/nightingale.*warmUp/);
       const logged = logger.lines.map(({ level, fields }) => [level, fields["provider"], fields["call"]]);
-      expect(logged).to.deep.equal([["error", "nightingale", "submit"]]);
+      expect(logged).to.deep.equal([["error", "nightingale", "warmUp"]]);
       expect(clock.sleeping).to.equal(0);
     });
   }

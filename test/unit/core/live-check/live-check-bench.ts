@@ -13,7 +13,7 @@ import {
 import { anId } from "../../../support/builders.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
-import { accepts, SCRIPTED_TRACK, ScriptedProvider } from "../../../support/doubles/scripted-provider.js";
+import { submitAccepts, SCRIPTED_TRACK, ScriptedProvider } from "../../../support/doubles/scripted-provider.js";
 
 export const MINUTE_MS = 60_000;
 export const COST = { amount: 3, unit: "credits" };
@@ -84,7 +84,7 @@ export class LiveCheckBench {
   /** The work is accepted, and polls return or throw these; the last one again and again. */
   polls(...replies: readonly (Snapshot | Error)[]): void {
     let count = 0;
-    this.provider.behaviour = accepts(5_000);
+    this.provider.behaviour = submitAccepts(5_000);
     this.provider.pollBehaviour = () => {
       const reply = replies[Math.min(count++, replies.length - 1)] as Snapshot | Error;
       return reply instanceof Error ? Promise.reject(reply) : Promise.resolve(reply);

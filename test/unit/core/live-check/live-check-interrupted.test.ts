@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { accepts, completes, holds } from "../../../support/doubles/scripted-provider.js";
+import { submitAccepts, submitCompletes, submitHolds } from "../../../support/doubles/scripted-provider.js";
 import { failure, LiveCheckBench, CREATED, MINUTE_MS, outcomes, running } from "./live-check-bench.js";
 
 describe("LiveCheck, when it is interrupted", () => {
@@ -9,7 +9,7 @@ describe("LiveCheck, when it is interrupted", () => {
   });
 
   it("waits for the reply to the submission, then cancels", async () => {
-    const { behaviour, release } = holds(accepts(5_000));
+    const { behaviour, release } = submitHolds(submitAccepts(5_000));
     bench.provider.behaviour = behaviour;
     bench.cancels("cancelled");
     const checking = bench.begin();
@@ -26,7 +26,7 @@ describe("LiveCheck, when it is interrupted", () => {
   });
 
   it("says that a generation was bought that the submission completed, and reads no files", async () => {
-    const { behaviour, release } = holds(completes);
+    const { behaviour, release } = submitHolds(submitCompletes);
     bench.provider.behaviour = behaviour;
     const checking = bench.begin();
     await bench.provider.submitted();

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { completes } from "../../../support/doubles/scripted-provider.js";
+import type { Completed } from "../../../../core/ports/music-provider.js";
+import { submitCompletes } from "../../../support/doubles/scripted-provider.js";
 import { COST, failure, LiveCheckBench, CREATED, MINUTE_MS, outcomes, running, TRACKS } from "./live-check-bench.js";
 
 describe("LiveCheck", () => {
@@ -25,8 +26,20 @@ describe("LiveCheck", () => {
     expect(bench.progress).to.deep.include({ type: "rendering", ms: 5_000, detail: "still running" });
   });
 
+  it("ends at a poll that returns what the port does not allow, and names the member", async () => {
+    bench.polls({ status: "done" } as unknown as Completed);
+    const result = await bench.run();
+    expect(outcomes(result).slice(0, 2)).to.deep.equal(["submit ok", "poll failed"]);
+    expect(result.steps[1]?.detail).to.equal(
+      "unavailable: The plugin owl returned from poll what the host cannot use: state: missing; allowed: running, " +
+        "completed.",
+    );
+    expect(bench.provider.polls).to.have.length(1);
+    expect(result.purchase).to.include({ isBilled: "yes" });
+  });
+
   it("needs no poll where the submission completes the generation", async () => {
-    bench.provider.behaviour = completes;
+    bench.provider.behaviour = submitCompletes;
     const result = await bench.run();
     expect(outcomes(result)).to.deep.equal(["submit ok", "files ok"]);
     expect(result.purchase).to.deep.include({ isBilled: "yes", work: null, cost: null });
@@ -138,7 +151,7 @@ describe("LiveCheck", () => {
   });
 
   it("fails with the first thing that is wrong with the files", async () => {
-    bench.provider.behaviour = completes;
+    bench.provider.behaviour = submitCompletes;
     bench.files = [{ title: "sesame", files: [], issues: ["It came without sesame."] }];
     const result = await bench.run();
     const detail = "1 track, 0 files; 1 wrong: It came without ….";

@@ -83,9 +83,9 @@ export class LibrarySearchQueries {
   ): Promise<Playlist[]> {
     const tests = testsOf(conditionsOf({ words, mood: null, activity: null }, PLAYLIST_PLACES));
     const text = (list: string): string => `SELECT DISTINCT i.created_at, i.item_id
-      FROM playlist_tracks AS h${this.dialect.useIndex("playlist_tracks_track")}
-      JOIN playlists AS p ON p.id = h.playlist_id AND (p.visibility = 'public' OR p.account_id = ?)
-      JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = p.created_at AND i.item_id = p.id
+      FROM {playlist_tracks} AS h${this.dialect.useIndex("playlist_tracks_track")}
+      JOIN {playlists} AS p ON p.id = h.playlist_id AND (p.visibility = 'public' OR p.account_id = ?)
+      JOIN {search_items} AS i ON i.shelf IN (?, ?) AND i.created_at = p.created_at AND i.item_id = p.id
       WHERE ${tests.text} AND h.track_id IN (${list})`;
     const rows = await allIn<Omit<Hit, "class">>(session, text, trackIds, [
       viewer,
@@ -120,9 +120,9 @@ export class LibrarySearchQueries {
       ...(mood === null ? [] : [tagMark("mood", mood)]),
       ...(activity === null ? [] : [tagMark("activity", activity)]),
     ];
-    const text = (list: string): string => `SELECT DISTINCT p.playlist_id FROM playlist_tracks AS p
-      JOIN tracks AS t ON t.id = p.track_id
-      JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
+    const text = (list: string): string => `SELECT DISTINCT p.playlist_id FROM {playlist_tracks} AS p
+      JOIN {tracks} AS t ON t.id = p.track_id
+      JOIN {search_items} AS i ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
       WHERE ${marks.map(() => "INSTR(i.tags, ?) > 0").join(" AND ")} AND p.playlist_id IN (${list})`;
     const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, text, ids, [
       ...partitionsOf("tracks", viewer),

@@ -5,7 +5,7 @@ import type { Place } from "./rows.js";
 import { findIndexed } from "./segments.js";
 import type { Session } from "../../session.js";
 
-const NEWEST = `SELECT created_at, item_id, 0 AS class FROM search_items WHERE shelf = ? ${NEWEST_FIRST} LIMIT ?`;
+const NEWEST = `SELECT created_at, item_id, 0 AS class FROM {search_items} WHERE shelf = ? ${NEWEST_FIRST} LIMIT ?`;
 
 export interface Search {
   readonly partitions: readonly string[];

@@ -9,7 +9,7 @@ import type { Session } from "../../session.js";
 /** Segments whose postings are read at once, round after round: the newest of common words are found in the first. */
 const ROUNDS = [10, 100, 500] as const;
 
-const SEGMENTS = "SELECT segment, newest, oldest, dead FROM search_segments WHERE shelf = ? ORDER BY newest DESC";
+const SEGMENTS = "SELECT segment, newest, oldest, dead FROM {search_segments} WHERE shelf = ? ORDER BY newest DESC";
 
 type Segment = Omit<SegmentRow, "shelf">;
 type Posting = Pick<PostingRow, "segment" | "places">;
@@ -51,7 +51,7 @@ async function byPostings(
   });
   const slots = new Map(pages.flatMap((page, number) => page.slots.map((slot) => [slot, number])));
   const text = (marks: string): string =>
-    `SELECT slot, created_at, item_id FROM search_items WHERE shelf = ? AND slot IN (${marks})`;
+    `SELECT slot, created_at, item_id FROM {search_items} WHERE shelf = ? AND slot IN (${marks})`;
   const rows = await allIn<Omit<Hit, "class"> & { readonly slot: number }>(
     session,
     text,
@@ -71,7 +71,7 @@ async function byTexts(session: Session, search: PartitionSearch, segments: read
     return false;
   });
   const [rank, tests] = [classOf(classes), testsOf(classes.at(-1) ?? [])];
-  const text = (marks: string): string => `SELECT created_at, item_id, ${rank.text} AS class FROM search_items AS i
+  const text = (marks: string): string => `SELECT created_at, item_id, ${rank.text} AS class FROM {search_items} AS i
     WHERE ${tests.text} AND shelf = ? AND slot IN (${marks})`;
   return allIn<Hit>(session, text, slots, [...rank.values, ...tests.values, partition]);
 }
@@ -139,7 +139,7 @@ async function postingsOf(
     const [condition, values] =
       terms.below === null ? ["term = ?", [terms.from]] : ["term >= ? AND term < ?", [terms.from, terms.below]];
     const text = (marks: string): string =>
-      `SELECT segment, places FROM search_postings WHERE shelf = ? AND ${condition} AND segment IN (${marks})`;
+      `SELECT segment, places FROM {search_postings} WHERE shelf = ? AND ${condition} AND segment IN (${marks})`;
     const ofCondition = groupBy(
       await allIn<Posting>(session, text, numbers, [partition, ...values]),
       ({ segment }) => segment,

@@ -15,11 +15,11 @@ const GROWTH = 2;
 export async function findUnindexed(session: Session, search: PartitionSearch): Promise<Hit[]> {
   const { partition, classes, limit } = search;
   const [rank, tests] = [classOf(classes), testsOf(classes.at(-1) ?? [])];
-  const bottomText = `SELECT created_at FROM search_loose WHERE shelf = ? AND created_at < ? ${NEWEST_FIRST}
+  const bottomText = `SELECT created_at FROM {search_loose} WHERE shelf = ? AND created_at < ? ${NEWEST_FIRST}
     LIMIT 1 OFFSET ?`;
   // Of one class they lie in their order.
   const order = classes.length === 1 ? NEWEST_FIRST : "ORDER BY class, created_at DESC, item_id DESC";
-  const text = `SELECT created_at, item_id, ${rank.text} AS class FROM search_loose AS i
+  const text = `SELECT created_at, item_id, ${rank.text} AS class FROM {search_loose} AS i
     WHERE shelf = ? AND created_at < ? AND created_at >= ? AND ${tests.text} ${order} LIMIT ?`;
   let found: Hit[] = [];
   let top = Number.MAX_SAFE_INTEGER;

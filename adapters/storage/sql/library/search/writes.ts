@@ -28,22 +28,22 @@ const NOTED_END = "0";
 const PARTITIONS_AT_ONCE = 50;
 
 const OF_ITEM = "shelf = ? AND created_at = ? AND item_id = ?";
-const DELETE_ITEM = `DELETE FROM search_items WHERE ${OF_ITEM}`;
-const DELETE_UNINDEXED = `DELETE FROM search_loose WHERE ${OF_ITEM}`;
-const FIND_SLOT = `SELECT slot FROM search_items WHERE ${OF_ITEM}`;
-const INDEX_ITEM = `UPDATE search_items SET slot = ? WHERE ${OF_ITEM}`;
-const FIND_DEAD = "SELECT dead FROM search_segments WHERE shelf = ? AND segment = ?";
-const MARK_DEAD = "UPDATE search_segments SET dead = ? WHERE shelf = ? AND segment = ?";
-const CLAIM = "SELECT id FROM search_upkeep WHERE id = 1";
+const DELETE_ITEM = `DELETE FROM {search_items} WHERE ${OF_ITEM}`;
+const DELETE_UNINDEXED = `DELETE FROM {search_loose} WHERE ${OF_ITEM}`;
+const FIND_SLOT = `SELECT slot FROM {search_items} WHERE ${OF_ITEM}`;
+const INDEX_ITEM = `UPDATE {search_items} SET slot = ? WHERE ${OF_ITEM}`;
+const FIND_DEAD = "SELECT dead FROM {search_segments} WHERE shelf = ? AND segment = ?";
+const MARK_DEAD = "UPDATE {search_segments} SET dead = ? WHERE shelf = ? AND segment = ?";
+const CLAIM = "SELECT id FROM {search_upkeep} WHERE id = 1";
 /**
  * The partition with the most new items comes first: otherwise the public one would be last after an import for many
  * accounts.
  */
-const FIND_DUE = "SELECT shelf FROM search_due WHERE shelf > '' GROUP BY shelf ORDER BY COUNT(*) DESC, shelf LIMIT ?";
-const UNINDEXED_AT = "SELECT item_id FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT 1 OFFSET ?";
-const FORGET_DUE = "DELETE FROM search_due WHERE shelf = ?";
-const LAST_SEGMENT = "SELECT MAX(segment) AS last FROM search_segments WHERE shelf = ?";
-const OLDEST_UNINDEXED = `SELECT ${columnsOf(SEARCH_UNINDEXED)} FROM search_loose WHERE shelf = ?
+const FIND_DUE = "SELECT shelf FROM {search_due} WHERE shelf > '' GROUP BY shelf ORDER BY COUNT(*) DESC, shelf LIMIT ?";
+const UNINDEXED_AT = "SELECT item_id FROM {search_loose} WHERE shelf = ? ORDER BY created_at, item_id LIMIT 1 OFFSET ?";
+const FORGET_DUE = "DELETE FROM {search_due} WHERE shelf = ?";
+const LAST_SEGMENT = "SELECT MAX(segment) AS last FROM {search_segments} WHERE shelf = ?";
+const OLDEST_UNINDEXED = `SELECT ${columnsOf(SEARCH_UNINDEXED)} FROM {search_loose} WHERE shelf = ?
   ORDER BY created_at, item_id LIMIT ?`;
 
 /** Items are found from now on: unindexed at first. */

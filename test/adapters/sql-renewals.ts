@@ -3,7 +3,7 @@ import { type Tier, Tiers } from "../../core/accounts/tiers.js";
 import { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { AccountId } from "../../core/ids.js";
 import { aJob, aMovement, anId, aReservation, aSettlement, NO_UPLOADS, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { collide, type Step } from "../support/race-harness.js";
@@ -18,10 +18,10 @@ const TIERS = new Tiers([
 ] satisfies Tier[]);
 
 /** Where two calls meet: after the locking read, or before the commit. */
-const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
+const POINTS: readonly Point[] = [/FROM \{balances\} WHERE/, "before commit"];
 
 /** Renewals may be repeated, sequentially and concurrently, and take effect once a period. */
-export function renewalsContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
+export function describeRenewals(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
   describe(`Repeated renewals: ${name}`, () => {
     let storage: StorageUnderTest & { readonly url: string };
     let clock: ManualClock;

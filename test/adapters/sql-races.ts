@@ -6,7 +6,7 @@ import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-accepta
 import type { Job } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
 import { aHash, NOON } from "../support/builders.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import {
   claiming,
@@ -27,13 +27,13 @@ import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
 const COST = 5;
 
 /** After the rows of a decision were read and locked, and after all its writes. */
-const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
+const POINTS: readonly Point[] = [/FROM \{balances\} WHERE/, "before commit"];
 
 /**
  * Pairs of transactions of two processes on the same rows: one is held in its middle while the other runs into it. Not
  * one port's contract, but what all of them promise together.
  */
-export function racesContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
+export function describeRaces(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
   describe(`Races of two processes: ${name}`, () => {
     let storage: StorageUnderTest & { readonly url: string };
     let clock: ManualClock;
@@ -240,7 +240,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       expect(other).to.deep.equal([]);
     });
 
-    for (const point of [/FROM jobs WHERE id = \?/, "before commit"] as const) {
+    for (const point of [/FROM \{jobs\} WHERE id = \?/, "before commit"] as const) {
       const held = point === "before commit" ? point : "after its locking read";
 
       it(`callback and poll, the callback held ${held}: the job is due at once for the unseen callback`, async () => {

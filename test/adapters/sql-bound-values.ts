@@ -1,24 +1,24 @@
 import { expect } from "chai";
 import type { KnexDatabase } from "../../adapters/storage/sql/index.js";
-import type { StorageUnderTest } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 
 const TEXTS = [
   "",
   "'",
-  "''; DROP TABLE accounts; -- ",
+  "''; DROP TABLE fermata_accounts; -- ",
   "\\",
-  "\\'; DELETE FROM accounts; -- ",
+  "\\'; DELETE FROM fermata_accounts; -- ",
   "\\\\'",
-  '"; DELETE FROM accounts; #',
+  '"; DELETE FROM fermata_accounts; #',
   "?",
   "a\u0000b\u001a\b\n\r\t%_",
   "Ä 🎼 \u{10ffff} \u2028 %27 \u00bf\u0027 \u02bc",
-  "/*! DROP TABLE accounts */",
+  "/*! DROP TABLE fermata_accounts */",
   "\u00df\u005c\u0027 OR 1=1",
 ] as const;
 
 /** How every storage treats values that SQL could misread: they come back unchanged, or are refused. */
-export function boundValuesContract(
+export function describeBoundValues(
   name: string,
   open: () => Promise<StorageUnderTest & { readonly database: KnexDatabase }>,
 ): void {
@@ -64,7 +64,7 @@ export function boundValuesContract(
       ];
       for (const [value, what] of refused) {
         const values = [value as number, before.id];
-        const update = "UPDATE accounts SET created_at = ? WHERE id = ?";
+        const update = "UPDATE fermata_accounts SET created_at = ? WHERE id = ?";
         for (const write of [
           () => storage.database.transaction((session) => session.run(update, values)),
           () => storage.database.transaction((session) => session.runEach(update, [[1, "unknown"], values])),

@@ -10,7 +10,8 @@ import type { Track } from "../../core/library/track.js";
 import { Catalogue } from "../../core/providers/catalogue.js";
 import { Routes } from "../../core/providers/routes.js";
 import { anAsset, anId, aTrack, NOON, NO_UPLOADS } from "../support/builders.js";
-import { SILENT, type StorageUnderTest } from "../support/databases.js";
+import { SILENT } from "../support/databases.js";
+import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { collide, type Step } from "../support/race-harness.js";
@@ -41,7 +42,7 @@ const SPLITTER = {
 const PREFERENCES = { fallbacks: {}, splits: { stem_split: ["splitter"], vocal_removal: ["splitter"] } };
 
 /** Where two calls meet: after the locking read, or before the commit. */
-const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
+const POINTS: readonly Point[] = [/FROM \{balances\} WHERE/, "before commit"];
 
 /** Reasons that refuse a new split. */
 interface Surroundings {
@@ -50,7 +51,7 @@ interface Surroundings {
 }
 
 /** A split under a reference may be started repeatedly, sequentially and concurrently: there is one job. */
-export function splitReferencesContract(
+export function describeSplitReferences(
   name: string,
   open: () => Promise<StorageUnderTest & { readonly url: string }>,
 ): void {

@@ -1,0 +1,161 @@
+import type { ManageAccounts } from "../accounts/manage-accounts.js";
+import { InvalidRequestError, JobNotFoundError } from "../errors.js";
+import { isId, type AccountId, type JobId, type RequestId } from "../ids.js";
+import type { Job, JobError, JobKind, JobOutput, JobRequest, JobStatus } from "../jobs/job.js";
+import type { Track } from "../library/track.js";
+import type { AcceptGeneration } from "./accept-generation.js";
+import { GENERATIONS_LIMIT, type JobWithTracks, type ReadGenerations } from "./read-generations.js";
+import { checkGenerationInput, checkIdempotencyKey, type GenerationInput } from "./request-rules.js";
+import type { WaitForJob } from "./wait-for-job.js";
+
+/** A generation, or a split, as its account sees it. */
+export interface Generation {
+  readonly id: JobId;
+  readonly accountId: AccountId;
+  /** `music` is a generation; the others split a track. */
+  readonly kind: JobKind;
+  /** As it was asked for; `stem_split` or `vocal_removal` for a split. */
+  readonly modelId: string;
+  /** `completed` and `failed` are final. */
+  readonly status: JobStatus;
+  /** What it costs the account as of now, in whole credits: reserved, then charged, or 0 once refunded. */
+  readonly creditsCharged: number;
+  /** What was asked for. */
+  readonly request: JobRequest;
+  /** Why it failed; null unless it did. */
+  readonly error: JobError | null;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  /** When it completed or failed, in milliseconds since 1970; null before. */
+  readonly completedAt: number | null;
+  /** Empty until it completed. */
+  readonly tracks: readonly Track[];
+  /** The files of a split; empty until it completed. */
+  readonly outputs: readonly JobOutput[];
+}
+
+export interface CreatedGeneration extends Generation {
+  /** It was there under this key already; nothing was created or reserved now. */
+  readonly isRepeated: boolean;
+}
+
+export interface CreateOptions {
+  /**
+   * 1 to 255 printable ASCII characters, an idempotency key of the account as in `POST /api/v1/generations`: while
+   * `idempotency.ttlHours` last, the same input under it is created once, however often the call is repeated.
+   */
+  readonly key?: string;
+  /** A request of the public API that this is part of; none by default. */
+  readonly requestId?: RequestId;
+}
+
+export interface WaitOptions {
+  /** The longest wait, in milliseconds; ten minutes by default. */
+  readonly timeoutMs?: number;
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal;
+}
+
+/** In place of method and path: what a key of a call is compared by. */
+const CALL = "generations.create";
+const WAIT_MS = 600_000;
+const ACCEPTED = 202;
+
+export interface GenerationsDeps {
+  readonly accept: Pick<AcceptGeneration, "execute">;
+  readonly accounts: Pick<ManageAccounts, "get">;
+  readonly read: Pick<ReadGenerations, "find" | "list">;
+  readonly waitForJob: Pick<WaitForJob, "wait">;
+}
+
+/** Generations for an embedding app, which authenticates accounts by its own means. By the rules of the public API. */
+export class Generations {
+  constructor(private readonly deps: GenerationsDeps) {}
+
+  /**
+   * Reserves the credits and queues the generation. @see `POST /api/v1/generations`
+   *
+   * @param accountId who pays, and gets the tracks
+   * @throws {OperationRefusedError} no such account
+   * @throws {IdempotencyConflictError} the key was used for other values
+   * @throws {IdempotencyKeyConflictError} the key was used for an input of another form, or in a request of the API
+   * @throws {InvalidRequestError} {@link InvalidModelError} {@link TrackNotFoundError}
+   *   {@link ProviderUnavailableError} {@link InsufficientCreditsError} {@link GenerationConcurrencyExceededError}
+   *   {@link AccountSuspendedError} {@link ServiceUnavailableError}; nothing was reserved
+   */
+  async create(accountId: string, input: GenerationInput, options: CreateOptions = {}): Promise<CreatedGeneration> {
+    const { key, requestId = null } = options;
+    checkGenerationInput(input);
+    if (key !== undefined) checkIdempotencyKey(key);
+    if (requestId !== null && !isId("req", requestId))
+      throw new InvalidRequestError([{ path: "requestId", message: "must be the id of a request" }]);
+    const result = await this.deps.accept.execute({
+      account: await this.deps.accounts.get(accountId),
+      input,
+      requestId,
+      idempotency: key === undefined ? null : { key, route: CALL, body: asJson(input), present: responseOf },
+      limitExceeded: null,
+    });
+    if (result.kind === "accepted") return { ...toGeneration(withoutResults(result.job)), isRepeated: false };
+    return { ...(await this.get(result.record.jobId)), isRepeated: true };
+  }
+
+  /**
+   * A generation or a split.
+   *
+   * @param accountId whose it has to be; any account's by default
+   * @throws {JobNotFoundError} there is none of this id, or it is another account's
+   */
+  async get(id: string, { accountId }: { readonly accountId?: string } = {}): Promise<Generation> {
+    const found = await this.deps.read.find(id);
+    if (found === null || (accountId !== undefined && found.job.accountId !== accountId)) throw new JobNotFoundError();
+    return toGeneration(found);
+  }
+
+  /** The newest generations of an account, splits left out. @param limit 1 to 50; 20 by default */
+  async list(
+    accountId: string,
+    { limit = GENERATIONS_LIMIT.default }: { readonly limit?: number } = {},
+  ): Promise<Generation[]> {
+    const { minimum, maximum } = GENERATIONS_LIMIT;
+    if (!Number.isInteger(limit) || limit < minimum || limit > maximum) {
+      const message = `must be an integer from ${minimum} to ${maximum}`;
+      throw new InvalidRequestError([{ path: "limit", message }]);
+    }
+    if (!isId("acct", accountId)) return [];
+    return (await this.deps.read.list(accountId, limit)).map(toGeneration);
+  }
+
+  /**
+   * Waits until a generation or a split has ended, in whichever process. Look at its `status`: a wait that was aborted,
+   * or that took too long, returns it as it is then.
+   *
+   * @throws {JobNotFoundError} there is none of this id
+   * @throws {ServiceUnavailableError} the storage cannot be reached
+   */
+  async wait(id: string, { timeoutMs = WAIT_MS, signal }: WaitOptions = {}): Promise<Generation> {
+    if (!isId("job", id)) throw new JobNotFoundError();
+    await this.deps.waitForJob.wait(id, timeoutMs, signal);
+    return this.get(id);
+  }
+}
+
+/** What the request is compared by under a key: as JSON has it, members that are undefined are not there. */
+function asJson(input: GenerationInput): unknown {
+  return JSON.parse(JSON.stringify(input)) as unknown;
+}
+
+/** What is on record for the key; a repeated call reads the job as it is then. */
+function responseOf({ id }: Job): { readonly status: number; readonly body: string } {
+  return { status: ACCEPTED, body: JSON.stringify({ id }) };
+}
+
+function withoutResults(job: Job): JobWithTracks {
+  return { job, tracks: [], outputs: [] };
+}
+
+function toGeneration({ job, tracks, outputs }: JobWithTracks): Generation {
+  const { id, accountId, kind, modelId, status, creditsCharged, request, error, createdAt, completedAt } = job;
+  const state = { id, accountId, kind, modelId, status, creditsCharged };
+  return { ...state, request, error, createdAt, completedAt, tracks, outputs };
+}
