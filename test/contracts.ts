@@ -1,6 +1,6 @@
 /**
- * `fermata/testing/contracts`: the contract suite of every port, for adapters and plugins of other packages. Each is a
- * function that defines tests of mocha; it needs the optional peer dependencies `mocha`, `chai`, `fast-check` and
+ * `fermata-music/testing/contracts`: the contract suite of every port, for adapters and plugins of other packages. Each
+ * is a function that defines tests of mocha; it needs the optional peer dependencies `mocha`, `chai`, `fast-check` and
  * `fflate`.
  */
 export { accountStoreContract } from "./contract/account-store.contract.js";

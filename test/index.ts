@@ -1,6 +1,7 @@
 /**
- * `fermata/testing`: doubles, builders and fakes for tests of apps that embed Fermata, of adapters and of plugins. It
- * loads nothing but the package's dependencies; the contract suites are in `fermata/testing/contracts`.
+ * `fermata-music/testing`: doubles, builders and fakes for tests of apps that embed Fermata, of adapters and of
+ * plugins. It loads nothing but the package's dependencies; the contract suites are in
+ * `fermata-music/testing/contracts`.
  */
 export * from "./support/builders.js";
 export * from "./support/webhook-builders.js";

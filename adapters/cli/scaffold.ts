@@ -16,9 +16,9 @@ export const COPIED: Readonly<Record<string, string>> = {
 
 /** What copied files import: specifier there to specifier in the package. */
 const SPECIFIERS: Readonly<Record<string, string>> = {
-  "../sdk/index.js": "fermata/provider",
-  "../index.js": "fermata/testing",
-  "../contracts.js": "fermata/testing/contracts",
+  "../sdk/index.js": "fermata-music/provider",
+  "../index.js": "fermata-music/testing",
+  "../contracts.js": "fermata-music/testing/contracts",
   "../../plugins/template/index.js": "../src/index.js",
   "../../plugins/template/map.js": "../src/map.js",
   "./template-harness.js": "./harness.js",
@@ -133,8 +133,10 @@ function packageJson(id: string, root: string): object {
       test: "tsc && mocha --timeout 20000 'dist/test/*.test.js'",
       prepack: "tsc",
     },
-    peerDependencies: { fermata: "*" },
-    devDependencies: { fermata: `file:${root}`, ...DEVELOPMENT_TOOLS },
+    // Optional: npm fetches no other Fermata for it; the one that loads the plugin is there.
+    peerDependencies: { "fermata-music": "*" },
+    peerDependenciesMeta: { "fermata-music": { optional: true } },
+    devDependencies: { "fermata-music": `file:${root}`, ...DEVELOPMENT_TOOLS },
   };
 }
 

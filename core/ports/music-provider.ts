@@ -1,6 +1,6 @@
 /**
  * The plugin port: what a music provider declares and does. Plugins get it through the SDK (`plugins/sdk`,
- * `fermata/provider` in a package of their own).
+ * `fermata-music/provider` in a package of their own).
  *
  * A definition is data first (id, settings, models, capabilities), so that the host can list, check and document a
  * plugin without starting it; behaviour comes from `create`.

@@ -1,6 +1,6 @@
 /**
- * The SDK for provider plugins, `fermata/provider` in a package of one's own: the plugin port, typed definitions, a
- * client of HTTP APIs, readers of JSON. A plugin imports this and nothing else of Fermata.
+ * The SDK for provider plugins, `fermata-music/provider` in a package of one's own: the plugin port, typed definitions,
+ * a client of HTTP APIs, readers of JSON. A plugin imports this and nothing else of Fermata.
  */
 export * from "../../core/ports/music-provider.js";
 export { ProviderApi, type ProviderApiOptions } from "./api.js";

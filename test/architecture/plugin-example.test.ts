@@ -17,7 +17,7 @@ function compilerErrors(code: string): string[] {
   };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repositoryPath("."));
   const file = repositoryPath("plugins/example-of-the-readme.ts");
-  const source = code.replaceAll('"fermata/provider"', '"./sdk/index.js"');
+  const source = code.replaceAll('"fermata-music/provider"', '"./sdk/index.js"');
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile, getSourceFile } = host;
   host.fileExists = (path) => path === file || fileExists(path);
@@ -32,7 +32,7 @@ function compilerErrors(code: string): string[] {
 /** The default export of a program, with the SDK of this build. */
 async function exportedBy(code: string): Promise<ProviderDefinition> {
   const sdk = new URL(`../../plugins/sdk/index${extname(import.meta.url)}`, import.meta.url).href;
-  const { outputText } = ts.transpileModule(code.replaceAll("fermata/provider", sdk), {
+  const { outputText } = ts.transpileModule(code.replaceAll("fermata-music/provider", sdk), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
   });
   const folder = await mkdtemp(join(tmpdir(), "fermata-example-"));
@@ -49,19 +49,19 @@ describe("The example in the README of plugins", function () {
   this.timeout(60_000);
 
   it("exists once, and compiles against the SDK", () => {
-    const programs = programsIn("plugins/README.md", "fermata/provider");
+    const programs = programsIn("plugins/README.md", "fermata-music/provider");
     expect(programs).to.have.lengthOf(1);
     expect(programs.flatMap(compilerErrors)).to.deep.equal([]);
   });
 
   it("is refused with an undeclared setting", () => {
-    const [program = ""] = programsIn("plugins/README.md", "fermata/provider");
+    const [program = ""] = programsIn("plugins/README.md", "fermata-music/provider");
     const [error = ""] = compilerErrors(program.replaceAll("settings.quality", "settings.qualitty"));
     expect(error).to.include("Property 'qualitty' does not exist");
   });
 
   it("passes the check of plugins, and generates music", async () => {
-    const [program = ""] = programsIn("plugins/README.md", "fermata/provider");
+    const [program = ""] = programsIn("plugins/README.md", "fermata-music/provider");
     const definition = await exportedBy(program);
     expect(await checkProvider(definition)).to.deep.include({ id: "nightingale", issues: [], notes: [] });
     const fake = await FakeApi.open();

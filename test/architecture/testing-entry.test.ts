@@ -14,8 +14,8 @@ interface Manifest {
 const MANIFEST = JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as Manifest;
 const DEPENDENCIES = Object.keys(MANIFEST.dependencies);
 const PEERS = Object.keys(MANIFEST.peerDependencies);
-const DOUBLES = TESTING_ENTRIES["fermata/testing"];
-const CONTRACTS = TESTING_ENTRIES["fermata/testing/contracts"];
+const DOUBLES = TESTING_ENTRIES["fermata-music/testing"];
+const CONTRACTS = TESTING_ENTRIES["fermata-music/testing/contracts"];
 
 describe("The entries for tests of other packages", function () {
   this.timeout(60_000);

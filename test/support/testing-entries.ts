@@ -6,11 +6,11 @@ import { repositoryPath } from "./repository.js";
 
 /** The entries of the package that tests of other packages import, by the name that they import. */
 export const TESTING_ENTRIES = {
-  "fermata/testing": repositoryPath("test/index.ts"),
-  "fermata/testing/contracts": repositoryPath("test/contracts.ts"),
+  "fermata-music/testing": repositoryPath("test/index.ts"),
+  "fermata-music/testing/contracts": repositoryPath("test/contracts.ts"),
 } as const;
 
-/** The other entries that declare types: `fermata`, `fermata/provider`. */
+/** The other entries that declare types: `fermata`, `fermata-music/provider`. */
 const OTHER_ENTRIES = [repositoryPath("config/index.ts"), repositoryPath("plugins/sdk/index.ts")];
 
 /** Imports and exports that are there at run time. */

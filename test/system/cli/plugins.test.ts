@@ -59,10 +59,10 @@ describe("fermata plugins", () => {
       const { devDependencies } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
         readonly devDependencies: Record<string, string>;
       };
-      asked = devDependencies["fermata"] ?? "";
+      asked = devDependencies["fermata-music"] ?? "";
       // As `npm install` would leave it: the Fermata that is asked for, and the tools.
       for (const [name, target] of [
-        ["fermata", asked.slice("file:".length)],
+        ["fermata-music", asked.slice("file:".length)],
         ...Object.keys(DEVELOPMENT_TOOLS).map((tool) => [tool, repositoryPath(`node_modules/${tool}`)]),
       ] as const) {
         const link = join(directory, "node_modules", name);

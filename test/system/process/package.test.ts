@@ -45,9 +45,9 @@ const HUM = wavFile({
 
 /** What files in this repository import, and what an installed package imports in its place. */
 const SPECIFIERS = {
-  '"../../../config/index.js"': '"fermata"',
-  '"../../contracts.js"': '"fermata/testing/contracts"',
-  '"../../index.js"': '"fermata/testing"',
+  '"../../../config/index.js"': '"fermata-music"',
+  '"../../contracts.js"': '"fermata-music/testing/contracts"',
+  '"../../index.js"': '"fermata-music/testing"',
 };
 
 /** Packed as `npm pack` does from the build, with only the dependencies of its manifest. */
@@ -63,7 +63,7 @@ describe("The package, installed by another app", function () {
     const options = { cwd: repositoryPath(), env: { ...process.env, npm_config_cache: join(folder, "cache") } };
     const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], options);
     const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
-    installed = join(folder, "node_modules", "fermata");
+    installed = join(folder, "node_modules", "fermata-music");
     await mkdir(installed, { recursive: true });
     await run("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
     manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as Manifest;
@@ -126,7 +126,7 @@ describe("The package, installed by another app", function () {
     }
 
     it("is embedded as the README says: the example compiles, and a generation is paid for and split", async () => {
-      const [program = ""] = programsIn("core/README.md", "fermata");
+      const [program = ""] = programsIn("core/README.md", "fermata-music");
       await mkdir(join(folder, "music"));
       for (const file of ["hum.wav", "music/rain.wav"]) await writeFile(join(folder, file), HUM);
       const env = { FERMATA_DATA_DIR: join(folder, "embedded"), FERMATA_LOGS__LEVEL: "error" };
@@ -141,7 +141,7 @@ describe("The package, installed by another app", function () {
     it("gives doubles without any of its peers: the example of an app's test compiles and passes", async () => {
       const { resolve } = createRequire(join(installed, "dist", "test", "index.js"));
       for (const peer of Object.keys(manifest.peerDependencies)) expect(() => resolve(peer), peer).to.throw(peer);
-      const programs = programsIn("test/README.md", "fermata/testing");
+      const programs = programsIn("test/README.md", "fermata-music/testing");
       expect(programs).to.have.lengthOf(1);
       const { code, output } = await compiledAndRun("host", programs[0] ?? "", ["--test"]);
       expect(output)
@@ -152,7 +152,7 @@ describe("The package, installed by another app", function () {
 
     it("names the first missing peer when contract suites are imported without one", async () => {
       const { code, output } = await ended(
-        ["--input-type=module", "--eval", 'import "fermata/testing/contracts";'],
+        ["--input-type=module", "--eval", 'import "fermata-music/testing/contracts";'],
         folder,
       );
       expect([code, output]).to.satisfy(
@@ -169,7 +169,7 @@ describe("The package, installed by another app", function () {
       });
 
       it("gives contract suites: the example of an adapter's test compiles and passes", async () => {
-        const programs = programsIn("test/README.md", "fermata/testing/contracts");
+        const programs = programsIn("test/README.md", "fermata-music/testing/contracts");
         expect(programs).to.have.lengthOf(1);
         const { code, output } = await compiledAndRun("queue", programs[0] ?? "", mocha);
         expect(output)

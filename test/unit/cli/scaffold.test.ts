@@ -19,7 +19,7 @@ const { exports: EXPORTS, peerDependencies: PEERS } = JSON.parse(
 describe("The package that `plugins new` writes", () => {
   it("imports Fermata by names that its package exports, and files of its own", async () => {
     const files = await scaffold("night-owl", REPOSITORY);
-    const exported = Object.keys(EXPORTS).map((path) => `fermata${path.slice(1)}`);
+    const exported = Object.keys(EXPORTS).map((path) => `fermata-music${path.slice(1)}`);
     const imported = new Set<string>();
     for (const [path, text] of files) {
       const specifiers = [...text.matchAll(/ from "([^"]+)"/g)].map(([, specifier = ""]) => specifier);
@@ -32,11 +32,15 @@ describe("The package that `plugins new` writes", () => {
       ).to.deep.equal([]);
       expect(text, path).to.not.match(/template/i);
     }
-    expect([...imported]).to.have.members(["fermata/provider", "fermata/testing", "fermata/testing/contracts"]);
+    expect([...imported]).to.have.members([
+      "fermata-music/provider",
+      "fermata-music/testing",
+      "fermata-music/testing/contracts",
+    ]);
   });
 
   it("has every peer of Fermata that its conformance suite loads", () => {
-    const { loaded } = librariesOf(TESTING_ENTRIES["fermata/testing/contracts"]);
+    const { loaded } = librariesOf(TESTING_ENTRIES["fermata-music/testing/contracts"]);
     const needed = Object.keys(PEERS).filter((name) => name === "mocha" || loaded.has(name));
     expect(needed).to.have.members(["chai", "fast-check", "fflate", "mocha"]);
     expect(Object.keys(DEVELOPMENT_TOOLS)).to.include.members(needed);
