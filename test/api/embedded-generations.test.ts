@@ -117,13 +117,13 @@ describe("Generations of an embedding app", () => {
     const other = await test.account();
     expect((await generations.get(id, { accountId: caller.account.id })).id).to.equal(id);
     for (const call of [
-      generations.get(id, { accountId: other.account.id }),
-      generations.get(anId("job")),
-      generations.get("17"),
-      generations.wait(anId("job")),
-      generations.wait("17"),
+      () => generations.get(id, { accountId: other.account.id }),
+      () => generations.get(anId("job")),
+      () => generations.get("17"),
+      () => generations.wait(anId("job")),
+      () => generations.wait("17"),
     ]) {
-      expect(await codeOf(call)).to.equal("job_not_found");
+      expect(await codeOf(call())).to.equal("job_not_found");
     }
     expect(await generations.list(other.account.id)).to.deep.equal([]);
     expect(await generations.list("17")).to.deep.equal([]);
