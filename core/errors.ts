@@ -265,6 +265,16 @@ export class ServiceUnavailableError extends FermataError {
   }
 }
 
+/**
+ * A transaction of the embedding app lost a race against another one (deadlock, lock wait, duplicate key). Roll it
+ * back and run it again from its start.
+ */
+export class TransactionLostError extends ServiceUnavailableError {
+  constructor(options?: ErrorOptions) {
+    super("The transaction met another one. Roll it back, and run it again from its start.", undefined, options);
+  }
+}
+
 /** An operation of an operator or an embedding app that makes no sense as given; the public API never returns it. */
 export class OperationRefusedError extends FermataError {
   readonly code = "invalid_request";

@@ -13,6 +13,11 @@ export { callbackStoreContract } from "./contract/callback-store.contract.js";
 export { clockContract, type ClockUnderTest } from "./contract/clock.contract.js";
 export { coverPainterContract } from "./contract/cover-painter.contract.js";
 export { digestContract } from "./contract/digest.contract.js";
+export {
+  hostTransactionsContract,
+  type HostTransactionsUnderTest,
+  type HostTransactionUnderTest,
+} from "./contract/host-transactions.contract.js";
 export { idGeneratorContract } from "./contract/id-generator.contract.js";
 export { idempotencyStoreContract } from "./contract/idempotency-store.contract.js";
 export { importFilesContract, type ImportFilesUnderTest } from "./contract/import-files.contract.js";

@@ -2,7 +2,8 @@ import type { AuditLog } from "../ports/audit-log.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import type { Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
+import type { HostTransaction, Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
+import { joinTransaction } from "../transactions.js";
 import type { AuditRecordId } from "../ids.js";
 import { nextRecord } from "./audit-record.js";
 import type { AuditEntry } from "../ports/audit-record.js";
@@ -17,8 +18,13 @@ export interface RecordsActions {
    * written or none.
    *
    * @param describe null where `work` changed nothing
+   * @param transaction of an embedding app, which commits both with what it wrote itself, or nothing
    */
-  inTransaction<T>(work: TransactionWork<T>, describe: (result: T) => AuditEntry | null): Promise<T>;
+  inTransaction<T>(
+    work: TransactionWork<T>,
+    describe: (result: T) => AuditEntry | null,
+    transaction?: HostTransaction,
+  ): Promise<T>;
   /**
    * The record of an action whose transaction another begins, and may run again.
    *
@@ -42,14 +48,22 @@ export interface AuditTrailDeps {
 export class AuditTrail implements RecordsActions {
   constructor(private readonly deps: AuditTrailDeps) {}
 
-  inTransaction<T>(work: TransactionWork<T>, describe: (result: T) => AuditEntry | null): Promise<T> {
-    const id = this.deps.ids.next("aud");
-    return this.deps.unitOfWork.inTransaction(async (tx, run) => {
+  inTransaction<T>(
+    work: TransactionWork<T>,
+    describe: (result: T) => AuditEntry | null,
+    transaction?: HostTransaction,
+  ): Promise<T> {
+    const { ids, unitOfWork } = this.deps;
+    const id = ids.next("aud");
+    const recorded: TransactionWork<T> = async (tx, run) => {
       const result = await work(tx, run);
       const entry = describe(result);
       if (entry !== null) await this.append(tx, id, entry, run.isRetry);
       return result;
-    });
+    };
+    return transaction === undefined
+      ? unitOfWork.inTransaction(recorded)
+      : joinTransaction(unitOfWork, transaction, recorded);
   }
 
   alongside<T>(describe: (result: T) => AuditEntry | null): Alongside<T> {

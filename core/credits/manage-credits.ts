@@ -5,7 +5,7 @@ import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { LedgerAudit, LedgerStore } from "../ports/ledger-store.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
-import type { Transaction } from "../ports/unit-of-work.js";
+import type { HostTransaction, Transaction } from "../ports/unit-of-work.js";
 import type { Balance, LedgerEntry } from "./balance.js";
 import { type Bucket, grant } from "./grant.js";
 import { renew } from "./renew.js";
@@ -19,6 +19,8 @@ export interface GrantOptions {
    * A new one does not begin with `renew:`.
    */
   readonly reference?: string;
+  /** An open transaction of the embedding app, with which the credits are there or not. @see UnitOfWork.join */
+  readonly transaction?: HostTransaction;
 }
 
 export interface RenewOptions {
@@ -64,7 +66,9 @@ export class ManageCredits {
    * Adds credits. With a reference that was used before for the same account, bucket and amount it changes nothing.
    *
    * @returns the balance afterwards
-   * @throws {OperationRefusedError} no such account, an amount that cannot be, or a reference used for something else
+   * @throws {OperationRefusedError} no such account, an amount that cannot be, a reference used for something else,
+   *   or a transaction that cannot be joined
+   * @throws {TransactionLostError} the transaction has to be rolled back
    */
   async grant(accountId: string, amount: number, options: GrantOptions = {}): Promise<Balance> {
     const bucket = options.bucket ?? "monthly";
@@ -98,7 +102,7 @@ export class ManageCredits {
     // A repeated grant changes nothing, so that no audit entry is written.
     const describe = (): AuditEntry | null =>
       tried === null ? null : { action: "credits.grant", accountId: id, targets: [id], fields };
-    return audit.inTransaction(add, describe);
+    return audit.inTransaction(add, describe, options.transaction);
   }
 
   /**

@@ -25,6 +25,7 @@ import type { Track } from "../library/track.js";
 import type { ReferenceMode } from "../ports/music-provider.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
+import type { HostTransaction } from "../ports/unit-of-work.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import { checkPlayable, refuseIf, sourceUseOf } from "./reference-rules.js";
@@ -53,6 +54,8 @@ export interface AcceptGenerationRequest {
   readonly limitExceeded: RateLimitedError | null;
   /** Written in the transaction that accepts the job. */
   readonly alongside?: Alongside<Job>;
+  /** Of an embedding app: the job is there with it or not. */
+  readonly transaction?: HostTransaction;
 }
 
 export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" | "repeated" }>;
@@ -80,12 +83,13 @@ export class AcceptGeneration {
    *   {@link ProviderUnavailableError} {@link InsufficientCreditsError}
    *   {@link GenerationConcurrencyExceededError} {@link IdempotencyConflictError} {@link IdempotencyKeyConflictError}
    *   {@link AccountSuspendedError} {@link RateLimitedError} {@link ServiceUnavailableError}; nothing was reserved
+   * @throws as {@link joinTransaction}
    */
   async execute(request: AcceptGenerationRequest): Promise<AcceptedGeneration> {
     // An embedding app has authenticated the account by its own means.
     if (request.account.suspendedAt !== null) throw new AccountSuspendedError();
     checkGenerationInput(request.input);
-    const result = await this.deps.acceptJobs.accept(await this.toCommand(request));
+    const result = await this.deps.acceptJobs.accept(await this.toCommand(request), request.transaction);
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "repeated", "a generation has an idempotency key, no reference");
     return result;

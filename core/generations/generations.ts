@@ -3,6 +3,7 @@ import { InvalidRequestError, JobNotFoundError } from "../errors.js";
 import { isId, type AccountId, type JobId, type RequestId } from "../ids.js";
 import type { Job, JobError, JobKind, JobOutput, JobRequest, JobStatus } from "../jobs/job.js";
 import type { Track } from "../library/track.js";
+import type { HostTransaction } from "../ports/unit-of-work.js";
 import type { AcceptGeneration } from "./accept-generation.js";
 import { GENERATIONS_LIMIT, type JobWithTracks, type ReadGenerations } from "./read-generations.js";
 import { checkGenerationInput, checkIdempotencyKey, type GenerationInput } from "./request-rules.js";
@@ -47,6 +48,11 @@ export interface CreateOptions {
   readonly key?: string;
   /** A request of the public API that this is part of; none by default. */
   readonly requestId?: RequestId;
+  /**
+   * An open transaction of the app: the generation is there, and its credits are reserved, once it is committed, with
+   * what the app wrote in it; or not at all. @see UnitOfWork.join
+   */
+  readonly transaction?: HostTransaction;
 }
 
 export interface WaitOptions {
@@ -82,9 +88,11 @@ export class Generations {
    * @throws {InvalidRequestError} {@link InvalidModelError} {@link TrackNotFoundError}
    *   {@link ProviderUnavailableError} {@link InsufficientCreditsError} {@link GenerationConcurrencyExceededError}
    *   {@link AccountSuspendedError} {@link ServiceUnavailableError}; nothing was reserved
+   * @throws {OperationRefusedError} {@link TransactionLostError} the transaction cannot be joined, or has to be rolled
+   *   back
    */
   async create(accountId: string, input: GenerationInput, options: CreateOptions = {}): Promise<CreatedGeneration> {
-    const { key, requestId = null } = options;
+    const { key, requestId = null, transaction } = options;
     checkGenerationInput(input);
     if (key !== undefined) checkIdempotencyKey(key);
     if (requestId !== null && !isId("req", requestId))
@@ -95,9 +103,12 @@ export class Generations {
       requestId,
       idempotency: key === undefined ? null : { key, route: CALL, body: asJson(input), present: responseOf },
       limitExceeded: null,
+      ...(transaction === undefined ? {} : { transaction }),
     });
     if (result.kind === "accepted") return { ...toGeneration(withoutResults(result.job)), isRepeated: false };
-    return { ...(await this.get(result.record.jobId)), isRepeated: true };
+    const isOpen = result.job?.completedAt === null;
+    const repeated = isOpen ? toGeneration(withoutResults(result.job)) : await this.get(result.record.jobId);
+    return { ...repeated, isRepeated: true };
   }
 
   /**

@@ -21,7 +21,8 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { Job, JobRequest, SplitKind } from "../jobs/job.js";
-import { newJob } from "../jobs/decide-acceptance.js";
+import { type AcceptCommand, newJob } from "../jobs/decide-acceptance.js";
+import type { HostTransaction } from "../ports/unit-of-work.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import { firstOpenRoute, type Route, type Routes } from "../providers/routes.js";
 
@@ -34,6 +35,8 @@ export interface SplitOptions {
    * reference, however often the call is repeated.
    */
   readonly reference?: string;
+  /** An open transaction of the embedding app, with which the split is there or not. @see UnitOfWork.join */
+  readonly transaction?: HostTransaction;
 }
 
 export interface SplitRequest extends SplitOptions {
@@ -77,13 +80,15 @@ export class StartSplit {
    *
    * @throws {TrackNotFoundError} no such track, or the account may not play it
    * @throws {OperationRefusedError} no such account; the track has no owner and no account was named; no provider can
-   *   split it; the reference has other characters, or was used for another kind or track
+   *   split it; the reference has other characters, or was used for another kind or track; the transaction cannot be
+   *   joined
+   * @throws {TransactionLostError} the transaction has to be rolled back
    * @throws {AccountSuspendedError}
    * @throws {ProviderUnavailableError} all that can are known to be down
    * @throws {@link InvalidRequestError} {@link InsufficientCreditsError} {@link GenerationConcurrencyExceededError}
    *   {@link ServiceUnavailableError}
    */
-  async start({ kind, accountId, trackId, ...options }: SplitRequest): Promise<StartedSplit> {
+  async start({ kind, accountId, trackId, transaction, ...options }: SplitRequest): Promise<StartedSplit> {
     const { acceptJobs, tiers, clock, ids, costs } = this.deps;
     checkOptions(options);
     if (!isId("trk", trackId)) throw new TrackNotFoundError();
@@ -98,7 +103,7 @@ export class StartSplit {
     const { route, refusal } = await this.routeOf(kind, request, track, account);
     // Under a reference the split may have been started before, when nothing stood against it.
     if (refusal !== null && options.reference === undefined) throw refusal;
-    const result = await acceptJobs.accept({
+    const command: AcceptCommand = {
       job: newJob({
         id: ids.next("job"),
         accountId: account.id,
@@ -116,7 +121,8 @@ export class StartSplit {
       idempotency: null,
       refusal,
       alongside: this.deps.audit.alongside(recordOf),
-    });
+    };
+    const result = await acceptJobs.accept(command, transaction);
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "replayed", "a split has no idempotency key");
     return { ...result.job, isRepeated: result.kind === "repeated" };

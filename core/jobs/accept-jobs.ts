@@ -1,4 +1,5 @@
 import { type AcceptCommand, type AcceptResult, decideAcceptance, referencesOf } from "./decide-acceptance.js";
+import { assert } from "../assert.js";
 import type { JobId } from "../ids.js";
 import { Lanes } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
@@ -6,7 +7,8 @@ import type { IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { HostTransaction, Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
+import { joinTransaction } from "../transactions.js";
 import type { Job, JobRequest, JobState } from "./job.js";
 
 export interface AcceptJobsDeps {
@@ -27,14 +29,50 @@ export class AcceptJobs {
     this.lanes = new Lanes(lanes, (commands) => this.acceptGroup(commands), deps.clock);
   }
 
-  /** @throws {ServiceUnavailableError} nothing was accepted */
-  accept(command: AcceptCommand): Promise<AcceptResult> {
-    return this.lanes.submit(command.job.accountId, command);
+  /**
+   * @param transaction of an embedding app, which commits the job with what it wrote itself, or neither
+   * @throws {ServiceUnavailableError} nothing was accepted
+   * @throws as {@link joinTransaction}
+   */
+  accept(command: AcceptCommand, transaction?: HostTransaction): Promise<AcceptResult> {
+    return transaction === undefined
+      ? this.lanes.submit(command.job.accountId, command)
+      : this.acceptIn(transaction, command);
+  }
+
+  /** Alone: the app's transaction holds up no other command. */
+  private async acceptIn(transaction: HostTransaction, command: AcceptCommand): Promise<AcceptResult> {
+    const work: TransactionWork<AcceptResult> = async (tx, run) => {
+      const [result] = await this.write([command])(tx, run);
+      assert(result !== undefined, "each command has a result");
+      // No other transaction sees a job that this one created.
+      return result.kind === "replayed" ? { ...result, job: await this.find(tx, result.record.jobId) } : result;
+    };
+    return joinTransaction(this.deps.unitOfWork, transaction, work, (result) => this.notify([result]));
   }
 
   private async acceptGroup(commands: readonly AcceptCommand[]): Promise<readonly AcceptResult[]> {
-    const { unitOfWork, idempotency, ledger, jobs, queue, clock } = this.deps;
-    const decision = await unitOfWork.inTransaction(async (tx, { isRetry }) => {
+    const results = await this.deps.unitOfWork.inTransaction(this.write(commands));
+    this.notify(results);
+    return results;
+  }
+
+  /** Workers hear of the jobs that were created. */
+  private notify(results: readonly AcceptResult[]): void {
+    const created = results.flatMap((result) => (result.kind === "accepted" ? [result.job] : []));
+    this.deps.queue.notify(created.map((job) => ({ jobId: job.id, providerId: job.providerId })));
+  }
+
+  private async find(tx: Transaction, id: JobId): Promise<Job | null> {
+    const { jobs } = this.deps;
+    const [state, request] = [(await jobs.lockJobs(tx, [id])).get(id), (await jobs.requestsOf(tx, [id])).get(id)];
+    return state === undefined || request === undefined ? null : { ...state, request };
+  }
+
+  /** Decides on the commands, and writes what was decided. */
+  private write(commands: readonly AcceptCommand[]): TransactionWork<readonly AcceptResult[]> {
+    const { idempotency, ledger, jobs, clock } = this.deps;
+    return async (tx, { isRetry }) => {
       const now = clock.now();
       const keys = commands.flatMap(({ job, idempotency: given }) =>
         given === null ? [] : [{ accountId: job.accountId, keyHash: given.keyHash }],
@@ -61,11 +99,8 @@ export class AcceptJobs {
       for (const [index, result] of decided.results.entries()) {
         if (result.kind === "accepted") await commands[index]?.alongside?.(tx, result.job);
       }
-      return decided;
-    });
-    const made = decision.results.flatMap((result) => (result.kind === "accepted" ? [result.job] : []));
-    queue.notify(made.map((job) => ({ jobId: job.id, providerId: job.providerId })));
-    return decision.results;
+      return decided.results;
+    };
   }
 }
 

@@ -32,7 +32,12 @@ export interface AcceptIdempotency {
 
 export type AcceptResult =
   | { readonly kind: "accepted"; readonly job: Job; readonly response: StoredResponse | null }
-  | { readonly kind: "replayed"; readonly record: IdempotencyRecord }
+  | {
+      readonly kind: "replayed";
+      readonly record: IdempotencyRecord;
+      /** The job of the record, where it was read; null: it is there no more. */
+      readonly job?: Job | null;
+    }
   /** The account has a job of this reference, of the same kind and track. */
   | { readonly kind: "repeated"; readonly job: Job }
   | { readonly kind: "refused"; readonly error: FermataError };

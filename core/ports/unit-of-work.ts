@@ -18,6 +18,12 @@ export interface TransactionRun {
 /** What one transaction does. */
 export type TransactionWork<T> = (tx: Transaction, run: TransactionRun) => Promise<T>;
 
+/**
+ * An open transaction of the app that embeds Fermata, on the database that has Fermata's tables. What it can be is the
+ * storage's to say; it takes it as it is, and refuses what it does not know.
+ */
+export type HostTransaction = object;
+
 /** Atomic, durable changes. Selected by `storage.url`. */
 export interface UnitOfWork {
   /** How many transactions can make progress at once; 1 where every writer waits for the one before. */
@@ -34,4 +40,16 @@ export interface UnitOfWork {
    * @throws {ServiceUnavailableError} the storage cannot be reached or stays busy; nothing was written
    */
   inTransaction<T>(work: TransactionWork<T>): Promise<T>;
+
+  /**
+   * Runs `work` once inside a transaction that is not this storage's own: its owner commits it, or rolls it back. When
+   * `work` throws, nothing of it is left in the transaction, and the error passes on. Absent where the storage cannot.
+   *
+   * @param committed called with what `work` returned once the transaction was committed, where the storage hears of
+   *   that; also called where it only knows that the transaction has ended
+   * @throws {OperationRefusedError} `transaction` is none that it knows, is not open, or is one on other tables
+   * @throws {TransactionLostError} it lost a race against another one: its owner has to roll it back
+   * @throws {ServiceUnavailableError} the storage cannot be reached or stays busy
+   */
+  join?<T>(transaction: HostTransaction, work: TransactionWork<T>, committed: (result: T) => void): Promise<T>;
 }

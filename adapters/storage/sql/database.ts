@@ -1,7 +1,10 @@
 import type { Knex } from "knex";
 import type { Logger } from "../../../core/ports/logger.js";
+import { assert } from "../../../core/assert.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
-import type { Connections, Dialect } from "./dialect.js";
+import type { HostTransaction } from "../../../core/ports/unit-of-work.js";
+import type { Connections, Dialect, JoiningWork } from "./dialect.js";
+import { INSTALLATION_ID } from "./host-transaction.js";
 import { migrationSource, MIGRATIONS } from "./migrations/index.js";
 import type { Session, SqlValue, TransactionSession } from "./session.js";
 import { readTime } from "./storage-time.js";
@@ -139,6 +142,20 @@ export class KnexDatabase {
    */
   transaction<T>(work: (session: TransactionSession) => Promise<T>): Promise<T> {
     return this.connections.transaction(work);
+  }
+
+  /** Runs the work once in a transaction of an embedding app; errors as those of {@link transaction}. */
+  async join<T>(transaction: HostTransaction, work: JoiningWork<T>): Promise<T> {
+    this.installationId ??= await this.findInstallationId();
+    return this.connections.join(transaction, { ...work, installationId: this.installationId });
+  }
+
+  private installationId: string | null = null;
+
+  private async findInstallationId(): Promise<string> {
+    const [row] = await this.all<{ readonly value: string }>(INSTALLATION_ID);
+    assert(row !== undefined, "a migration gives every installation an id");
+    return row.value;
   }
 
   /** @throws {ServiceUnavailableError} the storage cannot be reached */

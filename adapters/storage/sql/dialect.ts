@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import type { HostTransaction } from "../../../core/ports/unit-of-work.js";
 import type { Session, TransactionSession } from "./session.js";
 import type { TableNames } from "./table-names.js";
 
@@ -127,6 +128,18 @@ export interface ColumnTypes {
   hasIndex(knex: Knex, table: string, name: string): Promise<boolean>;
 }
 
+/** What joins a transaction of an embedding app. */
+export interface JoiningWork<T> {
+  work(session: TransactionSession): Promise<T>;
+  /** Called after the commit, with what the work returned. */
+  committed(result: T): void;
+}
+
+/** {@link JoiningWork} in a database whose installation has this id. */
+export interface InstallationWork<T> extends JoiningWork<T> {
+  readonly installationId: string;
+}
+
 /** An open database. */
 export interface Connections {
   /** For writes and migrations. */
@@ -137,6 +150,12 @@ export interface Connections {
   readonly reader: Session;
   /** Runs `work` in one write transaction, once; commits, or rolls back and rejects with the cause. */
   transaction<T>(work: (session: TransactionSession) => Promise<T>): Promise<T>;
+  /**
+   * Runs the work once in a transaction that an embedding app has open on a connection of its own.
+   *
+   * @throws {OperationRefusedError} it is no open transaction of this engine, or is one on other tables
+   */
+  join<T>(transaction: HostTransaction, work: InstallationWork<T>): Promise<T>;
   /** Runs `work` on one consistent view of the data that holds up no writer. */
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs `work` while no other process does the same, and passes it the handle to migrate with. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../core/ports/clock.js";
 import type { Random } from "../../../core/ports/random.js";
-import type { TransactionWork, UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import { TransactionLostError } from "../../../core/errors.js";
+import type { HostTransaction, TransactionWork, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { type KnexDatabase, unavailable } from "./database.js";
 import { toTransaction } from "./session.js";
 
@@ -31,6 +32,20 @@ export class KnexUnitOfWork implements UnitOfWork {
         }
         throw dialect.isUnavailable(error) ? unavailable(error) : error;
       }
+    }
+  }
+
+  async join<T>(transaction: HostTransaction, work: TransactionWork<T>, committed: (result: T) => void): Promise<T> {
+    const { dialect } = this.database;
+    try {
+      return await this.database.join(transaction, {
+        work: (session) => work(toTransaction(session), { isRetry: false }),
+        committed,
+      });
+    } catch (error) {
+      // Only its owner can run it again.
+      if (dialect.isLostRace(error)) throw new TransactionLostError({ cause: error });
+      throw dialect.isUnavailable(error) ? unavailable(error) : error;
     }
   }
 

@@ -36,6 +36,7 @@ const samples: readonly errors.FermataError[] = [
   new errors.ProviderUnavailableError(),
   new errors.ProviderTimeoutError(),
   new errors.ServiceUnavailableError("Busy.", 1, { cause: new Error(SECRET) }),
+  new errors.TransactionLostError({ cause: new Error(SECRET) }),
   new errors.OperationRefusedError("There is no such account."),
 ];
 

@@ -1,10 +1,13 @@
 import type { Knex } from "knex";
-import type { Connections, ConnectOptions } from "../dialect.js";
+import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
+import type { Connections, ConnectOptions, InstallationWork } from "../dialect.js";
 import { isConnectionLost } from "./errors.js";
+import { joinMysql } from "./host-transaction.js";
 import { MYSQL_LIMITS } from "./options.js";
 import { type MigrationHandle, MysqlPool, openMigrationHandle, type PooledConnection } from "./pool.js";
 import type { MysqlSession } from "./session.js";
 import type { Session, SqlValue, Table, TransactionSession } from "../session.js";
+import type { TableNames } from "../table-names.js";
 
 /** A lost connection is noticed at once, and the pool gives no other one that is as old. */
 const READ_TRIES_MAX = 3;
@@ -14,7 +17,9 @@ const MIGRATION_LOCK = "CONCAT('fermata ', LEFT(SHA2(DATABASE(), 256), 32))";
 
 /** Opens a pool on `mysql:` + `target`; nothing is sent yet. */
 export async function connectMysql(target: string, options: ConnectOptions): Promise<Connections> {
-  return new MysqlConnections(new MysqlPool(target, options), () => openMigrationHandle(target, options.log));
+  return new MysqlConnections(new MysqlPool(target, options), options.names, () =>
+    openMigrationHandle(target, options.log),
+  );
 }
 
 class MysqlConnections implements Connections {
@@ -22,6 +27,7 @@ class MysqlConnections implements Connections {
 
   constructor(
     private readonly pool: MysqlPool,
+    private readonly names: TableNames,
     private readonly openForMigrations: () => MigrationHandle,
   ) {
     this.reader = new PooledSession((work) => pool.with(MYSQL_LIMITS.statementMs, work));
@@ -50,6 +56,10 @@ class MysqlConnections implements Connections {
         throw error;
       }
     });
+  }
+
+  join<T>(transaction: HostTransaction, work: InstallationWork<T>): Promise<T> {
+    return joinMysql(transaction, work, this.names);
   }
 
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {

@@ -20,6 +20,8 @@ export const MYSQL_LIMITS = {
   probeMs: 350,
   /** For what is sent in one packet to a server that is there: more than the longest wait for a lock. */
   statementMs: 5_000,
+  /** For a lock, in a transaction of an embedding app, where the server counts in seconds. */
+  joinedLockWaitSeconds: 5,
   /** For what reads all of the data. */
   auditMs: 600_000,
   /** For the migration of another process. */
@@ -32,7 +34,8 @@ export const MYSQL_LIMITS = {
  */
 const SILENCE_SECONDS = 60;
 
-const SQL_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE";
+export const SQL_MODE =
+  "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE";
 
 /** What every connection agrees on with the server before it is used, in one packet. */
 export function sessionSetup(lockWaitSeconds: number): string {

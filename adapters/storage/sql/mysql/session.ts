@@ -18,7 +18,7 @@ export interface MysqlSessionOptions {
   readonly names?: TableNames;
 }
 
-type Result = RowDataPacket[] | ResultSetHeader;
+export type MysqlResult = RowDataPacket[] | ResultSetHeader;
 
 /**
  * Statements on one connection. Several of the same text travel in one packet, so that a group costs a few round trips,
@@ -26,6 +26,7 @@ type Result = RowDataPacket[] | ResultSetHeader;
  */
 export class MysqlSession implements TransactionSession {
   isOpen = true;
+  protected readonly packetStatements: number = PACKET_STATEMENTS;
 
   constructor(
     private readonly connection: Connection & { readonly stream: Socket },
@@ -68,13 +69,13 @@ export class MysqlSession implements TransactionSession {
     return this.write(table, rows, ` ON DUPLICATE KEY UPDATE ${clause}`);
   }
 
-  private async each(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Result[]> {
-    const results: Result[] = [];
+  private async each(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<MysqlResult[]> {
+    const results: MysqlResult[] = [];
     const text = this.named(sql);
-    for (const part of packetsOf(lists, PACKET_STATEMENTS)) {
+    for (const part of packetsOf(lists, this.packetStatements)) {
       const found = await this.query(part.map(() => text).join("; "), part.flat());
       if (part.length === 1) results.push(found);
-      else results.push(...(found as unknown as Result[]));
+      else results.push(...(found as unknown as MysqlResult[]));
     }
     return results;
   }
@@ -92,9 +93,9 @@ export class MysqlSession implements TransactionSession {
     return this.options.names?.in(sql) ?? sql;
   }
 
-  private async query(sql: string, values: readonly SqlValue[]): Promise<Result> {
+  protected query(sql: string, values: readonly SqlValue[]): Promise<MysqlResult> {
     const bound = [...storable(values)];
-    return this.withinLimit((done) => this.connection.query<Result & RowDataPacket[]>(sql, bound, done));
+    return this.withinLimit((done) => this.connection.query<MysqlResult & RowDataPacket[]>(sql, bound, done));
   }
 
   private withinLimit<T>(send: (done: (error: QueryError | null, result: T) => void) => void): Promise<T> {

@@ -3,11 +3,13 @@ import { dirname } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import knex, { type Knex } from "knex";
-import type { ConnectOptions, Connections } from "../dialect.js";
+import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
+import type { ConnectOptions, Connections, InstallationWork } from "../dialect.js";
 import type { Session, TransactionSession } from "../session.js";
 import type { TableNames } from "../table-names.js";
 import { SqliteClient } from "./client.js";
 import { isUnavailable } from "./errors.js";
+import { joinSqlite } from "./host-transaction.js";
 import { SqliteSession } from "./session.js";
 
 /** How long a transaction waits for the one before it in this process. */
@@ -16,6 +18,9 @@ const ACQUIRE_TIMEOUT_MS = 10_000;
 /** Of processes that migrate at once, the others wait for the first. */
 const MIGRATION_TRIES_MAX = 60;
 const MIGRATION_WAIT_MS = 100;
+
+/** How often the end of a transaction of the embedding app is looked for. */
+const JOINED_LOOK_MS = 5;
 
 type Database = BetterSqlite3.Database;
 
@@ -31,7 +36,7 @@ export async function connectSqlite(path: string, { log, lockWaitMs, names }: Co
   const read = openHandle(path, log, [...pragmas, "query_only = ON", "cache_size = -64000"], 2);
   try {
     await write.raw("SELECT 1");
-    return new SqliteConnections(write, read, await acquire(read), names);
+    return new SqliteConnections(write, read, await acquire(read), { names, lockWaitMs });
   } catch (error) {
     await Promise.all([write.destroy(), read.destroy()]);
     throw refusalOf(path, error);
@@ -73,13 +78,19 @@ function openHandle(path: string, log: Knex.Logger, pragmas: readonly string[], 
 
 class SqliteConnections implements Connections {
   readonly reader: Session;
+  private readonly names: TableNames;
+  private readonly lockWaitMs: number;
+  /** Connections of the embedding app, until their transactions have ended. */
+  private readonly joined = new Set<Database>();
 
   constructor(
     readonly write: Knex,
     readonly read: Knex,
     private readonly readerConnection: Database,
-    private readonly names: TableNames,
+    { names, lockWaitMs }: Pick<ConnectOptions, "names" | "lockWaitMs">,
   ) {
+    this.names = names;
+    this.lockWaitMs = lockWaitMs;
     this.reader = new SqliteSession(readerConnection, names);
   }
 
@@ -91,6 +102,7 @@ class SqliteConnections implements Connections {
     // better-sqlite3 never lets go of the thread, a commit included: without this turn, transactions in a row would
     // keep out the requests that are to share the next one.
     await nextTurn();
+    await this.afterJoined();
     const connection = await acquire(this.write);
     const session = new SqliteSession(connection, this.names);
     try {
@@ -105,6 +117,13 @@ class SqliteConnections implements Connections {
       if (connection.inTransaction) await session.run("ROLLBACK");
       await release(this.write, connection);
     }
+  }
+
+  join<T>(transaction: HostTransaction, work: InstallationWork<T>): Promise<T> {
+    return joinSqlite(transaction, work, {
+      names: this.names,
+      joined: (connection) => void this.joined.add(connection),
+    });
   }
 
   async snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -128,6 +147,19 @@ class SqliteConnections implements Connections {
         if (!isUnavailable(error) || tries === MIGRATION_TRIES_MAX) throw error;
         await sleep(MIGRATION_WAIT_MS);
       }
+    }
+  }
+
+  /**
+   * Waits for the end of the transactions of the embedding app that were joined. To wait for their locks would keep
+   * this thread, and the app could not commit.
+   */
+  private async afterJoined(): Promise<void> {
+    const endsAt = performance.now() + this.lockWaitMs;
+    while (this.joined.size > 0 && performance.now() < endsAt) {
+      for (const connection of this.joined)
+        if (!connection.open || !connection.inTransaction) this.joined.delete(connection);
+      if (this.joined.size > 0) await sleep(JOINED_LOOK_MS);
     }
   }
 

@@ -5,7 +5,7 @@ import type { TableNames } from "../table-names.js";
 type Statement = BetterSqlite3.Statement<SqlValue[]>;
 
 /** Compiling a statement costs more than running it; each connection keeps those it has seen. The texts are few. */
-const statements = new WeakMap<BetterSqlite3.Database, Map<string, Statement>>();
+const statements = new WeakMap<BetterSqlite3.Database, WeakMap<TableNames, Map<string, Statement>>>();
 
 /**
  * Prepared statements on one connection. better-sqlite3 is synchronous: each call is done when it returns, so several
@@ -19,8 +19,10 @@ export class SqliteSession implements TransactionSession {
     private readonly connection: BetterSqlite3.Database,
     private readonly names: TableNames,
   ) {
-    this.prepared = statements.get(connection) ?? new Map<string, Statement>();
-    statements.set(connection, this.prepared);
+    const byNames = statements.get(connection) ?? new WeakMap<TableNames, Map<string, Statement>>();
+    statements.set(connection, byNames);
+    this.prepared = byNames.get(names) ?? new Map<string, Statement>();
+    byNames.set(names, this.prepared);
   }
 
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
@@ -61,7 +63,8 @@ export class SqliteSession implements TransactionSession {
   private statement(text: string): Statement {
     let statement = this.prepared.get(text);
     if (statement === undefined) {
-      statement = this.connection.prepare<SqlValue[]>(this.names.in(text));
+      // A connection of an embedding app may be set to return integers as bigint.
+      statement = this.connection.prepare<SqlValue[]>(this.names.in(text)).safeIntegers(false);
       this.prepared.set(text, statement);
     }
     return statement;

@@ -1,0 +1,72 @@
+import { OperationRefusedError } from "../../../core/errors.js";
+import type { HostTransaction } from "../../../core/ports/unit-of-work.js";
+import type { Session } from "./session.js";
+
+/** Finds the id of the installation, whose tables a session sees. */
+export const INSTALLATION_ID = "SELECT value FROM {installation} WHERE name = 'id'";
+
+const FORMS =
+  "a transaction of knex, a connection of mysql2 or better-sqlite3 with an open transaction, " +
+  "or { connection, afterCommit } with one of these";
+
+/** What a transaction of an embedding app runs on. */
+export interface HostConnection {
+  /** Of the driver, as the app gave it or as knex uses it. */
+  readonly connection: object;
+  /** Calls the listener once the transaction was committed, if the app's library tells of that. */
+  afterCommit(listener: () => void): void;
+}
+
+/** The members of a transaction of knex that are used here. */
+interface KnexTransaction {
+  readonly isTransaction: true;
+  isCompleted(): boolean;
+  readonly client: { acquireConnection(): Promise<object> };
+  /** Settles with the end of the transaction. */
+  readonly executionPromise: Promise<unknown>;
+}
+
+/** @throws {OperationRefusedError} it is nothing that a transaction runs on, or one that has ended */
+export async function hostConnectionOf(given: HostTransaction): Promise<HostConnection> {
+  // What a caller in JavaScript may give.
+  const value: unknown = given;
+  if (!isObject(value)) throw refusedTransaction(`it is ${value === null ? "null" : typeof value}`);
+  if (isKnexTransaction(value)) {
+    if (value.isCompleted()) throw refusedTransaction("it has ended");
+    const connection = await value.client.acquireConnection();
+    return { connection, afterCommit: (listener) => void value.executionPromise.then(listener, ignoreRollback) };
+  }
+  const { connection, afterCommit } = value as { readonly connection?: unknown; readonly afterCommit?: unknown };
+  // Also the connections of mysql2/promise are in front of another one.
+  const inner = isObject(connection) ? await hostConnectionOf(connection) : { connection: value, afterCommit: ignore };
+  if (typeof afterCommit !== "function") return inner;
+  return { ...inner, afterCommit: (listener) => void Reflect.apply(afterCommit, value, [listener]) };
+}
+
+/** @throws {OperationRefusedError} the session does not see the tables of this installation */
+export async function checkInstallation(session: Session, id: string): Promise<void> {
+  const [row] = await session.all<{ readonly value: string }>(INSTALLATION_ID).catch((cause: unknown) => {
+    throw refusedTransaction("its database has no tables of Fermata with this storage's prefix", { cause });
+  });
+  if (row?.value !== id) throw refusedTransaction("its database has the tables of another installation of Fermata");
+}
+
+export function refusedTransaction(why: string, options?: ErrorOptions): OperationRefusedError {
+  return new OperationRefusedError(`The transaction cannot be joined: ${why}. Allowed: ${FORMS}.`, options);
+}
+
+function isKnexTransaction(value: object): value is KnexTransaction {
+  return (value as { readonly isTransaction?: unknown }).isTransaction === true && "executionPromise" in value;
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+function ignore(): void {
+  // Workers find the job at their next look.
+}
+
+function ignoreRollback(): void {
+  // No job was created.
+}

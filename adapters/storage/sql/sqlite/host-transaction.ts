@@ -1,0 +1,44 @@
+import type BetterSqlite3 from "better-sqlite3";
+import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
+import type { InstallationWork } from "../dialect.js";
+import { checkInstallation, hostConnectionOf, refusedTransaction } from "../host-transaction.js";
+import type { TableNames } from "../table-names.js";
+import { SqliteSession } from "./session.js";
+
+type Database = BetterSqlite3.Database;
+
+/** Runs the work inside the transaction of a connection of the app's own better-sqlite3. */
+export async function joinSqlite<T>(
+  transaction: HostTransaction,
+  { work, committed, installationId }: InstallationWork<T>,
+  { names, joined }: { readonly names: TableNames; joined(connection: Database): void },
+): Promise<T> {
+  const { connection, afterCommit } = await hostConnectionOf(transaction);
+  if (!isDatabase(connection)) throw refusedTransaction("it is none of SQLite");
+  if (!connection.inTransaction) throw refusedTransaction("the connection has no open transaction");
+  const session = new SqliteSession(connection, names);
+  await checkInstallation(session, installationId);
+  joined(connection);
+  await session.run("SAVEPOINT fermata");
+  let isDone = false;
+  try {
+    const result = await work(session);
+    session.isOpen = false;
+    await session.run("RELEASE fermata");
+    isDone = true;
+    afterCommit(() => committed(result));
+    return result;
+  } finally {
+    session.isOpen = false;
+    // Some failures (a full disk) have rolled back all of it by themselves.
+    if (!isDone && connection.inTransaction) {
+      await session.run("ROLLBACK TO fermata");
+      await session.run("RELEASE fermata");
+    }
+  }
+}
+
+function isDatabase(connection: object): connection is Database {
+  const { inTransaction, prepare } = connection as Partial<Database>;
+  return typeof inTransaction === "boolean" && typeof prepare === "function";
+}
