@@ -15,6 +15,7 @@ const run = promisify(execFile);
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
@@ -67,7 +68,8 @@ describe("The package, installed by another app", function () {
     await mkdir(installed, { recursive: true });
     await run("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
     manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as Manifest;
-    for (const name of Object.keys(manifest.dependencies)) await install(name);
+    const { dependencies, optionalDependencies } = manifest;
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) await install(name);
   });
   after(async () => {
     await running?.kill();
