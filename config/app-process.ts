@@ -1,6 +1,5 @@
 import type { Http, MetricsServer } from "../adapters/http/index.js";
 import type { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
-import { openProviderSandbox } from "../adapters/sandbox/index.js";
 import type { KnexDatabase } from "../adapters/storage/sql/index.js";
 import type { Core } from "../core/create-core.js";
 import type { StoppedWork } from "../core/execution/work-jobs.js";
@@ -9,6 +8,7 @@ import type { CorePorts } from "../core/ports/core-ports.js";
 import type { Workers } from "../core/workers.js";
 import { type AppStopOptions, SchemaError } from "./app.js";
 import { closeInOrder, closeProviders } from "./close.js";
+import { openPluginSandbox } from "./plugin-sandbox.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
 import { ProviderFetch } from "./provider-fetch.js";
 import type { Settings } from "./settings.js";
@@ -62,7 +62,7 @@ export class AppProcess {
     try {
       for (const plugin of plugins.filter(({ enabled }) => enabled)) {
         const fetch = this.providerFetch.fetchFor(plugin.outgoing);
-        providers.push(startPlugin(plugin, { clock, logger, sandbox: openProviderSandbox, fetch }));
+        providers.push(startPlugin(plugin, { clock, logger, sandbox: openPluginSandbox, fetch }));
       }
       const workers = core.createWorkers(providers);
       await workers.start();

@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import { Container } from "inversify";
 import type { Http } from "../adapters/http/index.js";
-import { PrometheusMetrics } from "../adapters/observability/metrics.js";
+import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import { createStores, ForeignTablesError, type KnexDatabase, openDatabase } from "../adapters/storage/sql/index.js";
@@ -19,6 +19,7 @@ import { AppProcess } from "./app-process.js";
 import { type App, type AppLibrary, type HeadlessApp, SchemaError } from "./app.js";
 import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
+import { PACKAGE_USERS, type PackageUser, requirePackages } from "./optional-packages.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type OpenedSecrets, openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
@@ -55,7 +56,7 @@ export interface ComposeOptions {
  * Opens storage and files and wires the app; nothing listens or works yet.
  *
  * @param options `migrate` brings the schema up to date first (default true); false refuses an old one
- * @throws {SettingsError} a plugin cannot be loaded or set up
+ * @throws {SettingsError} a plugin cannot be loaded or set up, or a setting needs packages that are not installed
  * @throws {SchemaError} the schema is older or newer than this version
  */
 export async function compose(
@@ -83,6 +84,7 @@ export async function composeHeadless(
 
 async function openApp(settings: Settings, overrides: Overrides, options: ComposeOptions): Promise<OpenApp> {
   const logger = overrides.logger ?? WinstonLogger.open(settings.logs);
+  requirePackages(settings, packageUsers(overrides));
   const plugins = await loadPlugins(settings, overrides.plugins);
   if (overrides.audio === undefined) await prepareDataDir(settings.dataDir, logger);
   const database = await openDatabase({ ...settings.storage, logger });
@@ -100,7 +102,7 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
     const stores = createStores(database, { clock, random });
     secrets = await openSecrets(settings, stores, { clock, logger });
     queue = overrides.queue ?? (await openQueue(settings, logger));
-    const metrics = settings.metrics.enabled ? openMetrics(logger, storageClock) : null;
+    const metrics = settings.metrics.enabled ? await openMetrics(logger, storageClock) : null;
     const { keyring, keys: secretKeys } = secrets;
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(T.settings).toConstantValue(settings);
@@ -180,7 +182,20 @@ function countInCore(metrics: PrometheusMetrics, { events }: Core, { webhooks }:
   metrics.gauge({ name: "webhook_deliveries_pending", help }, () => webhooks.countPending());
 }
 
-function openMetrics(logger: Logger, storageClock: StorageClock | null): PrometheusMetrics {
+/** What no port of the app replaces. */
+function packageUsers({ audio, queue, audioAnalyser, plugins = [] }: Overrides): readonly PackageUser[] {
+  const given: Partial<Record<PackageUser, boolean>> = {
+    audio: audio !== undefined,
+    queue: queue !== undefined,
+    analyser: audioAnalyser !== undefined,
+    synth: plugins.some(({ id }) => id === "synth"),
+  };
+  return PACKAGE_USERS.filter((user) => given[user] !== true);
+}
+
+/** Its library is loaded when there are figures to serve. */
+async function openMetrics(logger: Logger, storageClock: StorageClock | null): Promise<PrometheusMetrics> {
+  const { PrometheusMetrics } = await import("../adapters/observability/metrics.js");
   const metrics = new PrometheusMetrics(logger, { processMetrics: true });
   const help = "How far this machine's clock is ahead of the storage's, which is used for all that is stored";
   if (storageClock !== null) metrics.gauge({ name: "clock_offset_seconds", help }, () => storageClock.offsetMs / 1000);

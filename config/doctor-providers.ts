@@ -1,10 +1,10 @@
-import { openProviderSandbox } from "../adapters/sandbox/index.js";
 import { SystemClock } from "../adapters/system/clock.js";
 import { clampFailure, clampResult } from "../core/results/clamp-result.js";
 import type { AddressGuard } from "../core/ports/address-guard.js";
 import type { Logger } from "../core/ports/logger.js";
 import { type ProbeResult, ProviderFailure } from "../core/ports/music-provider.js";
 import { failed, type CheckResult, ok, warning } from "../core/ports/self-check.js";
+import { openPluginSandbox } from "./plugin-sandbox.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
 import { ProviderFetch } from "./provider-fetch.js";
 
@@ -42,7 +42,7 @@ async function checkProvider(
       clock: new SystemClock(),
       logger,
       fetch: providerFetch.fetchFor(plugin.outgoing),
-      sandbox: openProviderSandbox,
+      sandbox: openPluginSandbox,
     });
     try {
       if (provider.probe === undefined) return null;

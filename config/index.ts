@@ -5,3 +5,4 @@ export { SchemaError } from "./app.js";
 export { compose, type Overrides } from "./compose.js";
 export { loadSettings, SettingsError, type SettingsSources } from "./load.js";
 export type { Settings } from "./settings.js";
+export type { RequestHandler } from "../adapters/http/request-handler.js";

@@ -18,7 +18,7 @@ const NO_ENTRY: Entry = { enabled: true, use: null, maxInFlight: null, allowHost
  * @throws {OperationRefusedError} there is no such plugin, or its definition is wrong
  */
 export async function loadOnePlugin(settings: Settings, use: string, cwd: string): Promise<LoadedPlugin> {
-  const { id, definition } = await named(settings.plugins, use, cwd);
+  const { id, definition } = await named(settings, use, cwd);
   const entry = Object.hasOwn(settings.plugins, id) ? (settings.plugins[id] ?? NO_ENTRY) : NO_ENTRY;
   const plugins = { [id]: { ...entry, enabled: true } };
   const [loaded] = await loadPlugins({ ...settings, plugins, routing: { fallbacks: [] } }, definition);
@@ -27,7 +27,7 @@ export async function loadOnePlugin(settings: Settings, use: string, cwd: string
 }
 
 async function named(
-  plugins: Settings["plugins"],
+  { plugins, pluginsDir }: Settings,
   use: string,
   cwd: string,
 ): Promise<{ readonly id: string; readonly definition: readonly ProviderDefinition[] }> {
@@ -36,7 +36,7 @@ async function named(
   if (ids.length > 1)
     throw new OperationRefusedError(`${use} is the plugin of several providers; name one: ${ids.join(", ")}.`);
   if (ids[0] !== undefined) return { id: ids[0], definition: [] };
-  const found = await importPlugin(use, cwd);
+  const found = await importPlugin(use, { cwd, pluginsDir });
   const issues = definitionIssues(found);
   if (issues.length > 0) throw new OperationRefusedError(`${use}: ${issues.join("; ")}`);
   const definition = found as ProviderDefinition;

@@ -78,7 +78,10 @@ export async function loadPlugins(
     const definition = given.find((candidate) => candidate.id === id);
     const source = definition === undefined ? (entry?.use ?? "built-in") : "given";
     try {
-      const found = checkedDefinition(id, definition ?? (await importDefinition(id, entry?.use ?? null)));
+      const found = checkedDefinition(
+        id,
+        definition ?? (await importDefinition(id, entry?.use ?? null, settings.pluginsDir)),
+      );
       const own = validatePluginSettings(id, found.settings, entry?.own ?? {});
       const enabled = entry?.enabled ?? true;
       // What a plugin that is off would need is not asked for.
@@ -199,7 +202,7 @@ function longestCallOf(definition: ProviderDefinition, settings: ProviderHost["s
   return typeof longestCallMs === "function" ? longestCallMs(settings) : longestCallMs;
 }
 
-async function importDefinition(id: string, use: string | null): Promise<unknown> {
+async function importDefinition(id: string, use: string | null, pluginsDir: string | null): Promise<unknown> {
   const own = BUILT_IN[id];
   if (use === null && own === undefined) {
     throw new Error(
@@ -209,7 +212,8 @@ async function importDefinition(id: string, use: string | null): Promise<unknown
   }
   if (use === null) return (await own?.())?.default;
   const builtIn = BUILT_IN[use];
-  return builtIn === undefined ? importPlugin(use, process.cwd()) : underAnotherId((await builtIn()).default, id);
+  if (builtIn !== undefined) return underAnotherId((await builtIn()).default, id);
+  return importPlugin(use, { cwd: process.cwd(), pluginsDir });
 }
 
 /**

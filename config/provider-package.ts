@@ -1,22 +1,34 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { OperationRefusedError } from "../core/errors.js";
+import { provideFermata } from "./plugin-imports.js";
+import { moduleIn } from "./plugin-sandbox.js";
 import { syntaxErrorPlace } from "./syntax-error-place.js";
 
+/** Where plugins are looked for. */
+export interface PluginPlaces {
+  /** What relative paths are relative to; packages are looked for there in the second place. */
+  readonly cwd: string;
+  /** The folder that packages are installed into for Fermata; they are looked for there first. */
+  readonly pluginsDir: string | null;
+}
+
 /**
- * What a package or a file exports by default. Both are found from `cwd`; of a folder its `package.json` or its
- * `index.js` counts.
+ * What a package or a file exports by default. Of a folder its `package.json` or its `index.js` counts. Its files
+ * import this Fermata as `fermata-music`, whatever is installed next to them.
  *
  * @throws {OperationRefusedError} when it cannot be loaded; of a syntax error it names file and line
  */
-export async function importPlugin(use: string, cwd: string): Promise<unknown> {
+export async function importPlugin(use: string, places: PluginPlaces): Promise<unknown> {
   try {
-    const { href } = pathToFileURL(locate(use, cwd));
+    const { entry, folder } = locate(use, places);
+    provideFermata(folder);
+    const { href } = pathToFileURL(entry);
     const module = (await import(href).catch(async (error: unknown) => {
-      throw await withPlace(error, href);
+      throw await withPlace(error, moduleIn(folder, pathToFileURL(entry)).href);
     })) as { readonly default?: unknown };
     return module.default;
   } catch (cause) {
@@ -32,16 +44,63 @@ async function withPlace(error: unknown, url: string): Promise<unknown> {
   return place === null ? error : new Error(`syntax error in ${place}: ${error.message}`, { cause: error });
 }
 
-function locate(use: string, cwd: string): string {
-  const isPath = use.startsWith(".") || use.startsWith("/");
-  const path = resolve(cwd, use);
-  if (!isPath) return createRequire(join(cwd, "package.json")).resolve(use);
-  const own = createRequire(join(path, "package.json"));
-  if (existsSync(join(path, "package.json"))) {
-    const { exports: entry, main } = own("./package.json") as { readonly exports?: unknown; readonly main?: string };
-    return join(path, typeof entry === "string" ? entry : (main ?? "index.js"));
+/** The file to import, and the folder whose files are the plugin's; neither has symbolic links in its path. */
+interface Located {
+  readonly entry: string;
+  readonly folder: string;
+}
+
+function locate(use: string, { cwd, pluginsDir }: PluginPlaces): Located {
+  if (!use.startsWith(".") && !use.startsWith("/")) return locatePackage(use, pluginsDir, cwd);
+  const path = realpathSync(resolve(cwd, use));
+  if (existsSync(join(path, "package.json"))) return { entry: entryOf(path), folder: path };
+  const index = join(path, "index.js");
+  return existsSync(index) ? { entry: index, folder: path } : { entry: path, folder: packageOf(path) };
+}
+
+function locatePackage(use: string, pluginsDir: string | null, cwd: string): Located {
+  const name = use.split("/", use.startsWith("@") ? 2 : 1).join("/");
+  for (const place of pluginsDir === null ? [cwd] : [pluginsDir, cwd]) {
+    const { resolve: find } = createRequire(join(place, "package.json"));
+    const found = find.paths(name)?.find((modules) => existsSync(join(modules, name, "package.json")));
+    if (found === undefined) continue;
+    const folder = realpathSync(join(found, name));
+    const entry = use === name ? entryOf(folder) : find(use);
+    // What is installed into that folder is there for plugins, packages that they share included.
+    return { entry, folder: place === pluginsDir ? realpathSync(place) : folder };
   }
-  return existsSync(join(path, "index.js")) ? join(path, "index.js") : path;
+  const hint =
+    pluginsDir === null
+      ? `there is no such package in ${cwd}; pluginsDir names another folder to look in`
+      : `there is no such package in ${pluginsDir} or ${cwd}; npm install --prefix ${pluginsDir} ${name} installs it`;
+  throw new Error(hint);
+}
+
+/** The file that an import of the package in `folder` loads. */
+function entryOf(folder: string): string {
+  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { readonly exports?: unknown };
+  if (exports === undefined) return createRequire(join(folder, "package.json")).resolve(folder);
+  const target = importTarget(exports);
+  if (target === null) throw new Error("its package.json exports nothing that can be imported");
+  return join(folder, target);
+}
+
+const IMPORT_CONDITIONS = ["node", "import", "module-sync", "default"];
+
+/** What `exports` of a package.json name for its main entry. */
+function importTarget(exports: unknown): string | null {
+  if (typeof exports === "string") return exports;
+  if (typeof exports !== "object" || exports === null) return null;
+  if ("." in exports) return importTarget(exports["."]);
+  const targets = Object.entries(exports).filter(([condition]) => IMPORT_CONDITIONS.includes(condition));
+  return targets.map(([, target]) => importTarget(target)).find((target) => target !== null) ?? null;
+}
+
+/** The nearest folder above a file that has a package.json; without one, the folder of the file. */
+function packageOf(file: string): string {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder))
+    if (existsSync(join(folder, "package.json"))) return folder;
+  return dirname(file);
 }
 
 /**

@@ -62,7 +62,10 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       return check(given, await openLogger({ ...given, logs: { ...given.logs, level: "error" } }));
     },
     builtInPlugins: async () => Object.keys((await import("./plugins.js")).BUILT_IN),
-    importPlugin: async (use) => (await import("./provider-package.js")).importPlugin(use, process.cwd()),
+    importPlugin: async (use) => {
+      const { pluginsDir } = await settings();
+      return (await import("./provider-package.js")).importPlugin(use, { cwd: process.cwd(), pluginsDir });
+    },
     openLiveCheck: async (use, modelId) => {
       const given = await settings();
       return (await import("./live-check.js")).openLiveCheck(given, use, modelId, process);

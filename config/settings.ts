@@ -257,6 +257,7 @@ const DEFINITION = {
       description: "Whether the first start on an empty data directory makes the account `demo`",
     }),
   },
+  pluginsDir: providers.pluginsDir,
   plugins: providers.plugins,
 } as const satisfies Group;
 

@@ -1,8 +1,9 @@
 import type { Server } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import type { Router } from "express";
+import type { Request, Response } from "express";
 import { Lifecycle } from "./lifecycle.js";
 import type { HttpDeps } from "./deps.js";
+import type { RequestHandler } from "./request-handler.js";
 import { createRouter } from "./router.js";
 import { createServer, listen } from "./server.js";
 
@@ -18,6 +19,7 @@ export type {
   MetricsPage,
   TrustProxy,
 } from "./deps.js";
+export type { RequestHandler } from "./request-handler.js";
 export { MetricsServer } from "./metrics-server.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";
@@ -30,7 +32,7 @@ export { presentSingleTrack, presentTrack } from "./presenters/track.js";
 /** The public API over HTTP. */
 export interface Http {
   /** To be mounted in an Express app; what {@link listen} serves. */
-  readonly router: Router;
+  readonly router: RequestHandler;
   readonly server: Server;
   /** @throws {Error} naming the address and why it cannot be bound */
   listen(): Promise<{ readonly url: string }>;
@@ -49,7 +51,8 @@ export function createHttp(deps: HttpDeps): Http {
   const router = createRouter(deps, lifecycle);
   const server = createServer(router, deps, lifecycle);
   return {
-    router,
+    // Express gives what it calls its own request and response.
+    router: (request, response, next) => router(request as Request, response as Response, next),
     server,
     listen: () => listen(server, { host, port, settings: "http.host, http.port" }),
     async close(graceMs, now) {

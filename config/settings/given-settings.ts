@@ -96,6 +96,8 @@ export class GivenSettings {
     const { pattern, allowed, of, keepsOthers } = named.options;
     if (!pattern.test(name)) {
       this.issues.push(refusedLine(path.slice(0, -1).join("."), origin, name, allowed, false));
+    } else if (typeof value === "string") {
+      this.addUnknown(path, origin);
     } else if (keepsOthers && typeof value === "object" && value !== null && !Array.isArray(value)) {
       for (const [key, child] of Object.entries(value)) {
         this.addNode(Object.hasOwn(of, key) ? (of[key] as Node) : OWN, child, [...path, key], origin);

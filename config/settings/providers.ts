@@ -42,6 +42,15 @@ export const routing = {
 export const stemSplit = split("a stem split", 8);
 export const vocalRemoval = split("a vocal removal", 5);
 
+/** Not among `plugins`, whose names are ids of plugins. */
+export const pluginsDir = kind.optional(
+  kind.path({
+    description:
+      "Folder that plugins are installed into (`npm install --prefix`); packages of `plugins.ID.use` are looked for " +
+      "there first, then in the working directory",
+  }),
+);
+
 /** Providers by their id. */
 export const plugins = new Named<
   {

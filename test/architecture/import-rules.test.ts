@@ -149,7 +149,7 @@ describe("The folders of the tree", () => {
   });
 
   it("are the only place of source files", () => {
-    const known = [...TOP, ".git", ".github", ".ci", "dist", "node_modules", "coverage", "data"];
+    const known = [...TOP, ".git", ".github", ".ci", ".api", "dist", "node_modules", "coverage", "data"];
     const others = readdirSync(REPOSITORY, { withFileTypes: true }).filter(
       (entry) => (entry.isDirectory() && !known.includes(entry.name)) || /\.[mc]?tsx?$/.test(entry.name),
     );

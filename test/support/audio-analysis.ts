@@ -1,5 +1,3 @@
-import { MPEGDecoder } from "mpg123-decoder";
-
 /** Stereo sound from -1 to 1. */
 export interface Sound {
   readonly left: Float32Array;
@@ -25,6 +23,7 @@ export async function decodeMp3(
   bytes: Uint8Array,
   options: { readonly gapless: boolean } = { gapless: true },
 ): Promise<Sound> {
+  const { MPEGDecoder } = await import("mpg123-decoder");
   const decoder = new MPEGDecoder({ enableGapless: options.gapless });
   await decoder.ready;
   const { channelData, sampleRate, errors } = decoder.decode(bytes);

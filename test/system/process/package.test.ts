@@ -15,6 +15,7 @@ const run = promisify(execFile);
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
@@ -67,7 +68,8 @@ describe("The package, installed by another app", function () {
     await mkdir(installed, { recursive: true });
     await run("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
     manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as Manifest;
-    for (const name of Object.keys(manifest.dependencies)) await install(name);
+    const { dependencies, optionalDependencies } = manifest;
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) await install(name);
   });
   after(async () => {
     await running?.kill();
@@ -106,8 +108,8 @@ describe("The package, installed by another app", function () {
   describe("in the code of that app", () => {
     before(async () => {
       await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-      // The app is an Express app in TypeScript: it has these itself.
-      for (const name of ["@types/express", "@types/node"]) await install(name);
+      // The app is in TypeScript: it has these itself.
+      await install("@types/node");
     });
 
     /** Writes a file of the app, compiles it, and runs the result with these arguments. */
@@ -125,8 +127,27 @@ describe("The package, installed by another app", function () {
       return ended([...args, `${name}.js`], folder, env);
     }
 
+    it("needs no types of Express where the app does not import Express", async () => {
+      const program = `
+        import { compose, loadSettings, type RequestHandler } from "fermata-music";
+        import type { Http } from "fermata-music/express";
+        import { ProviderFailure } from "fermata-music/provider";
+        import { ManualClock } from "fermata-music/testing";
+        const dataDir = process.env["FERMATA_DATA_DIR"] ?? "";
+        const overrides = { dataDir, logs: { level: "error" } };
+        const app = await compose(loadSettings({ env: {}, cwd: dataDir, overrides }), { actor: "shop" });
+        const handler: RequestHandler = app.router;
+        const same: Http["router"] = handler;
+        console.log(same.length, new ProviderFailure("gone", "x").kind, new ManualClock().now() > 0);
+        await app.stop();
+      `;
+      const env = { FERMATA_DATA_DIR: join(folder, "untyped") };
+      expect(await compiledAndRun("untyped", program, [], env)).to.deep.equal({ code: 0, output: "3 gone true\n" });
+    });
+
     it("is embedded as the README says: the example compiles, and a generation is paid for and split", async () => {
       const [program = ""] = programsIn("core/README.md", "fermata-music");
+      await install("@types/express"); // which an Express app has
       await mkdir(join(folder, "music"));
       for (const file of ["hum.wav", "music/rain.wav"]) await writeFile(join(folder, file), HUM);
       const env = { FERMATA_DATA_DIR: join(folder, "embedded"), FERMATA_LOGS__LEVEL: "error" };

@@ -154,7 +154,7 @@ describe("A refused start", function () {
     });
     expect(code).to.equal(2);
     expect(stderr).to.match(
-      /^A setting is wrong: plugins\.nightingale \(fermata-nightingale-missing\): fermata-nightingale-missing cannot be loaded: Cannot find module/m,
+      /^A setting is wrong: plugins\.nightingale \(fermata-nightingale-missing\): fermata-nightingale-missing cannot be loaded: there is no such package in /m,
     );
   });
 });

@@ -371,6 +371,13 @@ describe("loading settings", () => {
       ]);
     });
 
+    it("say where the folder of plugins is set", () => {
+      expect(issues({ file: "plugins: { dir: /opt/plugins }", env: { FERMATA_PLUGINS__DIR: "/opt" } })).to.deep.equal([
+        "plugins.dir (fermata.yaml): unknown setting; did you mean pluginsDir?",
+        "FERMATA_PLUGINS__DIR: unknown setting; did you mean FERMATA_PLUGINS_DIR?",
+      ]);
+    });
+
     it("show no secret", () => {
       const lines = issues({
         env: {

@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { loadSettings } from "../../../config/load.js";
+import { packagesOf, PACKAGE_USERS, requirePackages } from "../../../config/optional-packages.js";
+import { repositoryPath } from "../../support/repository.js";
+
+const { optionalDependencies } = JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as {
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+};
+
+describe("Packages that only some settings need", () => {
+  it("are the optional dependencies, each for a setting, and are in the table of config/README.md", () => {
+    const needed = new Set(PACKAGE_USERS.flatMap((user) => packagesOf(user)));
+    expect([...needed]).to.have.members(Object.keys(optionalDependencies));
+    const readme = readFileSync(repositoryPath("config/README.md"), "utf8");
+    const [, section = ""] = readme.split("## Packages that only some settings need");
+    const [table = ""] = section.split("\n## ");
+    for (const name of needed) expect(table).to.include(`\`${name}\``);
+  });
+
+  it("are all there where they were not left out", () => {
+    const overrides = { audio: { url: "s3://music" }, queue: { url: "amqp://broker" } };
+    requirePackages(loadSettings({ env: {}, cwd: "/", overrides }), PACKAGE_USERS);
+  });
+});
