@@ -4,4 +4,4 @@ export type { App, AppStopOptions } from "./app.js";
 export { SchemaError } from "./app.js";
 export { compose, type Overrides } from "./compose.js";
 export { loadSettings, SettingsError, type SettingsSources } from "./load.js";
-export type { Settings } from "./settings.js";
+export type { Settings, SettingsOverrides } from "./settings.js";
