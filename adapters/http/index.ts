@@ -10,12 +10,14 @@ export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/
 
 export { CONTROLLERS } from "./controllers/index.js";
 export type {
+  AuthenticateRequest,
   CompletedRequest as AnsweredRequest,
   ControllerClass,
   ControllerSource,
   HttpDeps,
   HttpSettings,
   MetricsPage,
+  SignedInCaller,
   TrustProxy,
 } from "./deps.js";
 export { MetricsServer } from "./metrics-server.js";
