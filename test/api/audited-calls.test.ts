@@ -22,7 +22,7 @@ interface Calls {
   readonly operateGenerations: CallsOf<App["operateGenerations"]>;
   readonly splits: CallsOf<App["splits"]>;
   readonly audio: CallsOf<App["audio"]>;
-  readonly webhooks: CallsOf<App["webhooks"]>;
+  readonly webhooks: CallsOf<Omit<App["webhooks"], "endpoints">>;
   readonly secrets: CallsOf<App["secrets"]>;
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { repositoryPath } from "../support/repository.js";
+import { ApiMembers } from "../support/api-members.js";
 import { TestingEntries } from "../support/testing-entries.js";
 
 /** Settings in programs of an embedding app, each with a part of the one error that the compiler has for it. */
@@ -30,6 +31,11 @@ const RIGHT_SETTINGS = [
   "{ plugins: { synth: { models: [{ id: 'synth/song', creditCost: 3 }, { id: 'synth/hum', enabled: false }] } } }",
 ];
 
+/** Of the types of settings, the documentation is that of the settings. */
+const SETTINGS = ["settings"];
+/** As listeners get them. */
+const EVENTS = ["events"];
+
 function loading(overrides: string): string {
   return `loadSettings({ env: {}, cwd: "/", overrides: ${overrides} });`;
 }
@@ -41,7 +47,7 @@ describe("The types that an embedding app compiles against", function () {
     entries = new TestingEntries();
   });
 
-  /** The first line of each error of this program, which uses exports without importing them. */
+  /** The errors of each of these programs, which use exports without importing them. */
   function errorsIn(codes: readonly string[]): string[][] {
     const errors = entries.errorsOf(codes);
     return codes.map((code) => errors.filter((error) => error.includes(`${code}\n`)));
@@ -68,5 +74,22 @@ describe("The types that an embedding app compiles against", function () {
         expect(errors[index]?.[0]).to.include(message);
       }
     });
+  });
+
+  describe("of App and Core", () => {
+    let api: ApiMembers;
+    before(() => {
+      api = new ApiMembers();
+    });
+
+    for (const type of ["App", "Core"]) {
+      it(`say what every member of ${type} and of its use cases is`, () => {
+        const members = api.membersOf(type, [...SETTINGS, ...EVENTS]);
+        const names = members.map(({ name }) => name);
+        expect(names).to.include.members([`${type}.accounts`, "ManageAccounts.ensure", "ManageCredits.grant"]);
+        const undocumented = members.filter(({ documentation }) => documentation === "");
+        expect(undocumented.map(({ name }) => name)).to.deep.equal([]);
+      });
+    }
   });
 });
