@@ -34,11 +34,15 @@ export interface AppLibrary extends Pick<Core["library"], "read" | "manage"> {
 
 /** {@link App} without the HTTP server: for commands and processes that only work on jobs. */
 export interface HeadlessApp extends Omit<Core, "library" | "api" | "createWorkers"> {
+  /** Tracks and playlists: reads, keeps, shares, imports and uploads them. */
   readonly library: AppLibrary;
+  /** As `compose` was given them. */
   readonly settings: Settings;
+  /** Where Fermata writes its log lines. */
   readonly logger: Logger;
   /** The time by which all moments are stored: the storage's, unless another clock was given. */
   readonly clock: Clock;
+  /** The provider plugins that were loaded, those that are not enabled included. */
   readonly plugins: readonly LoadedPlugin[];
   /** Begins to work on jobs in this process. */
   work(): Promise<void>;

@@ -1,6 +1,6 @@
 import "reflect-metadata";
 import { Container } from "inversify";
-import type { Http } from "../adapters/http/index.js";
+import type { AuthenticateRequest, Http } from "../adapters/http/index.js";
 import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
@@ -29,6 +29,11 @@ import { TOKENS as T } from "./tokens.js";
 export interface Overrides extends PortOverrides {
   /** Who acts, in the audit log: 1 to 100 characters, `app` by default. */
   readonly actor?: string;
+  /**
+   * Who sends a request to the API that carries no API key: `(request) => ({ accountId, scopes })`, or null, which is
+   * responded to with 401. So the users whom the app has signed in can call it.
+   */
+  readonly authenticate?: AuthenticateRequest;
   /** Provider plugins in addition to those that the settings name. */
   readonly plugins?: readonly ProviderDefinition[];
 }
@@ -109,7 +114,7 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
     const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
     const storage = { url: settings.storage.url, tablePrefix: database.names.prefix };
     bindPorts(container, opened, overrides, { plugins, storage });
-    return createApp(container, settings, { plugins, database, storageClock, secrets, metrics }, overrides.actor);
+    return createApp(container, settings, { plugins, database, storageClock, secrets, metrics }, overrides);
   } catch (error) {
     await queue?.close();
     await secrets?.keyring.close();
@@ -120,7 +125,8 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
 }
 
 /** @param container has the settings and every port */
-function createApp(container: Container, settings: Settings, opened: Opened, actor: string | undefined): OpenApp {
+function createApp(container: Container, settings: Settings, opened: Opened, overrides: Overrides): OpenApp {
+  const { actor, authenticate } = overrides;
   const { plugins, database, storageClock, secrets, metrics } = opened;
   const { host, port, publicUrl: givenUrl } = settings.http;
   const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
@@ -154,6 +160,7 @@ function createApp(container: Container, settings: Settings, opened: Opened, act
     const opened = bindHttp(container, core, ports, settings, {
       publicUrl,
       readiness: () => appProcess.readiness(),
+      authenticate,
       ...(metrics === null ? {} : { metrics }),
       // At the port of the API only where the figures have none of their own.
       ...(metricsPage === null || settings.metrics.port !== null ? {} : { metricsPage }),

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { basename, resolve } from "node:path";
 import type Yaml from "yaml";
 import { SETTINGS_DEFINITION } from "./settings.js";
-import type { Settings } from "./settings.js";
+import type { Settings, SettingsOverrides } from "./settings.js";
 import { FILE_VARIABLE, GivenSettings, type RenamedSetting } from "./settings/given-settings.js";
 import { keyLifetimeIssues } from "./settings/key-lifetime.js";
 import { SettingsError, refusedLine } from "./settings/issues.js";
@@ -18,7 +18,7 @@ export interface SettingsSources {
   /** Reads the file of `FERMATA_CONFIG`; throws when it cannot. */
   readonly readFile?: (path: string) => string;
   /** Settings of an embedding app or a test, in the shape of the file; they win over all others. */
-  readonly overrides?: object;
+  readonly overrides?: SettingsOverrides;
   /** Whether stderr is a terminal. */
   readonly isTerminal?: boolean;
   /** Gets each setting that was given by an older name; without it, Node's own deprecation warning has them. */

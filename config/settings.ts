@@ -1,7 +1,7 @@
 import { SECRET_KEY_LENGTH_MIN } from "../adapters/crypto/secret-key.js";
 import { LOG_FORMATS, LOG_LEVELS } from "../adapters/observability/log-options.js";
 import { environmentName, Leaf, Named } from "./settings/definition.js";
-import type { Group, ValuesOf } from "./settings/definition.js";
+import type { GivenOf, Group, ValuesOf } from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";
 import { http, metrics } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
@@ -269,6 +269,12 @@ export const SETTINGS_DEFINITION: Group = DEFINITION;
  * paths.
  */
 export type Settings = ValuesOf<typeof DEFINITION>;
+
+/**
+ * Any of the settings, in the shape of the file: `{ http: { port: 9000 }, plugins: { synth: { keepStems: false } } }`.
+ * A plugin's own settings have the names and values that the plugin declares; `loadSettings` and `compose` check them.
+ */
+export type SettingsOverrides = GivenOf<typeof DEFINITION>;
 
 /** The path in a URL such as `sqlite:/var/lib/fermata/fermata.sqlite`. */
 export function pathOfUrl(url: string): string {

@@ -37,26 +37,28 @@ import type { RotateSecrets } from "./secrets/rotate-secrets.js";
 import { createUsage, type Usage } from "./usage/create-usage.js";
 import { eventsKeptMs } from "./webhooks/delivery-schedule.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
-import type { ManageEndpoints } from "./webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "./webhooks/operate-webhooks.js";
 import { Workers } from "./workers.js";
 
 /** The use cases. The API, the command line and embedding apps call the same ones. */
 export interface Core {
+  /** Accounts and their API keys: creates, finds, changes and suspends them. */
   readonly accounts: ManageAccounts;
   /** What operators and this app did, in a chain of hashes. */
   readonly audit: ReadAudit;
+  /** Balances; grants and renewals of credits. */
   readonly credits: ManageCredits;
   /** Creates, reads and waits for generations. */
   readonly generations: Generations;
   /** Creates them for an operator, recorded in the audit log. */
   readonly operateGenerations: OperateGenerations;
-  readonly reads: ReadGenerations;
+  /** Jobs of all kinds and accounts, as operators see and cancel them. */
   readonly jobs: OperateJobs;
   /** Stem splits and vocal removals. */
   readonly splits: StartSplit;
   /** Pauses and resumes the buying of new work, in all processes. */
   readonly submissions: SubmissionSwitch;
+  /** The models that can be asked for, with what they cost and take. */
   readonly models: ListModels;
   /** What accounts paid and providers billed. */
   readonly margin: ReportMargin;
@@ -71,7 +73,7 @@ export interface Core {
   readonly secrets: RotateSecrets;
   /** Addresses of the pages of shared tracks. */
   readonly shareUrls: ShareUrls;
-  readonly webhookEndpoints: ManageEndpoints;
+  /** Webhook endpoints of accounts (`webhooks.endpoints`), and what is delivered to them. */
   readonly webhooks: OperateWebhooks;
   /** What only a server of the API needs. */
   readonly api: ApiUseCases;
@@ -80,15 +82,27 @@ export interface Core {
 }
 
 export interface ApiUseCases {
+  /** Whose API key a request carries. */
   readonly authenticate: Authenticate;
+  /** Rate limits of accounts, and of addresses that fail to authenticate. */
   readonly limits: Limits;
+  /** Creates generations under idempotency keys. */
   readonly acceptGeneration: AcceptGeneration;
+  /** Generations and jobs of an account, with all that is stored of them. */
+  readonly readGenerations: ReadGenerations;
+  /** Waits for the end of a job. */
   readonly waitForJob: WaitForJob;
+  /** Stores the response that an idempotency key replays. */
   readonly recordResponse: RecordResponse;
+  /** Tracks that accounts upload themselves. */
   readonly uploadTrack: Library["upload"];
+  /** What links without a key open: shared tracks, files of accounts that are not suspended. */
   readonly publicLinks: PublicLinks;
+  /** What providers report to their callback addresses. */
   readonly receiveCallback: ReceiveCallback;
+  /** Writes the log of requests. */
   readonly requests: Usage["requests"];
+  /** Reads the log of requests, and sums it up. */
   readonly usage: Usage["read"];
 }
 
@@ -129,7 +143,6 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     credits: new ManageCredits({ ...ports, audit, tiers }),
     generations: generations.generations,
     operateGenerations: generations.operate,
-    reads: generations.read,
     jobs: new OperateJobs({ jobs: ports.jobs, library: ports.library, endJobs, audit }),
     splits: generations.splits,
     submissions,
@@ -141,12 +154,12 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     audioUrls,
     secrets: secrets.rotate,
     shareUrls,
-    webhookEndpoints: webhooks.endpoints,
     webhooks: webhooks.operate,
     api: {
       authenticate,
       limits: new Limits({ limiter: ports.rateLimiter, tiers, authFailuresPerMinute: options.authFailuresPerMinute }),
       acceptGeneration: generations.accept,
+      readGenerations: generations.read,
       waitForJob: generations.waitForJob,
       recordResponse: new RecordResponse({
         unitOfWork: ports.unitOfWork,

@@ -1,6 +1,6 @@
 /** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
 export type { Account, ApiKey } from "./ports/account.js";
-export type { IssuedKey, ManageAccounts, NewAccount, NewKey } from "./accounts/manage-accounts.js";
+export type { EnsuredAccount, IssuedKey, ManageAccounts, NewAccount, NewKey } from "./accounts/manage-accounts.js";
 export type { AuditAction, AuditRecord } from "./ports/audit-record.js";
 export type { AuditVerification, ReadAudit } from "./audit/read-audit.js";
 export type { MarginQuery, MarginReport, ReportMargin } from "./attempts/report-margin.js";

@@ -10,6 +10,7 @@ interface CreateOptions {
   readonly acceptTerms?: boolean;
   readonly emailVerified?: boolean;
   readonly credits?: number;
+  readonly externalId?: string;
   readonly json?: boolean;
 }
 
@@ -24,6 +25,7 @@ export function addAccountCommands(program: Command, host: CliHost): void {
     .option("--accept-terms", "the account has accepted the API terms; without it every request answers 403")
     .option("--email-verified", "the account's address is verified")
     .option("--credits <n>", "monthly credits granted at once", wholeNumber)
+    .option("--external-id <id>", "whose it is in an app around Fermata; of one account at most")
     .action(async (name: string, options: CreateOptions) => {
       const account = await withApp(host, (app) => app.accounts.create({ ...options, name }));
       print(host, options, presentAccount(account), describeAccount(account));
@@ -87,6 +89,7 @@ function stateOf({ suspendedAt }: Account): string {
 function presentAccount(account: Account): object {
   return {
     id: account.id,
+    external_id: account.externalId,
     name: account.name,
     tier: account.tier,
     email_verified: account.emailVerified,
@@ -100,6 +103,7 @@ function presentAccount(account: Account): object {
 function describeAccount(account: Account): string[] {
   return table([
     ["id", account.id],
+    ...(account.externalId === null ? [] : [["external id", account.externalId]]),
     ["name", account.name],
     ["tier", account.tier],
     ["terms", describeTerms(account)],

@@ -44,7 +44,6 @@ export interface OperatorApp extends Pick<
   | "secrets"
   | "splits"
   | "submissions"
-  | "webhookEndpoints"
   | "webhooks"
 > {
   /** The time by which all moments are stored, in milliseconds since 1970. */

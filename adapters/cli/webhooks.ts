@@ -22,7 +22,7 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
   ]).action(async (account: string, options: { json?: boolean }) => {
     await withApp(host, async (app, present) => {
       const { id } = await app.accounts.get(account);
-      const list = await app.webhookEndpoints.list(id, "all");
+      const list = await app.webhooks.endpoints.list(id, "all");
       const rows = list.map(({ id: endpoint, status, disabledBy, url }) => [
         endpoint,
         disabledBy === null ? status : `${status} (${disabledBy})`,

@@ -1,19 +1,21 @@
 import type { Request, Response } from "express";
-import { authorize } from "../../core/accounts/authenticate.js";
+import { authorize, type Caller } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/ports/scopes.js";
 import type { RateLimitKind } from "../../core/accounts/tiers.js";
 import { FermataError } from "../../core/errors.js";
-import type { KeyHolder } from "../../core/ports/account-store.js";
+import { authenticateByApp } from "./app-authentication.js";
 import { STATUS_BY_CODE } from "./errors.js";
 import { clientLabel, type RequestContext, contextOf } from "./request-context.js";
 import { drawOnNetworkBudget } from "./middleware/network-budget.js";
 import { showAllowance } from "./rate-limits.js";
 
+const CARRIES_KEY = /^\s*Bearer(\s|$)/i;
+
 /**
- * What the generated routes do before anything else of a request is looked at: key, terms, scope, rate limit, in this
- * order.
+ * What the generated routes do before anything else of a request is looked at: caller, terms, scope, rate limit, in
+ * this order.
  *
- * @param scopes the scope that the endpoint needs; none where config says which, or any key will do
+ * @param scopes the scope that the endpoint needs; none where config says which, or any caller will do
  * @see decisions, "Order of checks"
  */
 export async function expressAuthentication(
@@ -21,27 +23,27 @@ export async function expressAuthentication(
   _scheme: string,
   scopes: readonly string[] | undefined,
   response: Response,
-): Promise<KeyHolder> {
+): Promise<Caller> {
   const context = contextOf(request);
   const { limits } = context.deps;
-  const holder = await identify(context, request, response);
-  context.holder = holder;
+  const caller = await identify(context, request, response);
+  context.caller = caller;
   context.path = request.path;
   const kind = kindOf(request);
   // A generation carries its label in its body.
   if (kind !== "generation") context.client = clientLabel(String(request.headers["x-client"] ?? ""));
 
   try {
-    authorize(holder, neededScope(request, scopes, context.deps.settings.webhookScope));
+    authorize(caller, neededScope(request, scopes, context.deps.settings.webhookScope));
   } catch (error) {
-    showAllowance(context, response, await limits.peek(holder.account, kind));
+    showAllowance(context, response, await limits.peek(caller.account, kind));
     throw error;
   }
-  const allowance = await limits.consume(holder.account, kind);
+  const allowance = await limits.consume(caller.account, kind);
   showAllowance(context, response, allowance);
   // A generation may be the retry of one that was accepted: its record is looked up before the response can be 429.
   if (allowance.exceeded !== null && kind !== "generation") throw allowance.exceeded;
-  return holder;
+  return caller;
 }
 
 function neededScope(
@@ -58,9 +60,14 @@ function routePathOf(request: Request): string {
   return (request.route as { readonly path: string }).path;
 }
 
-async function identify({ deps }: RequestContext, request: Request, response: Response): Promise<KeyHolder> {
+/** A request with an API key is its key's, whomever the app knows. */
+async function identify({ deps }: RequestContext, request: Request, response: Response): Promise<Caller> {
+  const { authorization } = request.headers;
+  const byApp = CARRIES_KEY.test(authorization ?? "") ? null : await authenticateByApp(deps, request);
+  if (byApp !== null) return byApp;
   try {
-    return await deps.authenticate.identify(request.headers.authorization);
+    const { account, key } = await deps.authenticate.identify(authorization);
+    return { account, scopes: key.scopes };
   } catch (error) {
     if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) {
       await deps.limits.countAuthFailure(request.ip);

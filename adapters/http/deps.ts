@@ -1,3 +1,4 @@
+import type { Request } from "express";
 import type { Authenticate } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/ports/scopes.js";
 import type { ReceiveCallback } from "../../core/providers/receive-callback.js";
@@ -87,6 +88,29 @@ export interface ControllerSource {
   get(Controller: ControllerClass): object;
 }
 
+/** Whom the app around Fermata has signed in. */
+export interface SignedInCaller {
+  /** The account that the request acts for, as `app.accounts.ensure` returns it. */
+  readonly accountId: string;
+  /** What the request may do, as the scopes of a key; all by default. */
+  readonly scopes?: readonly Scope[];
+}
+
+/**
+ * Who sends a request that carries no API key, by the app's own means, such as its session cookie; null: nobody that it
+ * knows, and the response is 401. What it throws is logged, and the response is 500.
+ *
+ * @param request as Express passes it, with what the app's own middleware has put there
+ */
+export type AuthenticateRequest = (
+  request: Request,
+) => SignedInCaller | null | undefined | Promise<SignedInCaller | null | undefined>;
+
+/** How requests without a key are authenticated. */
+export interface AppAuthentication extends Pick<Authenticate, "findAccount"> {
+  readonly authenticate: AuthenticateRequest;
+}
+
 /** Everything that the HTTP adapter needs of the world. */
 export interface HttpDeps {
   readonly settings: HttpSettings;
@@ -94,6 +118,8 @@ export interface HttpDeps {
   readonly publicUrl: { readonly current: string };
 
   readonly authenticate: Pick<Authenticate, "identify">;
+  /** Asked about requests without a key; without it they are all refused. */
+  readonly app?: AppAuthentication;
   readonly limits: Limits;
   readonly networkBudget: Pick<NetworkBudget, "enter">;
   readonly credits: Pick<ManageCredits, "balance">;

@@ -11,12 +11,14 @@ export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/
 
 export { CONTROLLERS } from "./controllers/index.js";
 export type {
+  AuthenticateRequest,
   CompletedRequest as AnsweredRequest,
   ControllerClass,
   ControllerSource,
   HttpDeps,
   HttpSettings,
   MetricsPage,
+  SignedInCaller,
   TrustProxy,
 } from "./deps.js";
 export type { RequestHandler } from "./request-handler.js";

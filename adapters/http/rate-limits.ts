@@ -35,10 +35,10 @@ function nameOf({ windowSeconds }: WindowStatus): string {
  * @throws {RateLimitedError} the reads are used up as well
  */
 export async function drawOnReads(context: RequestContext, response: Response): Promise<void> {
-  const { holder, allowance, deps } = context;
-  if (holder === null || allowance === null) return;
-  if (allowance.exceeded === null) deps.limits.giveBack(holder.account, allowance.kind);
-  const reads = await deps.limits.consume(holder.account, "read");
+  const { caller, allowance, deps } = context;
+  if (caller === null || allowance === null) return;
+  if (allowance.exceeded === null) deps.limits.giveBack(caller.account, allowance.kind);
+  const reads = await deps.limits.consume(caller.account, "read");
   showAllowance(context, response, reads);
   if (reads.exceeded !== null) throw reads.exceeded;
 }

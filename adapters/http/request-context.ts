@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Request, Response } from "express";
 import type { Account } from "../../core/ports/account.js";
 import { assert } from "../../core/assert.js";
-import type { KeyHolder } from "../../core/ports/account-store.js";
+import type { Caller } from "../../core/accounts/authenticate.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { CLIENT_MAX_LENGTH } from "../../core/generations/request-rules.js";
 import type { JobId, RequestId } from "../../core/ids.js";
@@ -24,7 +24,7 @@ export class RequestContext {
   readonly requestId: RequestId;
   readonly startedAt: number;
   /** Who asks; null until authenticated. */
-  holder: KeyHolder | null = null;
+  caller: Caller | null = null;
   /** The allowance that the response's headers show; null until authenticated. */
   allowance: Allowance | null = null;
   path = "";
@@ -48,8 +48,8 @@ export class RequestContext {
 
   /** The account that asks, behind authentication. */
   get account(): Account {
-    assert(this.holder !== null, "a controller runs behind authentication");
-    return this.holder.account;
+    assert(this.caller !== null, "a controller runs behind authentication");
+    return this.caller.account;
   }
 
   get clientIsGone(): boolean {
@@ -78,10 +78,10 @@ export class RequestContext {
     const status = response.headersSent ? response.statusCode : CLIENT_WENT_AWAY;
     const route = routeOf(request);
     deps.metrics?.countRequest({ method: request.method, route, status }, (deps.clock.now() - this.startedAt) / 1000);
-    if (this.holder === null || deps.onCompleted === undefined) return;
+    if (this.caller === null || deps.onCompleted === undefined) return;
     deps.onCompleted({
       requestId: this.requestId,
-      accountId: this.holder.account.id,
+      accountId: this.caller.account.id,
       method: request.method,
       path: this.path,
       route,

@@ -1,5 +1,12 @@
 import type { Container } from "inversify";
-import { CONTROLLERS, createHttp, type Http, type HttpDeps, type HttpSettings } from "../../adapters/http/index.js";
+import {
+  type AuthenticateRequest,
+  CONTROLLERS,
+  createHttp,
+  type Http,
+  type HttpDeps,
+  type HttpSettings,
+} from "../../adapters/http/index.js";
 import type { Core } from "../../core/create-core.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
@@ -28,30 +35,36 @@ export function bindHttp(
 }
 
 /** What only the process around the core knows. */
-export type ServerParts = Pick<HttpDeps, "metrics" | "metricsPage" | "publicUrl" | "readiness">;
+export interface ServerParts extends Pick<HttpDeps, "metrics" | "metricsPage" | "publicUrl" | "readiness"> {
+  /** The embedding app's own sign-in. */
+  readonly authenticate?: AuthenticateRequest | undefined;
+}
 
 function httpDeps(
   core: Core,
   ports: CorePorts,
   settings: Settings,
-  server: ServerParts & Pick<HttpDeps, "controllers">,
+  { authenticate, ...server }: ServerParts & Pick<HttpDeps, "controllers">,
 ): HttpDeps {
   const { api } = core;
   return {
     ...server,
     settings: httpSettings(settings),
     authenticate: api.authenticate,
+    ...(authenticate === undefined
+      ? {}
+      : { app: { authenticate, findAccount: (id: string) => api.authenticate.findAccount(id) } }),
     limits: api.limits,
     networkBudget: new NetworkBudget(settings.rateLimits.anonymous.concurrent),
     credits: core.credits,
     models: core.models,
     acceptGeneration: api.acceptGeneration,
-    readGenerations: core.reads,
+    readGenerations: api.readGenerations,
     waitForJob: api.waitForJob,
     readLibrary: core.library.read,
     uploadTrack: api.uploadTrack,
     receiveCallback: api.receiveCallback,
-    webhookEndpoints: core.webhookEndpoints,
+    webhookEndpoints: core.webhooks.endpoints,
     usage: api.usage,
     recordResponse: (accountId, key, jobId, response) => api.recordResponse.record(accountId, key, jobId, response),
     audioUrls: core.audioUrls,

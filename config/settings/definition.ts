@@ -78,6 +78,20 @@ export type ValuesOf<N> =
       ? { readonly [name: string]: ValuesOf<G> & Extra }
       : { readonly [K in keyof N]: ValuesOf<N[K]> };
 
+/**
+ * What a source may give of these settings, each by its name: the shape of the file. An absent group, or one that is
+ * null, gives nothing.
+ */
+export type GivenOf<N> =
+  N extends Leaf<infer T>
+    ? T
+    : N extends Named<infer G, infer Extra>
+      ? { readonly [name: string]: (GivenOf<G> & OthersOf<Extra>) | null }
+      : { readonly [K in keyof N]?: N[K] extends Leaf<unknown> ? GivenOf<N[K]> : GivenOf<N[K]> | null | undefined };
+
+/** Names of which only a plugin knows the type, where `keepsOthers` lets them in. */
+type OthersOf<Extra> = Extra extends { readonly own: unknown } ? { readonly [name: string]: unknown } : unknown;
+
 /** `publicUrl` becomes `PUBLIC_URL`. */
 export function environmentWord(name: string): string {
   return name

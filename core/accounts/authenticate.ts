@@ -6,15 +6,14 @@ import {
   RevokedApiKeyError,
   ApiTermsNotAcceptedError,
 } from "../errors.js";
+import { isId } from "../ids.js";
+import type { Account } from "../ports/account.js";
 import type { AccountStore, KeyHolder } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import { isWellFormedToken } from "./api-key.js";
+import { BriefCache } from "./brief-cache.js";
 import type { Scope } from "../ports/scopes.js";
-
-/** Under a second, counted from before the read: a revocation or suspension holds within 1 s in every process. */
-const CACHE_MS = 900;
-const CACHE_MAX_KEYS = 10_000;
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
@@ -26,13 +25,16 @@ export interface AuthenticateDeps {
 
 /** Identifies the account of a request. */
 export class Authenticate {
-  private cache = new Map<string, { readonly holder: KeyHolder; readonly readAt: number }>();
-  private readonly reading = new Map<
-    string,
-    { readonly holder: Promise<KeyHolder | undefined>; readonly readAt: number }
-  >();
+  private readonly holders: BriefCache<KeyHolder>;
+  private readonly accounts: BriefCache<Account>;
 
-  constructor(private readonly deps: AuthenticateDeps) {}
+  constructor(private readonly deps: AuthenticateDeps) {
+    const { accounts, clock } = deps;
+    this.holders = new BriefCache(clock, async (hash) => (await accounts.findKeyHolders([hash])).get(hash));
+    this.accounts = new BriefCache(clock, async (id) =>
+      isId("acct", id) ? (await accounts.findAccounts([id])).get(id) : undefined,
+    );
+  }
 
   /**
    * @param header the Authorization header
@@ -49,7 +51,7 @@ export class Authenticate {
       throw /^Bearer /i.test(header) ? new InvalidApiKeyError() : new AuthenticationRequiredError();
     }
     if (!isWellFormedToken(token)) throw new InvalidApiKeyError();
-    const holder = await this.holderOf(this.deps.digest.sha256(token));
+    const holder = await this.holders.get(this.deps.digest.sha256(token));
     if (holder === undefined) throw new InvalidApiKeyError();
     if (holder.key.revokedAt !== null) throw new RevokedApiKeyError();
     // Not a matter of the cache: the moment is known in advance.
@@ -59,45 +61,27 @@ export class Authenticate {
     return holder;
   }
 
-  private async holderOf(tokenHash: string): Promise<KeyHolder | undefined> {
-    const now = this.deps.clock.now();
-    const cached = this.cache.get(tokenHash);
-    if (cached !== undefined && isFresh(cached.readAt, now)) return cached.holder;
-    // Requests that arrive together share one read; a read that hangs may return an outdated result.
-    const running = this.reading.get(tokenHash);
-    if (running !== undefined && isFresh(running.readAt, now)) return running.holder;
-    const read = { holder: this.read(tokenHash, now), readAt: now };
-    this.reading.set(tokenHash, read);
-    try {
-      return await read.holder;
-    } finally {
-      if (this.reading.get(tokenHash) === read) this.reading.delete(tokenHash);
-    }
-  }
-
-  private async read(tokenHash: string, now: number): Promise<KeyHolder | undefined> {
-    const holder = (await this.deps.accounts.findKeyHolders([tokenHash])).get(tokenHash);
-    if (holder === undefined) return undefined;
-    if (this.cache.size >= CACHE_MAX_KEYS) this.cache = new Map();
-    this.cache.set(tokenHash, { holder, readAt: now });
-    return holder;
+  /** The account of a request that was authenticated by other means than a key; undefined: there is none. */
+  findAccount(id: string): Promise<Account | undefined> {
+    return this.accounts.get(id);
   }
 }
 
-/** False also when the clock was set back since. */
-function isFresh(readAt: number, now: number): boolean {
-  return now >= readAt && now < readAt + CACHE_MS;
+/** Who sends a request, and what it may do. */
+export interface Caller {
+  readonly account: Account;
+  readonly scopes: readonly Scope[];
 }
 
 /**
- * Checks what the key may do: suspension before terms, terms before scope.
+ * Checks what the caller may do: suspension before terms, terms before scope.
  *
- * @param scope null where any key will do
+ * @param scope null where any caller will do
  * @throws {AccountSuspendedError}
  * @throws {ApiTermsNotAcceptedError} {@link InsufficientScopeError}
  */
-export function authorize(holder: KeyHolder, scope: Scope | null): void {
-  if (holder.account.suspendedAt !== null) throw new AccountSuspendedError();
-  if (holder.account.termsAcceptedAt === null) throw new ApiTermsNotAcceptedError();
-  if (scope !== null && !holder.key.scopes.includes(scope)) throw new InsufficientScopeError(scope);
+export function authorize({ account, scopes }: Caller, scope: Scope | null): void {
+  if (account.suspendedAt !== null) throw new AccountSuspendedError();
+  if (account.termsAcceptedAt === null) throw new ApiTermsNotAcceptedError();
+  if (scope !== null && !scopes.includes(scope)) throw new InsufficientScopeError(scope);
 }

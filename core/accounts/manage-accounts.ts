@@ -12,6 +12,7 @@ import type { Random } from "../ports/random.js";
 import type { TransactionWork } from "../ports/unit-of-work.js";
 import type { Account, ApiKey } from "../ports/account.js";
 import { makeToken, shownPrefixOf } from "./api-key.js";
+import { checkedExternalId, isExternalId } from "./external-id.js";
 import { isScope, type Scope, SCOPES } from "../ports/scopes.js";
 import type { Tiers } from "./tiers.js";
 import { withoutControls } from "../printable.js";
@@ -23,6 +24,18 @@ export interface NewAccount {
   readonly emailVerified?: boolean;
   /** Granted to the monthly bucket. */
   readonly credits?: number;
+  /** Whose it is in the app around Fermata, as {@link Account.externalId}; nobody's by default. */
+  readonly externalId?: string;
+}
+
+/** An account of a user of the app around Fermata. */
+export interface EnsuredAccount extends Partial<NewAccount> {
+  /** The user, as that app calls them: 1 to 255 printable characters, no space at either end. Case counts. */
+  readonly externalId: string;
+  /** The first 100 characters of the external id by default. */
+  readonly name?: string;
+  /** `free` by default. */
+  readonly tier?: string;
 }
 
 export interface NewKey {
@@ -52,6 +65,7 @@ export interface ManageAccountsDeps {
 }
 
 const NAME_MAX_LENGTH = 100;
+const ENSURED_TIER = "free";
 const REASON_MAX_LENGTH = 200;
 /** The last moment that a Date can be. */
 const MOMENT_MAX = 8.64e15;
@@ -60,38 +74,37 @@ const MOMENT_MAX = 8.64e15;
 export class ManageAccounts {
   constructor(private readonly deps: ManageAccountsDeps) {}
 
-  /** @throws {OperationRefusedError} an unknown tier, a name or number of credits that cannot be */
+  /**
+   * @throws {OperationRefusedError} an unknown tier, a name, external id or number of credits that cannot be, or the
+   *   external id of another account
+   */
   async create(wanted: NewAccount): Promise<Account> {
-    const { deps } = this;
-    const name = checkedName("An account's name", wanted.name);
-    this.checkTier(wanted.tier);
-    const now = deps.clock.now();
-    const account: Account = {
-      id: deps.ids.next("acct"),
-      name,
-      tier: wanted.tier,
-      emailVerified: wanted.emailVerified ?? false,
-      termsAcceptedAt: wanted.acceptTerms === true ? now : null,
-      suspendedAt: null,
-      suspendedReason: null,
-      createdAt: now,
-    };
-    const fields = {
-      name,
-      tier: account.tier,
-      terms_accepted: wanted.acceptTerms === true,
-      credits: wanted.credits ?? 0,
-    };
-    const create: TransactionWork<void> = async (tx, { isRetry }) => {
-      if (isRetry && (await deps.accounts.findAccounts([account.id])).has(account.id)) return;
-      await deps.accounts.insertAccounts(tx, [account]);
-      if (wanted.credits === undefined || wanted.credits === 0) return;
-      const balance = (await deps.ledger.lockBalances(tx, [account.id])).get(account.id);
-      if (balance === undefined) throw new OperationRefusedError(`The account ${account.id} has no balance.`);
-      await deps.ledger.apply(tx, [grant(balance, wanted.credits, "monthly", null, now)]);
-    };
-    await deps.audit.inTransaction(create, () => entryOf("accounts.create", account.id, fields));
-    return account;
+    const account = this.newAccount(wanted);
+    const stored = await this.insert(account, wanted.credits ?? 0);
+    if (stored.id === account.id) return account;
+    throw new OperationRefusedError(`The account ${stored.id} has the external id ${stored.externalId}.`);
+  }
+
+  /**
+   * The account with this external id. The first call creates it; any later one, in whichever process, and any at the
+   * same time, returns that account as it is: other values, such as another tier, change nothing, and it may be
+   * suspended.
+   *
+   * @throws {OperationRefusedError} as {@link create}, where there is no such account
+   */
+  async ensure(wanted: EnsuredAccount): Promise<Account> {
+    const externalId = checkedExternalId(wanted.externalId);
+    const existing = await this.findByExternalId(externalId);
+    if (existing !== null) return existing;
+    const name = wanted.name ?? [...externalId].slice(0, NAME_MAX_LENGTH).join("");
+    const account = this.newAccount({ ...wanted, name, tier: wanted.tier ?? ENSURED_TIER });
+    return this.insert(account, wanted.credits ?? 0);
+  }
+
+  /** The account with this external id; null where there is none. */
+  async findByExternalId(externalId: string): Promise<Account | null> {
+    if (!isExternalId(externalId)) return null;
+    return (await this.deps.accounts.findByExternalIds([externalId])).get(externalId) ?? null;
   }
 
   /** @throws {OperationRefusedError} no such account */
@@ -206,6 +219,53 @@ export class ManageAccounts {
       },
       (revoked) => entryOf("keys.revoke_all", accountId, { revoked }),
     );
+  }
+
+  private newAccount(wanted: NewAccount): Account {
+    const name = checkedName("An account's name", wanted.name);
+    this.checkTier(wanted.tier);
+    const now = this.deps.clock.now();
+    return {
+      id: this.deps.ids.next("acct"),
+      externalId: wanted.externalId === undefined ? null : checkedExternalId(wanted.externalId),
+      name,
+      tier: wanted.tier,
+      emailVerified: wanted.emailVerified ?? false,
+      termsAcceptedAt: wanted.acceptTerms === true ? now : null,
+      suspendedAt: null,
+      suspendedReason: null,
+      createdAt: now,
+    };
+  }
+
+  /** @returns the account, or the one that had its external id before; then nothing was written */
+  private insert(account: Account, credits: number): Promise<Account> {
+    const { audit, accounts, ledger } = this.deps;
+    const { id, externalId, name, tier, createdAt } = account;
+    const create: TransactionWork<Account> = async (tx, { isRetry }) => {
+      // Two that create one external id at once: the storage refuses the second insert, and this runs again.
+      const earlier =
+        externalId !== null
+          ? (await accounts.findByExternalIds([externalId])).get(externalId)
+          : isRetry
+            ? (await accounts.findAccounts([id])).get(id)
+            : undefined;
+      if (earlier !== undefined) return earlier;
+      await accounts.insertAccounts(tx, [account]);
+      if (credits === 0) return account;
+      const balance = (await ledger.lockBalances(tx, [id])).get(id);
+      if (balance === undefined) throw new OperationRefusedError(`The account ${id} has no balance.`);
+      await ledger.apply(tx, [grant(balance, credits, "monthly", null, createdAt)]);
+      return account;
+    };
+    const fields = {
+      name,
+      tier,
+      terms_accepted: account.termsAcceptedAt !== null,
+      credits,
+      ...(externalId === null ? {} : { external_id: externalId }),
+    };
+    return audit.inTransaction(create, (stored) => (stored.id === id ? entryOf("accounts.create", id, fields) : null));
   }
 
   private async update(

@@ -88,6 +88,7 @@ export interface ReportMarginDeps {
 export class ReportMargin {
   constructor(private readonly deps: ReportMarginDeps) {}
 
+  /** What the ended jobs of a span of time brought in and cost, by provider and day; paid attempts of refunded ones. */
   async report({ from, to, refundedLimit }: MarginQuery): Promise<MarginReport> {
     const sums = new Sums();
     const refunded: RefundedAttempt[] = [];

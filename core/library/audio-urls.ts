@@ -47,6 +47,11 @@ const KEY_ID_PATTERN = /^[0-9a-f]{16}$/;
 export class AudioUrls {
   constructor(private readonly deps: AudioUrlsDeps) {}
 
+  /**
+   * A link to a stored file, beginning with `http.publicUrl`; whoever has it can fetch the file.
+   *
+   * @param audioKey of an asset of a track, or of an output of a split
+   */
   sign(audioKey: string, { ttlMs = this.deps.ttlMs, generation }: LinkOptions = {}): string {
     const expires = String(Math.ceil((this.deps.clock.now() + ttlMs) / 1000));
     const subkey = this.deps.keyring.current("audio-links");

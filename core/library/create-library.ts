@@ -24,6 +24,7 @@ export interface Library {
   readonly read: ReadLibrary;
   /** Playlists and sharing. */
   readonly manage: ManageLibrary;
+  /** Brings in tracks and playlists, all or none. */
   readonly importer: ImportLibrary;
   /** By an account itself. */
   readonly upload: UploadTrack;

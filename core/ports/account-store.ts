@@ -20,10 +20,16 @@ export interface KeyHolder {
 
 /** Accounts and their API keys. Selected by `storage.url`. */
 export interface AccountStore {
-  /** Adds accounts, each with an empty balance. */
+  /**
+   * Adds accounts, each with an empty balance.
+   *
+   * @throws {Error} another account has one of their external ids: a lost race, after which a unit of work runs again
+   */
   insertAccounts(tx: Transaction, accounts: readonly Account[]): Promise<void>;
   /** Unknown ids are left out. */
   findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>>;
+  /** By external id, compared byte by byte; unknown ones are left out. What was committed before the call is found. */
+  findByExternalIds(externalIds: readonly string[]): Promise<Map<string, Account>>;
   /** Newest first, which ids are in order of; suspended ones by the moment of their suspension. */
   listAccounts(filter: AccountFilter): Promise<Account[]>;
   /** The ids of all suspended accounts. */

@@ -3,6 +3,11 @@ import type { Scope } from "./scopes.js";
 
 export interface Account {
   readonly id: AccountId;
+  /**
+   * The user that an app around Fermata created it for, as that app calls them: 1 to 255 printable characters, of at
+   * most one account. null for all others. It never changes.
+   */
+  readonly externalId: string | null;
   /** A label for operators, 1 to 100 characters. */
   readonly name: string;
   readonly tier: string;

@@ -5,9 +5,13 @@ export type LogFields = Readonly<Record<string, unknown>>;
  * Replaced through the override `logger` of `compose`.
  */
 export interface Logger {
+  /** What only helps to find a fault. */
   debug(message: string, fields?: LogFields): void;
+  /** What happens as it should. */
   info(message: string, fields?: LogFields): void;
+  /** What went wrong and was dealt with, or will be tried again. */
   warn(message: string, fields?: LogFields): void;
+  /** What went wrong and needs somebody. */
   error(message: string, fields?: LogFields): void;
   /** A logger whose every line carries these fields. */
   child(fields: LogFields): Logger;

@@ -44,6 +44,7 @@ const NAMED_MAX = 10;
 export class RotateSecrets {
   constructor(private readonly deps: RotateSecretsDeps) {}
 
+  /** Which keys the installation knows, and how much is still sealed under each. */
   async status(): Promise<SecretsStatus> {
     const { keys, reseal } = this.deps;
     const state = await this.stateNow();

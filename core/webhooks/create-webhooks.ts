@@ -36,7 +36,7 @@ export interface WebhooksDeps {
 }
 
 export interface Webhooks {
-  readonly endpoints: ManageEndpoints;
+  /** With the endpoints as their accounts manage them. */
   readonly operate: OperateWebhooks;
   readonly writeEvents: WriteEvents;
   /** Delivers in this process once it is started. */
@@ -55,9 +55,9 @@ export function createWebhooks({ ports, options, audit, sealKeys, audioUrls, swe
     sign: (audioKey, linkOptions) => audioUrls.sign(audioKey, { ...linkOptions, ttlMs: EVENT_URL_TTL_MS }),
   };
   const delivering = { ...ports, sendDelivery, recordAttempt, timeoutMs, sweepMs, breaker };
+  const endpoints = new ManageEndpoints({ ...ports, guard, sealKeys, allowHttp });
   return {
-    endpoints: new ManageEndpoints({ ...ports, guard, sealKeys, allowHttp }),
-    operate: new OperateWebhooks({ ...ports, audit, guard, sealKeys, sendDelivery }),
+    operate: new OperateWebhooks({ ...ports, endpoints, audit, guard, sealKeys, sendDelivery }),
     writeEvents: new WriteEvents({ webhooks, ids, presentJob: (ended) => eventBody(ended, links) }),
     createDeliveries: () => new DeliverWebhooks({ ...delivering, owner: ids.next("prc") }),
   };

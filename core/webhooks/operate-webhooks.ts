@@ -11,6 +11,7 @@ import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { type BlockedEndpoint, findBlockedEndpoints } from "./blocked-endpoints.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, DeliveryAttempt } from "../ports/webhook-records.js";
+import type { ManageEndpoints } from "./manage-endpoints.js";
 import { makeSecret, type SealKeys, withNewSecret } from "./secrets.js";
 import type { SendDelivery } from "./send-delivery.js";
 import { newDelivery, newEvent } from "./write-events.js";
@@ -24,6 +25,7 @@ const RESEND_MAX = 10_000;
 const PAGE = 200;
 
 export interface OperateWebhooksDeps {
+  readonly endpoints: ManageEndpoints;
   readonly unitOfWork: UnitOfWork;
   readonly audit: RecordsActions;
   readonly webhooks: WebhookStore;
@@ -51,16 +53,21 @@ export interface ResendProgress {
 
 /** Webhooks as operators see and repair them. */
 export class OperateWebhooks {
-  constructor(private readonly deps: OperateWebhooksDeps) {}
+  /** Endpoints as their account manages them: lists, creates, changes and removes them. */
+  readonly endpoints: ManageEndpoints;
 
-  /** @throws {OperationRefusedError} no such endpoint */
+  constructor(private readonly deps: OperateWebhooksDeps) {
+    this.endpoints = deps.endpoints;
+  }
+
+  /** An endpoint of any account. @throws {OperationRefusedError} no such endpoint */
   async endpoint(id: string): Promise<WebhookEndpoint> {
     const found = isId("whe", id) ? (await this.deps.webhooks.findEndpoints([id])).get(id) : undefined;
     if (found === undefined) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
     return found;
   }
 
-  /** Newest first. @throws {OperationRefusedError} no such endpoint */
+  /** What was, or is to be, sent to an endpoint, newest first. @throws {OperationRefusedError} no such endpoint */
   async deliveries(endpointId: string, limit: number): Promise<DeliveryReport[]> {
     const { webhooks } = this.deps;
     const { id } = await this.endpoint(endpointId);

@@ -79,6 +79,7 @@ function anUpload(accountId: AccountId, storedAt: number | null = null): Upload 
  */
 export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, known: KnownRows) => Promise<unknown>>> = {
   findAccounts: ({ accounts }, { account }) => accounts.findAccounts([account.id]),
+  findByExternalIds: ({ accounts }, { account }) => accounts.findByExternalIds([String(account.externalId)]),
   updateAccount: (storage, { account }) =>
     storage.inTransaction((tx) => storage.accounts.updateAccount(tx, account.id, { tier: "pro" })),
   findKeyHolders: ({ accounts }, { key }) => accounts.findKeyHolders([key.tokenHash]),

@@ -35,10 +35,11 @@ describe("Storage schema", () => {
   it("applies the rest of a partly migrated schema", async () => {
     const database = await open();
     await database.migrate();
-    await database.write("fermata_migrations").where("name", NAMES.at(-1)).delete();
+    const rest = NAMES.slice(NAMES.indexOf("0029-track-lyrics"));
+    await database.write("fermata_migrations").whereIn("name", rest).delete();
     await database.write.schema.dropTable("fermata_track_lyrics");
-    expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: NAMES.slice(-1) });
-    expect(await database.migrate()).to.deep.equal(NAMES.slice(-1));
+    expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: rest });
+    expect(await database.migrate()).to.deep.equal(rest);
   });
 
   it("is newer than this code when it has an unknown migration, and is then not changed", async () => {

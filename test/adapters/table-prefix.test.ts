@@ -151,9 +151,10 @@ for (const [engine, create] of Object.entries(ENGINES)) {
       const database = await open();
       expect(database.names.prefix).to.equal("");
       expect((await database.schemaStatus()).state).to.equal("current");
-      await database.write("knex_migrations").where("name", NAMES.at(-1)).delete();
+      const rest = NAMES.slice(NAMES.indexOf("0029-track-lyrics"));
+      await database.write("knex_migrations").whereIn("name", rest).delete();
       await database.write.schema.dropTable("track_lyrics");
-      expect(await database.migrate()).to.deep.equal(NAMES.slice(-1));
+      expect(await database.migrate()).to.deep.equal(rest);
       expect((await tablesOf(database)).filter((name) => name.startsWith("fermata_"))).to.deep.equal([]);
     });
 

@@ -22,7 +22,7 @@ interface Calls {
   readonly operateGenerations: CallsOf<App["operateGenerations"]>;
   readonly splits: CallsOf<App["splits"]>;
   readonly audio: CallsOf<App["audio"]>;
-  readonly webhooks: CallsOf<App["webhooks"]>;
+  readonly webhooks: CallsOf<Omit<App["webhooks"], "endpoints">>;
   readonly secrets: CallsOf<App["secrets"]>;
 }
 
@@ -57,6 +57,8 @@ describe("A call of an embedding app on behalf of its operator", () => {
         list: "reads",
         listKeys: "reads",
         create: ["accounts.create", () => app.accounts.create({ name: "bob", tier: "free", credits: 5 })],
+        ensure: ["accounts.create", () => app.accounts.ensure({ externalId: "user 17", acceptTerms: true })],
+        findByExternalId: "reads",
         acceptTerms: ["accounts.accept_terms", () => app.accounts.acceptTerms(newClient.id)],
         changeTier: ["accounts.change_tier", () => app.accounts.changeTier(newClient.id, "free")],
         suspend: ["accounts.suspend", () => app.accounts.suspend(newClient.id)],
@@ -138,6 +140,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
     const before = (await app.audit.verify()).count + 1;
     await app.credits.grant(account.id, 5, { reference: "order 18" });
     await app.credits.grant(account.id, 5, { reference: "order 18" });
+    await app.accounts.ensure({ externalId: "user 17", tier: "pro" });
     await app.accounts.resume(account.id);
     await app.accounts.acceptTerms(account.id);
     await app.audio.collect({ isDryRun: true });

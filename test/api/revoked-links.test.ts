@@ -23,7 +23,7 @@ describe("The signed links of an unshared track", () => {
   before(async () => {
     test = await startTestApp({ work: true, webhookSender: sender, addressGuard: new StubGuard() });
     caller = await test.account();
-    await test.app.webhookEndpoints.create(caller.account.id, "https://hooks.example.com/");
+    await test.app.webhooks.endpoints.create(caller.account.id, "https://hooks.example.com/");
   });
   after(() => test.close());
 

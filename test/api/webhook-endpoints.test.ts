@@ -148,7 +148,7 @@ describe("Webhook endpoints", () => {
     it("stores no readable secret", async () => {
       const { signing_secret: secret = "" } = await register(api);
       expect(JSON.stringify(test.logger.lines)).not.to.include(secret);
-      const [kept] = await test.app.webhookEndpoints.list(
+      const [kept] = await test.app.webhooks.endpoints.list(
         (await test.app.webhooks.endpoint((await register(api)).id)).accountId,
       );
       expect(JSON.stringify(kept)).not.to.include(secret.slice(12));

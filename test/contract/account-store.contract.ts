@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { emptyBalance } from "../../core/credits/balance.js";
 import type { AccountId } from "../../core/ids.js";
+import type { Account } from "../../core/ports/account.js";
 import type { AccountChanges } from "../../core/ports/account-store.js";
 import { anAccount, anApiKey, anId, aHash, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
@@ -32,7 +33,13 @@ export function accountStoreContract(name: string, open: () => Promise<Storage>)
         const bare = anAccount({ name: "Ä 🎼 x", termsAcceptedAt: null, emailVerified: false });
         const suspension = { suspendedAt: NOON + 3, suspendedReason: "Schlüssel ✂ " };
         const dates = { termsAcceptedAt: NOON + 1, createdAt: NOON + 2 };
-        const full = anAccount({ tier: "free", emailVerified: true, ...dates, ...suspension });
+        const full = anAccount({
+          externalId: `üser 1 🎻 ${aHash()}`,
+          tier: "free",
+          emailVerified: true,
+          ...dates,
+          ...suspension,
+        });
         await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [bare, full]));
         const found = await storage.accounts.findAccounts([bare.id, full.id]);
         expect([...found]).to.deep.equal([
@@ -59,12 +66,53 @@ export function accountStoreContract(name: string, open: () => Promise<Storage>)
         expect((await storage.accounts.findAccounts([shouted])).size).to.equal(0);
       });
 
+      it("finds accounts by their external ids, and omits unknown ones", async () => {
+        const [one, other] = [anAccount({ externalId: aHash() }), anAccount({ externalId: aHash() })];
+        await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [one, other, anAccount()]));
+        const ids = [one.externalId, other.externalId].map(String);
+        const found = await storage.accounts.findByExternalIds([...ids, aHash()]);
+        expect([...found]).to.have.deep.members([
+          [one.externalId, one],
+          [other.externalId, other],
+        ]);
+      });
+
+      it("compares external ids byte by byte, with case, accents and spaces", async () => {
+        const id = `Zoë ${aHash().slice(0, 8)}`;
+        const others = [id.toLowerCase(), id.replace("ë", "e"), `${id} `, id.normalize("NFD")];
+        const accounts = [id, ...others].map((externalId) => anAccount({ externalId }));
+        await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, accounts));
+        const found = await storage.accounts.findByExternalIds([id]);
+        expect([...found.values()].map((account) => account.id)).to.deep.equal([accounts[0]?.id]);
+      });
+
+      it("takes external ids of 255 characters of any script", async () => {
+        const account = anAccount({ externalId: aHash() + "🎻".repeat(191) });
+        await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
+        const found = await storage.accounts.findByExternalIds([String(account.externalId)]);
+        expect([...found.values()]).to.deep.equal([account]);
+      });
+
+      it("refuses a second account with the same external id, and takes any number without one", async () => {
+        const externalId = aHash();
+        const first = await storage.addAccount({ externalId });
+        const second = anAccount({ externalId });
+        const insert = (account: Account): Promise<void> =>
+          storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
+        expect(await insert(second).catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect((await storage.accounts.findByExternalIds([externalId])).get(externalId)).to.deep.equal(first);
+        expect((await storage.accounts.findAccounts([second.id])).size).to.equal(0);
+        await insert(anAccount());
+        await insert(anAccount());
+      });
+
       it("accepts empty lists", async () => {
         await storage.inTransaction(async (tx) => {
           await storage.accounts.insertAccounts(tx, []);
           await storage.accounts.insertKeys(tx, []);
         });
         expect((await storage.accounts.findAccounts([])).size).to.equal(0);
+        expect((await storage.accounts.findByExternalIds([])).size).to.equal(0);
         expect((await storage.accounts.findKeyHolders([])).size).to.equal(0);
       });
 
@@ -162,8 +210,8 @@ export function accountStoreContract(name: string, open: () => Promise<Storage>)
         expect(await storage.accounts.listKeys(anId("acct"))).to.deep.equal([]);
       });
 
-      it("finds a key with the suspension of its account", async () => {
-        const account = await storage.addAccount({ suspendedAt: NOON, suspendedReason: "leaked" });
+      it("finds a key with the suspension and the external id of its account", async () => {
+        const account = await storage.addAccount({ externalId: aHash(), suspendedAt: NOON, suspendedReason: "leaked" });
         const key = anApiKey({ accountId: account.id });
         await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
         const holder = (await storage.accounts.findKeyHolders([key.tokenHash])).get(key.tokenHash);

@@ -57,6 +57,7 @@ export function aHash(): string {
 export function anAccount(overrides: Partial<Account> = {}): Account {
   return {
     id: anId("acct"),
+    externalId: null,
     name: "Nightingale Radio",
     tier: "pro",
     emailVerified: false,

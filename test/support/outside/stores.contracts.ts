@@ -56,6 +56,10 @@ class MemoryAccountStore implements AccountStore {
 
   async insertAccounts(_tx: Transaction, accounts: readonly Account[]): Promise<void> {
     const { rows } = this.database;
+    const given = accounts.flatMap(({ externalId }) => externalId ?? []);
+    const taken = await this.findByExternalIds(given);
+    if (taken.size > 0 || new Set(given).size < given.length)
+      throw new Error("An external id is an account's already.");
     this.database.rows = {
       ...rows,
       accounts: new Map([...rows.accounts, ...accounts.map((account) => [account.id, account] as const)]),
@@ -65,6 +69,12 @@ class MemoryAccountStore implements AccountStore {
 
   async findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>> {
     return new Map([...this.database.rows.accounts].filter(([id]) => ids.includes(id)));
+  }
+
+  async findByExternalIds(externalIds: readonly string[]): Promise<Map<string, Account>> {
+    const accounts = [...this.database.rows.accounts.values()];
+    const entries = accounts.map((account) => [account.externalId, account] as const);
+    return new Map(entries.filter((one): one is [string, Account] => one[0] !== null && externalIds.includes(one[0])));
   }
 
   async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {

@@ -23,6 +23,7 @@ describe("fermata accounts and keys", () => {
     const created = await json("accounts", "create", "alice", "--tier", "plus");
     expect(created).to.deep.equal({
       id: created.id,
+      external_id: null,
       name: "alice",
       tier: "plus",
       email_verified: false,
@@ -53,6 +54,17 @@ describe("fermata accounts and keys", () => {
       pack_credits: 0,
       total_spent: 0,
     });
+  });
+
+  it("creates an account with an external id, which no second account gets", async () => {
+    const id = await anAccount("--external-id", "user 17");
+    expect(await json("accounts", "show", id)).to.include({ id, external_id: "user 17" });
+    const { stdout } = await sandbox.command(["accounts", "show", id], dataDir);
+    expect(stdout).to.match(/^external id +user 17$/m);
+    const again = ["accounts", "create", "eve", "--tier", "pro", "--external-id", "user 17"];
+    const { code, stderr } = await sandbox.command(again, dataDir);
+    expect(code).to.not.equal(0);
+    expect(stderr).to.include(`The account ${id} has the external id user 17.`);
   });
 
   it("says in words what an account is", async () => {

@@ -82,7 +82,7 @@ export class Installation {
     const parts = { unitOfWork, webhooks, guard: new StubGuard(), secretBox, sealKeys: states, clock, ids, random };
     const endpoints = new ManageEndpoints({ ...parts, logger, allowHttp: false });
     const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null });
-    const operate = new OperateWebhooks({ ...parts, audit: unrecorded(unitOfWork), sendDelivery });
+    const operate = new OperateWebhooks({ ...parts, endpoints, audit: unrecorded(unitOfWork), sendDelivery });
     return { states, keyring, secretBox, reseal, secrets, endpoints, operate, sendDelivery };
   }
 }

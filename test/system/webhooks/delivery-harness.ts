@@ -51,8 +51,8 @@ export class DeliveryHarness {
     readonly accountId: AccountId,
   ) {
     this.webhookStore = new FaultyPort(storage.webhooks);
-    const { endpoints, operate } = this.webhooks();
-    this.endpoints = endpoints;
+    const { operate } = this.webhooks();
+    this.endpoints = operate.endpoints;
     this.operate = operate;
   }
 

@@ -10,10 +10,11 @@ import { mapOf } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
 const FIND_ACCOUNT = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE id = ?`;
+const FIND_BY_EXTERNAL_ID = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE external_id = ?`;
 
 const FIND_KEY_HOLDER =
-  `SELECT ${columnsOf(API_KEYS, "k")}, a.name AS account_name, a.tier, a.email_verified, a.terms_accepted_at, ` +
-  "a.suspended_at, a.suspended_reason, a.created_at AS account_created_at " +
+  `SELECT ${columnsOf(API_KEYS, "k")}, a.external_id, a.name AS account_name, a.tier, a.email_verified, ` +
+  "a.terms_accepted_at, a.suspended_at, a.suspended_reason, a.created_at AS account_created_at " +
   "FROM {api_keys} k JOIN {accounts} a ON a.id = k.account_id WHERE k.token_hash = ?";
 
 const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM {api_keys} WHERE account_id = ?
@@ -27,7 +28,8 @@ const LIST_SUSPENDED = "SELECT id FROM {accounts} WHERE suspended_at IS NOT NULL
 const LIVE_KEYS = "SELECT id FROM {api_keys} WHERE revoked_at IS NULL ORDER BY id";
 const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM {api_keys} WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
 
-type HolderColumns = "tier" | "email_verified" | "terms_accepted_at" | "suspended_at" | "suspended_reason";
+type HolderColumns =
+  "external_id" | "tier" | "email_verified" | "terms_accepted_at" | "suspended_at" | "suspended_reason";
 
 interface KeyHolderRow extends ApiKeyRow, Pick<AccountRow, HolderColumns> {
   account_name: string;
@@ -49,6 +51,11 @@ export class KnexAccountStore implements AccountStore {
   findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>> {
     const entryOf = (row: AccountRow): [AccountId, Account] => [row.id, ACCOUNTS.fromRow(row)];
     return this.database.reading((session) => mapOf(session, FIND_ACCOUNT, ids, entryOf));
+  }
+
+  findByExternalIds(externalIds: readonly string[]): Promise<Map<string, Account>> {
+    const entryOf = (row: AccountRow): [string, Account] => [row.external_id as string, ACCOUNTS.fromRow(row)];
+    return this.database.reading((session) => mapOf(session, FIND_BY_EXTERNAL_ID, externalIds, entryOf));
   }
 
   async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {

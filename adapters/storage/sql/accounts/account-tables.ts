@@ -6,6 +6,7 @@ export const ACCOUNTS = table(
   "accounts",
   {
     id: plain<AccountId>(),
+    externalId: plain<string | null>(),
     name: plain<string>(),
     tier: plain<string>(),
     emailVerified: flag(),

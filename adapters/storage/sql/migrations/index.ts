@@ -28,6 +28,7 @@ import { collectionsBegun } from "./0025-collections-begun.js";
 import { routeHealth } from "./0026-route-health.js";
 import { uploads } from "./0028-uploads.js";
 import { trackLyrics } from "./0029-track-lyrics.js";
+import { externalIds } from "./0030-external-ids.js";
 import { installationId } from "./0033-installation-id.js";
 import type { Migration } from "./migration.js";
 
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   routeHealth,
   uploads,
   trackLyrics,
+  externalIds,
   installationId,
 ];
 

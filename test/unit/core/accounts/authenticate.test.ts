@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { NodeDigest } from "../../../../adapters/crypto/digest.js";
 import type { Account, ApiKey } from "../../../../core/ports/account.js";
 import { makeToken } from "../../../../core/accounts/api-key.js";
-import { Authenticate, authorize } from "../../../../core/accounts/authenticate.js";
+import { Authenticate, authorize, type Caller } from "../../../../core/accounts/authenticate.js";
 import {
   AccountSuspendedError,
   ApiTermsNotAcceptedError,
@@ -212,18 +212,18 @@ describe("Authenticate", () => {
 });
 
 describe("authorize", () => {
-  const holder = (account: Partial<Account>, scopes: ApiKey["scopes"]): KeyHolder => ({
+  const caller = (account: Partial<Account>, scopes: Caller["scopes"]): Caller => ({
     account: anAccount(account),
-    key: anApiKey({ scopes }),
+    scopes,
   });
 
   it("lets a key do what its scopes name, and any key where no scope is asked", () => {
-    expect(() => authorize(holder({}, ["models:read"]), "models:read")).not.to.throw();
-    expect(() => authorize(holder({}, []), null)).not.to.throw();
+    expect(() => authorize(caller({}, ["models:read"]), "models:read")).not.to.throw();
+    expect(() => authorize(caller({}, []), null)).not.to.throw();
   });
 
   it("names the scope that is missing", () => {
-    const refused = expect(() => authorize(holder({}, ["models:read"]), "generations:create")).to.throw(
+    const refused = expect(() => authorize(caller({}, ["models:read"]), "generations:create")).to.throw(
       InsufficientScopeError,
     );
     refused.with.deep.property("details", { required_scope: "generations:create" });
@@ -231,7 +231,7 @@ describe("authorize", () => {
 
   it("refuses a suspended account before anything else is asked", () => {
     for (const scope of ["generations:create", null] as const) {
-      const suspended = holder({ suspendedAt: 1, suspendedReason: "leaked", termsAcceptedAt: null }, []);
+      const suspended = caller({ suspendedAt: 1, suspendedReason: "leaked", termsAcceptedAt: null }, []);
       const refused = expect(() => authorize(suspended, scope)).to.throw(AccountSuspendedError);
       refused.with.property("message").that.does.not.include("leaked");
     }
@@ -239,7 +239,7 @@ describe("authorize", () => {
 
   it("asks for the terms before the scope, everywhere", () => {
     for (const scope of ["generations:create", null] as const) {
-      expect(() => authorize(holder({ termsAcceptedAt: null }, []), scope)).to.throw(ApiTermsNotAcceptedError);
+      expect(() => authorize(caller({ termsAcceptedAt: null }, []), scope)).to.throw(ApiTermsNotAcceptedError);
     }
   });
 });

@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { parse } from "yaml";
+import { repositoryPath } from "../support/repository.js";
+import { ApiMembers } from "../support/api-members.js";
+import { TestingEntries } from "../support/testing-entries.js";
+
+/** Settings in programs of an embedding app, each with a part of the one error that the compiler has for it. */
+const WRONG_SETTINGS = {
+  "{ htpp: { port: 9000 } }": "'htpp' does not exist",
+  "{ http: { prot: 9000 } }": "'prot' does not exist",
+  '{ http: { port: "9000" } }': "Type 'string' is not assignable to type 'number'",
+  '{ http: "9000" }': "has no properties in common",
+  "{ http: 9000 }": "has no properties in common",
+  '{ rateLimits: { store: "redis" } }': '"redis"',
+  "{ tiers: { studio: { maxConcurent: 50 } } }": "'maxConcurent' does not exist",
+  '{ tiers: { studio: { monthlyCredits: "20000" } } }': "Type 'string' is not assignable to type 'number'",
+  '{ webhooks: { scheduleSeconds: "5,60" } }': "Type 'string' is not assignable to type 'readonly number[]'",
+  '{ plugins: { synth: { enabled: "yes" } } }': "is not assignable to type",
+  '{ plugins: { synth: { models: ["synth/song"] } } }': "GivenModel",
+  "{ plugins: { synth: true } }": "is not assignable to type",
+} as const;
+
+const RIGHT_SETTINGS = [
+  "{}",
+  "{ http: {}, tiers: null, metrics: undefined }",
+  "{ http: { port: 9000, publicUrl: null, trustProxy: 1, webhookScope: 'profile:read' }, metrics: { port: null } }",
+  "{ http: { trustProxy: ['loopback'] }, webhooks: { scheduleSeconds: [5, 60], allowHosts: ['hooks.internal'] } }",
+  "{ tiers: { pro: { rateLimits: { read: { perMinute: 5 } } }, studio: { maxConcurrent: 5, monthlyCredits: 9 } } }",
+  "{ plugins: { synth: { keepStems: false }, 'my-own': { use: './mine.js', apiKey: '…', depth: { of: [1] } } } }",
+  "{ plugins: { synth: { models: [{ id: 'synth/song', creditCost: 3 }, { id: 'synth/hum', enabled: false }] } } }",
+];
+
+/** Of the types of settings, the documentation is that of the settings. */
+const SETTINGS = ["settings"];
+/** As listeners get them. */
+const EVENTS = ["events"];
+
+function loading(overrides: string): string {
+  return `loadSettings({ env: {}, cwd: "/", overrides: ${overrides} });`;
+}
+
+describe("The types that an embedding app compiles against", function () {
+  this.timeout(60_000);
+  let entries: TestingEntries;
+  before(() => {
+    entries = new TestingEntries();
+  });
+
+  /** The errors of each of these programs, which use exports without importing them. */
+  function errorsIn(codes: readonly string[]): string[][] {
+    const errors = entries.errorsOf(codes);
+    return codes.map((code) => errors.filter((error) => error.includes(`${code}\n`)));
+  }
+
+  describe("of settings", () => {
+    it("accept every setting in the shape of the file, and any setting under a plugin", () => {
+      expect(entries.errorsOf(RIGHT_SETTINGS.map(loading))).to.deep.equal([]);
+    });
+
+    it("accept the file of the README as it is", () => {
+      const readme = readFileSync(repositoryPath("config/README.md"), "utf8");
+      const [, section = ""] = readme.split("## Settings by example\n");
+      const [, yaml = ""] = /```yaml\n([^]*?)```/.exec(section) ?? [];
+      const file = parse(yaml) as object;
+      expect(file).to.include.keys("http", "tiers", "plugins");
+      expect(entries.errorsOf([loading(JSON.stringify(file))])).to.deep.equal([]);
+    });
+
+    it("refuse an unknown name and a value of another type, naming it", () => {
+      const errors = errorsIn(Object.keys(WRONG_SETTINGS).map(loading));
+      for (const [index, [overrides, message]] of Object.entries(WRONG_SETTINGS).entries()) {
+        expect(errors[index], overrides).to.have.lengthOf(1);
+        expect(errors[index]?.[0]).to.include(message);
+      }
+    });
+  });
+
+  describe("of App and Core", () => {
+    let api: ApiMembers;
+    before(() => {
+      api = new ApiMembers();
+    });
+
+    for (const type of ["App", "Core"]) {
+      it(`say what every member of ${type} and of its use cases is`, () => {
+        const members = api.membersOf(type, [...SETTINGS, ...EVENTS]);
+        const names = members.map(({ name }) => name);
+        expect(names).to.include.members([`${type}.accounts`, "ManageAccounts.ensure", "ManageCredits.grant"]);
+        const undocumented = members.filter(({ documentation }) => documentation === "");
+        expect(undocumented.map(({ name }) => name)).to.deep.equal([]);
+      });
+    }
+  });
+});
