@@ -2,7 +2,7 @@ import { assert } from "../assert.js";
 import type { Alongside } from "../audit/audit-trail.js";
 import type { AccountId, JobId } from "../ids.js";
 import type { Ending } from "../jobs/decide-settlement.js";
-import type { JobEnded } from "../jobs/job-events.js";
+import type { JobEnded } from "../jobs/ended-jobs.js";
 import { isFinal, type Job, type JobAttempt, type JobState } from "../jobs/job.js";
 import type { SettleJobs } from "../jobs/settle-jobs.js";
 import { Lanes } from "../lane.js";

@@ -225,7 +225,7 @@ export const JOB_MOVES: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   failed: [],
 };
 
-export function isFinal(status: JobStatus): boolean {
+export function isFinal(status: JobStatus): status is "completed" | "failed" {
   return JOB_MOVES[status].length === 0;
 }
 

@@ -22,7 +22,7 @@ import { CallbackUrls } from "../../../core/providers/callback-urls.js";
 import type { LedgerEntry } from "../../../core/credits/balance.js";
 import type { AccountId, JobId } from "../../../core/ids.js";
 import type { Maintenance } from "../../../core/maintenance/maintenance.js";
-import type { JobEnded } from "../../../core/jobs/job-events.js";
+import type { JobEnded } from "../../../core/jobs/ended-jobs.js";
 import type { Job, JobAttempt, JobRequest } from "../../../core/jobs/job.js";
 import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import type { ProviderAvailability } from "../../../core/providers/provider-availability.js";
@@ -223,7 +223,7 @@ export class WorkerHarness {
       reachableUrl: "https://fermata.test",
     });
     const jobs = createJobs(ports, eventsOf(stores));
-    jobs.events.onEnded((ended) => this.ended.push(ended));
+    jobs.endedJobs.onEnded((ended) => this.ended.push(ended));
     const execution = createExecution({
       ports,
       options: executionOptions(options, queueDeadlineMs),

@@ -28,6 +28,7 @@ import { collectionsBegun } from "./0025-collections-begun.js";
 import { routeHealth } from "./0026-route-health.js";
 import { uploads } from "./0028-uploads.js";
 import { trackLyrics } from "./0029-track-lyrics.js";
+import { endNumbers } from "./0031-end-numbers.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -59,6 +60,7 @@ export const MIGRATIONS: readonly Migration[] = [
   routeHealth,
   uploads,
   trackLyrics,
+  endNumbers,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
