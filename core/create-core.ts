@@ -131,7 +131,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     generations: generations.generations,
     operateGenerations: generations.operate,
     reads: generations.read,
-    jobs: new OperateJobs({ jobs: ports.jobs, library: ports.library, endJobs, audit }),
+    jobs: new OperateJobs({ ...ports, ...generations, endJobs, audit }),
     splits: generations.splits,
     submissions,
     models: providers.models,

@@ -15,6 +15,7 @@ export type JobChanges = Partial<
     | "refusals"
     | "crashes"
     | "collectionsBegun"
+    | "cancelRequestedAt"
     | "fence"
     | "leaseOwner"
     | "dueAt"

@@ -36,8 +36,7 @@ describe("Storage schema", () => {
     const database = await open();
     await database.migrate();
     await database.write("fermata_migrations").where("name", NAMES.at(-1)).delete();
-    await database.write.raw("DROP INDEX fermata_jobs_ends");
-    await database.write.raw("ALTER TABLE fermata_jobs DROP COLUMN end_number");
+    await database.write.raw("ALTER TABLE fermata_jobs DROP COLUMN cancel_requested_at");
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: NAMES.slice(-1) });
     expect(await database.migrate()).to.deep.equal(NAMES.slice(-1));
   });

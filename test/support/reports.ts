@@ -73,6 +73,10 @@ export function aCancellation(job: JobRef): ReportCommand {
   return aReport(job, { type: "cancelled" }, { fence: null });
 }
 
+export function aCancelRequest(job: JobRef, policy: ExecutionPolicy = A_POLICY): ReportCommand {
+  return aReport(job, { type: "cancel_requested" }, { fence: null, policy });
+}
+
 /** Records the intent of a first attempt for each of these claimed jobs. */
 export async function begun(reports: ApplyReports, jobs: readonly JobRef[]): Promise<Applied[]> {
   return Promise.all(jobs.map((job) => reports.apply(anIntent(job))));

@@ -1,22 +1,9 @@
 import { EventEmitter, once } from "node:events";
-import { join } from "node:path";
 import { expect } from "chai";
 import type { GenerationEvent } from "../../../core/generations/listening.js";
-import { temporaryFolder } from "../../support/databases.js";
 import { submitCompletes, submitFails } from "../../support/doubles/scripted-provider.js";
-import { createMysqlDatabase } from "../../support/mysql.js";
-import { startTestApp, type TestApp, type TestAppOptions } from "../../support/test-app.js";
-
-const KEY = "a key of both apps, which is long enough";
-
-interface Database {
-  readonly url: string;
-  drop(): Promise<void>;
-}
-
-async function sqliteFile(): Promise<Database> {
-  return { url: `sqlite:${join(await temporaryFolder(), "fermata.db")}`, drop: () => Promise.resolve() };
-}
+import { SHARED_DATABASES, type SharedDatabase } from "../../support/shared-database.js";
+import type { TestApp } from "../../support/test-app.js";
 
 /** What was heard, and a wait for it. */
 class Heard {
@@ -34,27 +21,14 @@ class Heard {
   }
 }
 
-for (const [name, open] of [
-  ["SQLite", sqliteFile],
-  ["MySQL", createMysqlDatabase],
-] as const) {
+for (const [name, open] of SHARED_DATABASES) {
   describe(`Events of two apps on one database: ${name}`, () => {
-    let database: Database;
-    const apps: TestApp[] = [];
+    let database: SharedDatabase;
     before(async () => {
       database = await open();
     });
-    after(() => database.drop());
-    afterEach(async () => {
-      for (const app of apps.splice(0)) await app.close();
-    });
-
-    async function openApp(options: TestAppOptions = {}): Promise<TestApp> {
-      const settings = { storage: { url: database.url }, queue: { url: "memory:" }, secrets: { key: KEY } };
-      const app = await startTestApp({ listen: false, ...options, settings });
-      apps.push(app);
-      return app;
-    }
+    after(() => database.close());
+    afterEach(() => database.stopAll());
 
     async function generate({ app, provider }: TestApp, submit = submitCompletes): Promise<string> {
       provider.behaviour = submit;
@@ -64,7 +38,7 @@ for (const [name, open] of [
     }
 
     it("one hears of what the other ends, completed and failed, as the generation is read", async () => {
-      const [working, listening] = [await openApp({ work: true }), await openApp()];
+      const [working, listening] = [await database.open({ work: true }), await database.open()];
       const heard = new Heard();
       await listening.app.events.on("job.ended", heard.listener).ready;
       const ids = [await generate(working), await generate(working, submitFails("failed"))];
@@ -78,17 +52,16 @@ for (const [name, open] of [
     });
 
     it("a listener continues behind its cursor in another process: what ended meanwhile is heard once", async () => {
-      const [working, listening] = [await openApp({ work: true }), await openApp()];
+      const [working, listening] = [await database.open({ work: true }), await database.open()];
       const before = new Heard();
       await listening.app.events.on("generation.completed", before.listener).ready;
       const first = await generate(working);
       const [event] = await before.count(1);
-      apps.splice(apps.indexOf(listening), 1);
-      await listening.close();
+      await database.stop(listening);
       const meanwhile = [await generate(working), await generate(working)];
 
       const resumed = new Heard();
-      const again = await openApp();
+      const again = await database.open();
       again.app.events.on("generation.completed", resumed.listener, { after: event?.cursor ?? "" });
       await resumed.count(2);
       const last = await generate(working);
@@ -99,7 +72,7 @@ for (const [name, open] of [
     });
 
     it("what a listener had not heard when its app stopped is heard behind its cursor", async () => {
-      const [working, listening] = [await openApp({ work: true }), await openApp()];
+      const [working, listening] = [await database.open({ work: true }), await database.open()];
       const [tried, heard] = [new Heard(), new Heard()];
       const off = listening.app.events.on("job.ended", (event) => {
         tried.listener(event);
@@ -108,10 +81,9 @@ for (const [name, open] of [
       await off.ready;
       const id = await generate(working);
       const [event] = await tried.count(1);
-      apps.splice(apps.indexOf(listening), 1);
-      await listening.close();
+      await database.stop(listening);
 
-      const again = await openApp();
+      const again = await database.open();
       again.app.events.on("job.ended", heard.listener, { after: String(Number(event?.cursor) - 1) });
       expect((await heard.count(1)).map(({ generation }) => generation.id)).to.deep.equal([id]);
     });

@@ -241,14 +241,22 @@ export class WorkerHarness {
     const workJobs = execution.createWorkers(working, maintenance);
     const { accounts } = createAccounts({ ports, audit, tiers: TIERS });
     const costs = { idempotencyTtlMs: 86_400_000, splitCosts: { stem_split: COST, vocal_removal: COST } };
-    const { splits } = createGenerations({ ports, audit, accounts, tiers: TIERS, jobs, providers, ...costs });
+    const { splits, generations, waitForJob } = createGenerations({
+      ports,
+      audit,
+      accounts,
+      tiers: TIERS,
+      jobs,
+      providers,
+      ...costs,
+    });
     return {
       jobs: workJobs,
       leases: workJobs.leases,
       clock,
       availability: providers.availability,
       applyReports,
-      operate: new OperateJobs({ jobs: ports.jobs, library: ports.library, endJobs, audit }),
+      operate: new OperateJobs({ ...ports, generations, waitForJob, endJobs, audit }),
       splits,
       submissions,
       maintenance,

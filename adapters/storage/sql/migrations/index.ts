@@ -29,6 +29,7 @@ import { routeHealth } from "./0026-route-health.js";
 import { uploads } from "./0028-uploads.js";
 import { trackLyrics } from "./0029-track-lyrics.js";
 import { endNumbers } from "./0031-end-numbers.js";
+import { cancelRequests } from "./0032-cancel-requests.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
   uploads,
   trackLyrics,
   endNumbers,
+  cancelRequests,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
