@@ -120,6 +120,7 @@ function describeJob(job: Job): string[] {
     ["status", job.status],
     ["credits", String(job.creditsCharged)],
     ["created", iso(job.createdAt)],
+    ...(job.cancelRequestedAt === null ? [] : [["cancellation requested", iso(job.cancelRequestedAt) ?? "-"]]),
     ["ended", iso(job.completedAt) ?? "-"],
     ...(job.error === null ? [] : [["error", `${job.error.code}: ${job.error.message}`]]),
   ]);

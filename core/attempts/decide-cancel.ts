@@ -8,7 +8,7 @@ import { attemptsAfter, STALE, type Transition, transition } from "./transition.
 type Reported = Extract<EndEvent, { type: "cancel_reported" }>;
 
 /**
- * The job is wanted no more. While nothing is bought it ends. Otherwise the wish is kept with the job, and the provider
+ * The job is wanted no more. While nothing is bought it ends. Otherwise that is kept with the job, and the provider
  * is asked to cancel what it accepted, where it can; what it does not confirm runs to its end and is paid.
  */
 export function onCancelRequested(situation: Situation): Transition {

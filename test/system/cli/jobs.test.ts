@@ -122,6 +122,7 @@ describe("fermata jobs", function () {
     await eventually("running", () => readRows(dataDir).attempts.length === 1);
     const { code, stdout } = await sandbox.command(["jobs", "cancel", id], dataDir);
     expect([code, stdout]).to.deep.equal([0, `${id}: ${GOES_ON}\n`]);
+    expect((await sandbox.command(["jobs", "show", id], dataDir)).stdout).to.match(/^cancellation requested +\S+Z$/m);
     await eventually("completed", async () => (await json("jobs", "show", id)).status === "completed");
     expect(await json("jobs", "cancel", id)).to.include({ outcome: "ended", status: "completed" });
     expect(dataOf(await new ApiClient(url, key).get("/api/v1/credits"))).to.include({ total_spent: 10 });

@@ -11,6 +11,7 @@ import type { GenerationEvent } from "../../../core/generations/listening.js";
 import { NO_UPLOADS } from "../../support/builders.js";
 import { corePorts } from "../../support/core-ports.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
+import { RecordingMetrics } from "../../support/doubles/recording-metrics.js";
 import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
@@ -61,10 +62,12 @@ const OPTIONS: CoreOptions = {
 describe("createCore", () => {
   let storage: SqliteUnderTest;
   let folder: string;
+  let metrics: RecordingMetrics;
 
   beforeEach(async () => {
     storage = await sqliteStorage.open();
     folder = await temporaryFolder();
+    metrics = new RecordingMetrics();
   });
 
   afterEach(async () => {
@@ -79,6 +82,7 @@ describe("createCore", () => {
     };
     const ports = corePorts(storage, {
       clock,
+      metrics,
       audio: await LocalAudioStore.open(folder),
       audioAnalyser: new NoAudioAnalyser(),
       coverPainter: new PaperCoverPainter(),
@@ -104,6 +108,7 @@ describe("createCore", () => {
       const model = models[0]?.id ?? "";
       const job = await core.operateGenerations.create(account.id, { modelId: model, prompt: "slow sad piano" });
       expect((await ended).generation).to.include({ id: job.id, status: "completed" });
+      expect(metrics.counted).to.deep.include(["job", "completed"]);
       const { tracks } = await core.library.read.search(account.id, { q: "rain" });
       expect(tracks.map(({ title }) => title)).to.deep.equal(["Rain on a tin roof"]);
       expect((await core.credits.balance(account.id)).spent)
