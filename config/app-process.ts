@@ -135,7 +135,13 @@ export class AppProcess {
       options.onStopped?.(stopped);
     };
     const closers: readonly (() => Promise<unknown>)[] = [
-      () => Promise.all([http?.close(graceMs, options.now), this.metricsServer?.close(), stopWorking()]),
+      () =>
+        Promise.all([
+          http?.close(graceMs, options.now),
+          this.metricsServer?.close(),
+          stopWorking(),
+          core.events.stop(graceMs),
+        ]),
       () => ports.rateLimiter.close(),
       () => core.api.requests.close(LOG_GRACE_MS),
       () => ports.webhookSender.close(),

@@ -137,7 +137,7 @@ function createApp(container: Container, settings: Settings, opened: Opened, ove
       createCore(ports, coreOptions(settings, plugins, { actor, publicUrl: () => publicUrl.current })),
     );
   const core = container.get(T.core);
-  if (metrics !== null) countInCore(metrics, core, ports);
+  if (metrics !== null) showPending(metrics, ports);
   const metricsPage = metrics === null ? null : new SharedMetricsPage(metrics);
   const openedLast = [secrets.keyring, ...(storageClock === null ? [] : [storageClock])];
   const appProcess = new AppProcess({ core, ports, settings, plugins, database, metricsPage, publicUrl, openedLast });
@@ -180,11 +180,8 @@ function appLibrary({ read, manage, importer, operateUploads }: Core["library"])
   };
 }
 
-/** Counts what ends, and shows what waits. */
-function countInCore(metrics: PrometheusMetrics, { events }: Core, { webhooks }: CorePorts): void {
-  events.onEnded(({ job }) =>
-    metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }),
-  );
+/** Shows what waits. */
+function showPending(metrics: PrometheusMetrics, { webhooks }: CorePorts): void {
   const help = "Webhook deliveries that wait for their first or next try";
   metrics.gauge({ name: "webhook_deliveries_pending", help }, () => webhooks.countPending());
 }

@@ -11,6 +11,7 @@ import type { ReportMargin } from "./attempts/report-margin.js";
 import type { SubmissionSwitch } from "./execution/submission-switch.js";
 import type { WorkingProvider } from "./execution/working-provider.js";
 import type { AcceptGeneration } from "./generations/accept-generation.js";
+import type { GenerationEvents } from "./generations/generation-events.js";
 import type { Generations } from "./generations/generations.js";
 import { createGenerations } from "./generations/create-generations.js";
 import type { OperateGenerations } from "./generations/operate-generations.js";
@@ -19,7 +20,6 @@ import type { StartSplit } from "./generations/start-split.js";
 import type { WaitForJob } from "./generations/wait-for-job.js";
 import { RecordResponse } from "./idempotency/record-response.js";
 import { createJobs } from "./jobs/create-jobs.js";
-import type { JobEvents } from "./jobs/job-events.js";
 import { OperateJobs } from "./jobs/operate-jobs.js";
 import type { AudioUrls } from "./library/audio-urls.js";
 import { createLibrary, type Library } from "./library/create-library.js";
@@ -64,7 +64,8 @@ export interface Core {
   readonly margin: ReportMargin;
   /** Finds and deletes audio files that lost workers left behind. */
   readonly audio: Pick<OperateAudio, "collect">;
-  readonly events: JobEvents;
+  /** Notifies of generations and splits that ended, in whichever process. */
+  readonly events: GenerationEvents;
   /** Tracks and playlists. */
   readonly library: Pick<Library, "read" | "manage" | "importer" | "operateUploads">;
   /** Signs links to stored audio. A link to a file of a track has to carry the track's `linkGeneration`. */
@@ -143,13 +144,13 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     credits: new ManageCredits({ ...ports, audit, tiers }),
     generations: generations.generations,
     operateGenerations: generations.operate,
-    jobs: new OperateJobs({ jobs: ports.jobs, library: ports.library, endJobs, audit }),
+    jobs: new OperateJobs({ ...ports, ...generations, endJobs, audit }),
     splits: generations.splits,
     submissions,
     models: providers.models,
     margin,
     audio: operateAudio,
-    events: jobs.events,
+    events: generations.events,
     library,
     audioUrls,
     secrets: secrets.rotate,
@@ -176,7 +177,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       new Workers({
         jobs: execution.createWorkers(working, maintenance),
         deliveries: webhooks.createDeliveries(),
-        events: jobs.events,
+        endedJobs: jobs.endedJobs,
       }),
   };
 }

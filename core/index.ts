@@ -12,6 +12,8 @@ export type { Bucket } from "./credits/grant.js";
 export type { GrantOptions, ManageCredits, Renewal, RenewOptions } from "./credits/manage-credits.js";
 export * from "./error-codes.js";
 export * from "./errors.js";
+export type { EventOptions, EventSubscription, GenerationEvents } from "./generations/generation-events.js";
+export type { EventListener, EventName, GenerationEvent } from "./generations/listening.js";
 export type {
   CreatedGeneration,
   CreateOptions,
@@ -23,8 +25,7 @@ export type { JobWithTracks, ReadGenerations } from "./generations/read-generati
 export type { GenerationInput } from "./generations/request-rules.js";
 export type * from "./ids.js";
 export type { Job, JobAttempt, JobError, JobRequest, JobStatus } from "./jobs/job.js";
-export type { JobEnded, JobEvents } from "./jobs/job-events.js";
-export type { OperateJobs } from "./jobs/operate-jobs.js";
+export type { Cancellation, CancelOptions, OperateJobs } from "./jobs/operate-jobs.js";
 export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./generations/start-split.js";
 export { type ImportedLibrary, ImportRefusedError } from "./library/import-library.js";
 export type { Lyrics, TrackWithLyrics } from "./library/lyrics.js";

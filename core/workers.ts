@@ -1,11 +1,11 @@
 import type { StoppedWork, StopOptions, WorkJobs } from "./execution/work-jobs.js";
-import type { JobEvents } from "./jobs/job-events.js";
+import type { EndedJobs } from "./jobs/ended-jobs.js";
 import type { DeliverWebhooks } from "./webhooks/deliver-webhooks.js";
 
 export interface WorkersDeps {
   readonly jobs: WorkJobs;
   readonly deliveries: DeliverWebhooks;
-  readonly events: JobEvents;
+  readonly endedJobs: EndedJobs;
 }
 
 /** The workers of one process: jobs, webhook deliveries and maintenance. */
@@ -13,9 +13,9 @@ export class Workers {
   constructor(private readonly deps: WorkersDeps) {}
 
   async start(): Promise<void> {
-    const { jobs, deliveries, events } = this.deps;
+    const { jobs, deliveries, endedJobs } = this.deps;
     await jobs.start();
-    events.onEnded(() => deliveries.wake());
+    endedJobs.onEnded(() => deliveries.wake());
     deliveries.start();
   }
 

@@ -1,12 +1,19 @@
 import type { Command } from "commander";
 import { Option } from "commander";
 import type { Submissions } from "../../core/execution/submission-switch.js";
+import type { Cancellation } from "../../core/jobs/operate-jobs.js";
 import type { Job, JobAttempt, JobStatus } from "../../core/jobs/job.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
 import { wholeNumberWithin } from "./values.js";
 
 const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
+
+const CANCELLATIONS: Readonly<Record<Cancellation["outcome"], string>> = {
+  cancelled: "cancelled; its credits are refunded.",
+  running: "its provider has it and has not confirmed a cancellation; it runs to its end, and is refunded if it fails.",
+  ended: "it had ended before; nothing was changed.",
+};
 
 /** `jobs …`. */
 export function addJobCommands(program: Command, host: CliHost): void {
@@ -39,16 +46,20 @@ export function addJobCommands(program: Command, host: CliHost): void {
       });
     },
   );
-  addCommand(jobs, "cancel <id>", "End a job as failed and refund it", ["jobs cancel job_01j…"]).action(
-    async (id: string, options: { json?: boolean }) => {
+  addCommand(jobs, "cancel <id>", "Cancel a job, and refund it unless its provider goes on with it", [
+    "jobs cancel job_01j…",
+    "jobs cancel job_01j… --force",
+  ])
+    .option("--force", "end and refund it at once, also when its provider delivers and bills it later")
+    .action(async (id: string, { force = false, ...options }: { force?: boolean; json?: boolean }) => {
       await withApp(host, async (app, present) => {
-        const job = await app.jobs.cancel(id);
-        print(host, options, { id: job.id, ...present.job({ job, tracks: [], outputs: [] }) }, [
-          `Cancelled ${job.id}; its credits are refunded.`,
+        const { outcome, generation } = await app.jobs.cancel(id, { force });
+        const report = await app.jobs.show(generation.id);
+        print(host, options, { id: generation.id, outcome, ...present.job(report) }, [
+          `${generation.id}: ${CANCELLATIONS[outcome]}`,
         ]);
       });
-    },
-  );
+    });
   addSubmissionCommands(jobs, host);
 }
 
@@ -109,6 +120,7 @@ function describeJob(job: Job): string[] {
     ["status", job.status],
     ["credits", String(job.creditsCharged)],
     ["created", iso(job.createdAt)],
+    ...(job.cancelRequestedAt === null ? [] : [["cancellation requested", iso(job.cancelRequestedAt) ?? "-"]]),
     ["ended", iso(job.completedAt) ?? "-"],
     ...(job.error === null ? [] : [["error", `${job.error.code}: ${job.error.message}`]]),
   ]);

@@ -1,4 +1,4 @@
-import type { Request } from "express";
+import type { IncomingMessage } from "node:http";
 import type { Authenticate } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/ports/scopes.js";
 import type { ReceiveCallback } from "../../core/providers/receive-callback.js";
@@ -102,9 +102,12 @@ export interface SignedInCaller {
  *
  * @param request as Express passes it, with what the app's own middleware has put there
  */
-export type AuthenticateRequest = (
-  request: Request,
-) => SignedInCaller | null | undefined | Promise<SignedInCaller | null | undefined>;
+export type AuthenticateRequest = SignedIn["callerOf"];
+
+/** A method's parameter may be of a narrower type in an app: that of Express, or with what its middleware adds. */
+interface SignedIn {
+  callerOf(request: IncomingMessage): SignedInCaller | null | undefined | Promise<SignedInCaller | null | undefined>;
+}
 
 /** How requests without a key are authenticated. */
 export interface AppAuthentication extends Pick<Authenticate, "findAccount"> {

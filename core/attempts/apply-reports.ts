@@ -2,8 +2,8 @@ import { assert } from "../assert.js";
 import type { Alongside } from "../audit/audit-trail.js";
 import type { AccountId, JobId } from "../ids.js";
 import type { Ending } from "../jobs/decide-settlement.js";
-import type { JobEnded } from "../jobs/job-events.js";
-import { isFinal, type Job, type JobAttempt, type JobState } from "../jobs/job.js";
+import type { JobEnded } from "../jobs/ended-jobs.js";
+import { isFinal, type JobAttempt, type JobState } from "../jobs/job.js";
 import type { SettleJobs } from "../jobs/settle-jobs.js";
 import { Lanes } from "../lane.js";
 import type { CallbackStore } from "../ports/callback-store.js";
@@ -32,8 +32,8 @@ export interface ReportCommand extends Report {
   readonly accountId: AccountId;
   /** The id of this report; it stays the same when the report is sent again. */
   readonly reportId: string;
-  /** Written in the transaction that ends the job, if this report ends it. */
-  readonly alongside?: Alongside<Job>;
+  /** Written in the transaction of this report, unless it changes nothing. */
+  readonly alongside?: Alongside<JobState>;
 }
 
 /** The result of a report. */
@@ -127,8 +127,9 @@ export class ApplyReports {
       const jobId = commands[index]?.jobId as JobId;
       return { ...applied, ended: job !== null || isRepeated ? (byId.get(jobId) ?? null) : null };
     });
-    for (const [index, { ended: one }] of results.entries()) {
-      if (one !== null) await commands[index]?.alongside?.(tx, one.job);
+    for (const [index, { ended: one, job, next }] of results.entries()) {
+      const after = one?.job ?? job;
+      if (after !== null && next !== "stale") await commands[index]?.alongside?.(tx, after);
     }
     const notified = decided.flatMap(({ transition }, index) => {
       const providerId = transition?.notify ?? null;

@@ -1,7 +1,8 @@
-import { DEADLINE_ERROR, jobErrorOf } from "../jobs/job-errors.js";
+import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf } from "../jobs/job-errors.js";
 import type { JobAttempt } from "../jobs/job.js";
 import type { ProviderFailure } from "../ports/music-provider.js";
 import { adoption, notAdopted, progress, superseded } from "./adoption.js";
+import { cancelDueAt } from "./decide-cancel.js";
 import type { RenderingEvent } from "./events.js";
 import { isLasting, boundedRetryAfterMs } from "./retry-policy.js";
 import { confirmPollMs, LAST_POLL_WINDOW_MS, POLL_RETRY_MS, pollDelayMs } from "./policy.js";
@@ -54,7 +55,12 @@ function provedAccepted(situation: Situation, attempt: JobAttempt, event: Of<"ru
   const state =
     event.handle === null
       ? ({ state: "unknown" } as const)
-      : ({ state: "accepted", handle: event.handle, outcome: "accepted" } as const);
+      : ({
+          state: "accepted",
+          handle: event.handle,
+          outcome: "accepted",
+          cancelDueAt: cancelDueAt(situation),
+        } as const);
   const updates = [{ number: attempt.number, changes: { ...known, ...state } }];
   const waitMs = event.handle === null ? Math.max(0, deadlineAt - now) : pollDelayMs(event.nextPollMs);
   return transition({
@@ -136,8 +142,11 @@ export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Tr
   }
   // The provider ends work that it had accepted, also where the reply to the submission was lost.
   const acceptedAt = attempt.acceptedAt ?? now;
-  const changes = closed(now, "failed", { ...failureChanges(situation, failure), acceptedAt, loss: "provider_failed" });
-  return failUnlessBought(situation, jobErrorOf(failure.kind), [{ number, changes }]);
+  const isAsWanted = failure.kind === "cancelled" && situation.job.cancelRequestedAt !== null;
+  const loss = isAsWanted ? "cancelled" : "provider_failed";
+  const changes = closed(now, "failed", { ...failureChanges(situation, failure), acceptedAt, loss });
+  const error = isAsWanted ? CANCELLED_ERROR : jobErrorOf(failure.kind);
+  return failUnlessBought(situation, error, [{ number, changes }]);
 }
 
 /** Whether the attempt is polled: while it renders, and for a result that is behind a key. */

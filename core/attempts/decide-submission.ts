@@ -4,6 +4,7 @@ import { ProviderFailure } from "../ports/music-provider.js";
 import type { Route } from "../providers/routes.js";
 import { adoption, notAdopted, progress, superseded } from "./adoption.js";
 import { isBought, isOpen } from "./attempt-states.js";
+import { cancelDueAt } from "./decide-cancel.js";
 import type { SubmissionEvent } from "./events.js";
 import { CRASHES_MAX, POLL_RETRY_MS, pollDelayMs } from "./policy.js";
 import { backoffMs, boundedRetryAfterMs, isRetryable, needsOperator, retryDelayMs } from "./retry-policy.js";
@@ -100,12 +101,13 @@ export function onAccepted(situation: Situation, event: Of<"accepted">): Transit
     acceptedAt: now,
     deadlineAt: now + policy.renderDeadlineMs,
     overdueSince: null,
-    cancelDueAt: null,
+    cancelDueAt: cancelDueAt(situation),
     endedAt: null,
     loss: null,
   } as const;
   const updates = [{ number: attempt.number, changes }, ...superseded(situation, attempt.number)];
   return transition({
+    notify: changes.cancelDueAt === null ? null : job.providerId,
     attempts: updates,
     job: {
       ...following(situation, updates),

@@ -1,5 +1,6 @@
 import { isFinal, type JobAttempt, type JobState } from "../jobs/job.js";
 import { afterEnd } from "./decide-after-end.js";
+import { onCancelReported, onCancelRequested, withoutAnotherAttempt } from "./decide-cancel.js";
 import { onCancelled, onDeadline, onSuspected } from "./decide-end.js";
 import { onFilesKept, onFilesStored, onFilesUnavailable } from "./decide-files.js";
 import { giveUp, isOverdue, onFinished, onPollFailed, onRunning } from "./decide-rendering.js";
@@ -40,7 +41,8 @@ export interface Report {
 export function decide(job: JobState, attempts: readonly JobAttempt[], report: Report, now: number): Transition {
   const { event, fence, policy } = report;
   const situation: Situation = { job, attempts, holdsLease: fence === job.fence, policy, now };
-  return isFinal(job.status) ? afterEnd(situation, event) : whileAlive(situation, event, fence);
+  if (isFinal(job.status)) return afterEnd(situation, event);
+  return withoutAnotherAttempt(situation, whileAlive(situation, event, fence));
 }
 
 function whileAlive(situation: Situation, event: ExecutionEvent, fence: number | null): Transition {
@@ -62,6 +64,10 @@ function whileAlive(situation: Situation, event: ExecutionEvent, fence: number |
       return onPollFailed(situation, event);
     case "running":
       return onRunning(situation, event);
+    case "cancel_requested":
+      return onCancelRequested(situation);
+    case "cancel_reported":
+      return onCancelReported(situation, event);
     case "cancelled":
       return onCancelled(situation);
     case "deadline":

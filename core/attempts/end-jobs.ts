@@ -4,6 +4,7 @@ import type { Job, JobState } from "../jobs/job.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { JobStore } from "../ports/job-store.js";
+import type { CancelOutcome } from "../ports/music-provider.js";
 import type { Applied, ApplyReports, ReportCommand } from "./apply-reports.js";
 import type { EndEvent } from "./events.js";
 import type { Policies } from "./policies.js";
@@ -27,13 +28,27 @@ export class EndJobs {
   constructor(private readonly deps: EndJobsDeps) {}
 
   /**
-   * Ends a job as failed and refunds it.
+   * A job that is wanted no more: ends and refunds it while nothing is bought; otherwise keeps the request with it, and
+   * notifies the workers of a provider that can cancel.
    *
-   * @param alongside is written together with the end of the job
-   * @returns the ended job; null when it had ended before
+   * @param alongside is written together with what changes; not at all when nothing does
    */
-  cancel(job: JobState, alongside: Alongside<Job>): Promise<Job | null> {
-    return this.report(job, { type: "cancelled" }, CANCEL, alongside);
+  async requestCancel(job: JobState, alongside: Alongside<JobState>): Promise<void> {
+    await this.report(job, { type: "cancel_requested" }, CANCEL, alongside);
+  }
+
+  /** The provider's reply to a request to cancel an open attempt. The caller retries after an error. */
+  async cancelReported(job: JobState, number: number, outcome: CancelOutcome | null): Promise<void> {
+    await this.report(job, { type: "cancel_reported", number, outcome }, CANCEL, null);
+  }
+
+  /**
+   * Ends a job as failed and refunds it, whatever is bought; one that has ended stays as it is.
+   *
+   * @param alongside as for {@link requestCancel}
+   */
+  async cancel(job: JobState, alongside: Alongside<JobState>): Promise<void> {
+    await this.report(job, { type: "cancelled" }, CANCEL, alongside);
   }
 
   /**
@@ -50,7 +65,7 @@ export class EndJobs {
     job: JobState,
     event: EndEvent,
     retry: typeof CANCEL,
-    alongside: Alongside<Job> | null,
+    alongside: Alongside<JobState> | null,
   ): Promise<Job | null> {
     const { ids } = this.deps;
     const report = {

@@ -1,6 +1,12 @@
 import type { AttemptId, CallbackId } from "../ids.js";
 import type { StoredFiles } from "../jobs/job.js";
-import type { Completed, ProviderCost, ProviderFailure, ProviderHandle } from "../ports/music-provider.js";
+import type {
+  CancelOutcome,
+  Completed,
+  ProviderCost,
+  ProviderFailure,
+  ProviderHandle,
+} from "../ports/music-provider.js";
 import type { Route } from "../providers/routes.js";
 
 /** What happened to a job under way. An event about an attempt names it by its number. */
@@ -108,7 +114,11 @@ export type WorkerEvent =
   | { readonly type: "released"; readonly afterMs: number; readonly endsCollection?: boolean };
 
 export type EndEvent =
-  /** An operator ends the job. */
+  /** The job is wanted no more. */
+  | { readonly type: "cancel_requested" }
+  /** The provider's reply to a request to cancel an open attempt; null: it cannot be asked. */
+  | { readonly type: "cancel_reported"; readonly number: number; readonly outcome: CancelOutcome | null }
+  /** An operator ends the job, whatever is bought. */
   | { readonly type: "cancelled" }
   /** The queue deadline, or that of an open attempt, may be over. */
   | { readonly type: "deadline" };

@@ -64,10 +64,11 @@ export function createExecution({ ports, options, settleJobs, audit, maxBytes, .
   const submissions = new SubmissionSwitch({ ...ports, audit, startsAs: options.submissions });
   const step = { applyReports, storeFiles, buildRequest, routes, availability, policies, renderTimes };
   const runJob = new RunJob({ ...ports, ...step });
-  const cancelUpstream = new CancelUpstream(ports);
+  const endJobs = new EndJobs({ ...ports, applyReports, policies });
+  const cancelUpstream = new CancelUpstream({ ...ports, endJobs });
   return {
     applyReports,
-    endJobs: new EndJobs({ ...ports, applyReports, policies }),
+    endJobs,
     submissions,
     margin: new ReportMargin({ jobs }),
     createWorkers: (providers, maintenance) => {

@@ -6,6 +6,7 @@ import type { SplitKind } from "../jobs/job.js";
 import type { CorePorts } from "../ports/core-ports.js";
 import type { Providers } from "../providers/create-providers.js";
 import { AcceptGeneration } from "./accept-generation.js";
+import { GenerationEvents } from "./generation-events.js";
 import { Generations } from "./generations.js";
 import { OperateGenerations } from "./operate-generations.js";
 import { ReadGenerations } from "./read-generations.js";
@@ -33,6 +34,7 @@ export interface GenerationUseCases {
   readonly waitForJob: WaitForJob;
   /** Stem splits and vocal removals. */
   readonly splits: StartSplit;
+  readonly events: GenerationEvents;
 }
 
 /** Requests for music and for the parts of a track; what became of them. */
@@ -45,11 +47,11 @@ export function createGenerations({
   providers,
   ...options
 }: CreateGenerationsDeps): GenerationUseCases {
-  const { acceptJobs, events } = jobs;
+  const { acceptJobs, endedJobs } = jobs;
   const { idempotencyTtlMs, splitCosts: costs } = options;
   const accept = new AcceptGeneration({ ...ports, ...providers, acceptJobs, tiers, idempotencyTtlMs });
   const read = new ReadGenerations({ jobs: ports.jobs, library: ports.library });
-  const waitForJob = new WaitForJob({ jobs: ports.jobs, events, clock: ports.clock });
+  const waitForJob = new WaitForJob({ jobs: ports.jobs, endedJobs, clock: ports.clock });
   return {
     generations: new Generations({ accept, accounts, read, waitForJob }),
     accept,
@@ -57,5 +59,6 @@ export function createGenerations({
     read,
     waitForJob,
     splits: new StartSplit({ ...ports, ...providers, acceptJobs, audit, tiers, costs }),
+    events: new GenerationEvents({ ...ports, read, endedJobs }),
   };
 }

@@ -165,7 +165,8 @@ function withoutResults(job: Job): JobWithTracks {
   return { job, tracks: [], outputs: [] };
 }
 
-function toGeneration({ job, tracks, outputs }: JobWithTracks): Generation {
+/** Without what only the core needs of a job. */
+export function toGeneration({ job, tracks, outputs }: JobWithTracks): Generation {
   const { id, accountId, kind, modelId, status, creditsCharged, request, error, createdAt, completedAt } = job;
   const state = { id, accountId, kind, modelId, status, creditsCharged };
   return { ...state, request, error, createdAt, completedAt, tracks, outputs };

@@ -52,7 +52,8 @@ export class ReadGenerations {
     return found;
   }
 
-  private async withTracks(jobs: readonly Job[]): Promise<JobWithTracks[]> {
+  /** With what they created, in the order given. */
+  async withTracks(jobs: readonly Job[]): Promise<JobWithTracks[]> {
     const completed: JobId[] = jobs
       .filter((job) => job.status === "completed" && job.kind === "music")
       .map((job) => job.id);

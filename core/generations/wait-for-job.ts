@@ -1,6 +1,6 @@
 import { isFinal } from "../jobs/job.js";
 import type { JobId } from "../ids.js";
-import type { JobEvents } from "../jobs/job-events.js";
+import type { EndedJobs } from "../jobs/ended-jobs.js";
 import type { Job } from "../jobs/job.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
@@ -13,7 +13,7 @@ export const WAIT_MAX_SECONDS = 60;
 
 export interface WaitForJobDeps {
   readonly jobs: JobStore;
-  readonly events: JobEvents;
+  readonly endedJobs: EndedJobs;
   readonly clock: Clock;
 }
 
@@ -27,7 +27,7 @@ export class WaitForJob {
     for (;;) {
       // Subscribes before the first read, so that an end between the two is not missed.
       const ended = new AbortController();
-      const unlisten = this.deps.events.onEnded(({ job }) => {
+      const unlisten = this.deps.endedJobs.onEnded(({ job }) => {
         if (job.id === jobId) ended.abort();
       });
       try {

@@ -86,6 +86,7 @@ export function newJob({ route, createdAt, ...given }: NewJob): AcceptCommand["j
     refusals: 0,
     crashes: 0,
     collectionsBegun: 0,
+    cancelRequestedAt: null,
     fence: 0,
     leaseOwner: null,
     dueAt: createdAt,

@@ -36,9 +36,12 @@ export const DEADLINE_ERROR: JobError = {
   message: "The job did not finish before its deadline.",
 };
 
-/** The `error` of a job that an operator cancelled. */
+/** In the details of a cancelled job's `error`. */
+export const CANCELLED_REASON = "cancelled";
+
+/** The `error` of a job that was cancelled. */
 export const CANCELLED_ERROR: JobError = {
   code: "generation_failed",
-  message: "The job was cancelled by the operator.",
-  details: { reason: "cancelled" },
+  message: "The job was cancelled.",
+  details: { reason: CANCELLED_REASON },
 };

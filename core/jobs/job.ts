@@ -100,6 +100,8 @@ export interface JobState {
    * way, and those whose worker was lost.
    */
   readonly collectionsBegun: number;
+  /** Since when it is wanted no more, although it is bought; null: it is wanted, or it ended at once. */
+  readonly cancelRequestedAt: number | null;
   /** Raised by every claim; a write under an older fence changes nothing. */
   readonly fence: number;
   /** The process that works on it; null when none does. */
@@ -137,7 +139,7 @@ export type AttemptState =
 
 /** Why an attempt that was bought, or may have been, has no result. */
 export type AttemptLoss =
-  /** An operator cancelled the job. */
+  /** The job was cancelled. */
   | "cancelled"
   /** The time for rendering was over. */
   | "deadline"
@@ -225,7 +227,7 @@ export const JOB_MOVES: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   failed: [],
 };
 
-export function isFinal(status: JobStatus): boolean {
+export function isFinal(status: JobStatus): status is "completed" | "failed" {
   return JOB_MOVES[status].length === 0;
 }
 

@@ -1,10 +1,14 @@
 import type { Alongside, RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError } from "../errors.js";
-import { isId } from "../ids.js";
+import type { Generation, Generations } from "../generations/generations.js";
+import type { WaitForJob } from "../generations/wait-for-job.js";
+import { isId, type JobId } from "../ids.js";
+import type { Clock } from "../ports/clock.js";
 import type { JobFilter, JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Track } from "../library/track.js";
-import type { Job, JobAttempt, JobOutput, JobState } from "./job.js";
+import { CANCELLED_REASON } from "./job-errors.js";
+import { isFinal, type Job, type JobAttempt, type JobOutput, type JobState } from "./job.js";
 
 export interface JobReport {
   readonly job: Job;
@@ -13,21 +17,58 @@ export interface JobReport {
   readonly attempts: readonly JobAttempt[];
 }
 
-/** Ends a job for an operator. */
-export interface CancelJob {
+/** Ends jobs outside of their workers. */
+export interface CancelJobs {
   /**
-   * @param alongside is written together with the end of the job
-   * @returns the ended job, refunded; null when it had ended before
+   * Ends the job while nothing is bought; otherwise keeps that it is wanted no more.
+   *
+   * @param alongside is written together with what changes; not at all when nothing does
    */
-  cancel(job: JobState, alongside: Alongside<Job>): Promise<Job | null>;
+  requestCancel(job: JobState, alongside: Alongside<JobState>): Promise<void>;
+  /** Ends the job, whatever is bought; a job that had ended stays as it is. @param alongside as above */
+  cancel(job: JobState, alongside: Alongside<JobState>): Promise<void>;
+}
+
+export interface CancelOptions {
+  /** Whose it has to be; any account's by default. */
+  readonly accountId?: string;
+  /**
+   * True: ends and refunds the job at once, also when its provider delivers and bills it later. For operators: what was
+   * bought is lost. False by default.
+   */
+  readonly force?: boolean;
+  /** The longest wait for the provider's reply, in milliseconds; 5,000 by default. 0: no wait. */
+  readonly timeoutMs?: number;
+  /** Ends the wait early; what was requested stays so. */
+  readonly signal?: AbortSignal;
+}
+
+/** What became of a cancellation. */
+export interface Cancellation {
+  /**
+   * `cancelled`: it ended as failed, refunded, its `error.details.reason` is `cancelled`; also by an earlier call.
+   * `running`: it is bought, and no provider has confirmed that it is cancelled. It runs to its end and is charged if
+   * it completes; a later confirmation still refunds it.
+   * `ended`: it had completed or failed before it could be cancelled.
+   */
+  readonly outcome: "cancelled" | "running" | "ended";
+  /** As it is now. */
+  readonly generation: Generation;
 }
 
 export interface OperateJobsDeps {
   readonly jobs: JobStore;
   readonly library: LibraryStore;
-  readonly endJobs: CancelJob;
+  readonly endJobs: CancelJobs;
+  readonly generations: Pick<Generations, "get">;
+  readonly waitForJob: Pick<WaitForJob, "wait">;
+  readonly clock: Clock;
   readonly audit: Pick<RecordsActions, "alongside">;
 }
+
+const TIMEOUT_MS = 5_000;
+/** How often storage is asked whether another process has the provider's reply. */
+const LOOK_MS = 100;
 
 /** Jobs as operators see and stop them. */
 export class OperateJobs {
@@ -47,23 +88,55 @@ export class OperateJobs {
   }
 
   /**
-   * Ends a job as failed and refunds it. Whatever its worker or provider reports later changes nothing.
+   * Cancels a generation or a split, in whichever process it runs. While nothing is bought it ends and is refunded at
+   * once. What is bought is cancelled at the provider by the process that works for it, where the provider can; it is
+   * refunded when the provider confirms that. Otherwise it runs to its end, and ends instead of being bought again.
+   * Repeating the call changes nothing more.
    *
-   * @throws {OperationRefusedError} no such job, or it has ended
+   * @throws {OperationRefusedError} no such job
+   * @throws {ServiceUnavailableError} it is not known whether it was requested; repeating the call is safe
    */
-  async cancel(id: string): Promise<Job> {
+  async cancel(id: string, options: CancelOptions = {}): Promise<Cancellation> {
+    const { accountId, force = false, timeoutMs = TIMEOUT_MS, signal } = options;
     const job = await this.find(id);
-    const record = this.deps.audit.alongside<Job>(({ id: jobId, accountId, creditsCharged }) => {
-      return { action: "jobs.cancel", accountId, targets: [jobId], fields: { refunded: creditsCharged === 0 } };
-    });
-    const ended = await this.deps.endJobs.cancel(job, record);
-    if (ended === null) throw new OperationRefusedError(`The job ${id} has already ended.`);
-    return ended;
+    if (accountId !== undefined && job.accountId !== accountId) throw noJob(id);
+    if (!isFinal(job.status)) {
+      const record = this.deps.audit.alongside<JobState>(({ id: jobId, accountId: owner, creditsCharged }) => {
+        const fields = { refunded: creditsCharged === 0, ...(force ? { force } : {}) };
+        return { action: "jobs.cancel", accountId: owner, targets: [jobId], fields };
+      });
+      await (force ? this.deps.endJobs.cancel(job, record) : this.deps.endJobs.requestCancel(job, record));
+      await this.waitForReply(job.id, timeoutMs, signal);
+    }
+    const generation = await this.deps.generations.get(job.id);
+    return { outcome: outcomeOf(generation), generation };
+  }
+
+  /** Until the provider has replied, or the time is over. */
+  private async waitForReply(id: JobId, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const { jobs, clock, waitForJob } = this.deps;
+    const deadline = clock.now() + timeoutMs;
+    for (;;) {
+      // A closed attempt may be cancelled as well, which no longer matters to the job.
+      const isPending = (await jobs.listAttempts(id)).some((one) => one.endedAt === null && one.cancelDueAt !== null);
+      const leftMs = deadline - clock.now();
+      if (!isPending || leftMs <= 0 || signal?.aborted === true) return;
+      await waitForJob.wait(id, Math.min(leftMs, LOOK_MS), signal);
+    }
   }
 
   private async find(id: string): Promise<Job> {
     const job = isId("job", id) ? (await this.deps.jobs.findJobs([id])).get(id) : undefined;
-    if (job === undefined) throw new OperationRefusedError(`There is no job ${id}.`);
+    if (job === undefined) throw noJob(id);
     return job;
   }
+}
+
+function noJob(id: string): OperationRefusedError {
+  return new OperationRefusedError(`There is no job ${id}.`);
+}
+
+function outcomeOf({ status, error }: Generation): Cancellation["outcome"] {
+  if (!isFinal(status)) return "running";
+  return error?.details?.reason === CANCELLED_REASON ? "cancelled" : "ended";
 }

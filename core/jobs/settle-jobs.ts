@@ -5,7 +5,7 @@ import type { LedgerStore } from "../ports/ledger-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Transaction } from "../ports/unit-of-work.js";
 import { decideSettlement, type Ending } from "./decide-settlement.js";
-import type { JobEnded, JobEvents } from "./job-events.js";
+import type { JobEnded, EndedJobs } from "./ended-jobs.js";
 import type { JobState } from "./job.js";
 
 /** Writes the webhook events of ended jobs, in the transaction that ends them. */
@@ -18,7 +18,7 @@ export interface SettleJobsDeps {
   readonly jobs: JobStore;
   readonly library: LibraryStore;
   readonly writeEvents: EndedJobsWriter;
-  readonly events: JobEvents;
+  readonly endedJobs: EndedJobs;
 }
 
 /** Ends jobs: final status, charge or refund, free slot, tracks and webhook events, all in the caller's transaction. */
@@ -68,7 +68,7 @@ export class SettleJobs {
 
   /** Notifies listeners in this process of ended jobs, once their endings are committed. */
   emitEnded(ended: readonly JobEnded[]): void {
-    for (const one of ended) this.deps.events.emitEnded(one);
+    for (const one of ended) this.deps.endedJobs.emitEnded(one);
   }
 }
 

@@ -15,6 +15,7 @@ export type JobChanges = Partial<
     | "refusals"
     | "crashes"
     | "collectionsBegun"
+    | "cancelRequestedAt"
     | "fence"
     | "leaseOwner"
     | "dueAt"
@@ -85,6 +86,12 @@ export interface JobFilter {
 export interface EndedJobsCursor {
   readonly createdAt: number;
   readonly id: JobId;
+}
+
+/** An ended job with the place of its end among those of all jobs. */
+export interface NumberedEnd {
+  readonly number: number;
+  readonly job: Job;
 }
 
 /** What an account calls one of its jobs. */
@@ -158,6 +165,28 @@ export interface JobStore {
 
   /** Ended jobs behind this place and created before `createdBefore`, the oldest first (`createdAt`, then `id`). */
   listEnded(after: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]>;
+
+  /**
+   * Gives committed ends of jobs that have no number yet the next numbers, by `completedAt`, then `id`; at most `limit`
+   * of them. The numbers of two calls at once, in whichever processes, become visible in ascending order: who has read
+   * up to a number never finds a lower one later. A job that is in a transaction is left to a later call, whatever its
+   * `completedAt`, and nothing waits for it. Jobs that ended before the storage numbered ends never get a number.
+   *
+   * @returns how many got a number; fewer than `limit` when no more are left
+   */
+  numberEnds(limit: number): Promise<number>;
+
+  /** Ends with a number above `after`, in ascending order. */
+  listEnds(after: number, limit: number): Promise<NumberedEnd[]>;
+
+  /** The greatest number given; 0 when none is. */
+  lastEndNumber(): Promise<number>;
+
+  /**
+   * The number before that of the first job that ended at or after this moment, looking at the newest 1,000; the
+   * greatest number when there is none.
+   */
+  endNumberBefore(completedAt: number): Promise<number>;
 
   insertOutputs(
     tx: Transaction,

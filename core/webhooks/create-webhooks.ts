@@ -1,5 +1,5 @@
 import type { RecordsActions } from "../audit/audit-trail.js";
-import type { JobEnded } from "../jobs/job-events.js";
+import type { JobEnded } from "../jobs/ended-jobs.js";
 import type { AudioUrls } from "../library/audio-urls.js";
 import type { CorePorts } from "../ports/core-ports.js";
 import { DeliverWebhooks } from "./deliver-webhooks.js";

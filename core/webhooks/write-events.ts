@@ -1,17 +1,9 @@
-import type { JobEnded } from "../jobs/job-events.js";
-import type { JobKind } from "../jobs/job.js";
+import { eventTypeOf, type JobEnded } from "../jobs/ended-jobs.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { Transaction } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import type { AccountId, WebhookEndpointId } from "../ids.js";
 import type { WebhookDelivery, WebhookEvent } from "../ports/webhook-records.js";
-
-/** The first word of an event's type. */
-const SUBJECTS: Readonly<Record<JobKind, string>> = {
-  music: "generation",
-  stem_split: "stem_split",
-  vocal_removal: "vocal_removal",
-};
 
 /** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of attempts. */
 export type JobPresenter = (ended: JobEnded) => object;
@@ -54,11 +46,7 @@ export class WriteEvents {
     const { job } = ended;
     const { client, metadata } = job.request;
     const data = { ...this.deps.presentJob(ended), client, metadata };
-    return newEvent(
-      this.deps.ids,
-      { accountId: job.accountId, jobId: job.id, type: `${SUBJECTS[job.kind]}.${job.status}`, data },
-      now,
-    );
+    return newEvent(this.deps.ids, { accountId: job.accountId, jobId: job.id, type: eventTypeOf(job), data }, now);
   }
 }
 

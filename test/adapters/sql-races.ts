@@ -20,7 +20,7 @@ import {
   reportingOn,
   type Step,
 } from "../support/race-harness.js";
-import { aCancellation, aCompletion, anIntent, aReport } from "../support/reports.js";
+import { A_POLICY, aCancellation, aCancelRequest, aCompletion, anIntent, aReport } from "../support/reports.js";
 import type { Point } from "../support/stepping.js";
 import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
 
@@ -28,6 +28,13 @@ const COST = 5;
 
 /** After the rows of a decision were read and locked, and after all its writes. */
 const POINTS: readonly Point[] = [/FROM \{balances\} WHERE/, "before commit"];
+
+/** After the job's row was locked, where a report locks no balance. */
+function lockedOr(point: Point): Point {
+  return point === "before commit" ? point : /FROM \{jobs\} WHERE id = \?/;
+}
+
+const CANCELS = { ...A_POLICY, capabilities: { ...A_POLICY.capabilities, cancel: true } };
 
 /**
  * Pairs of transactions of two processes on the same rows: one is held in its middle while the other runs into it. Not
@@ -175,6 +182,59 @@ export function describeRaces(name: string, open: () => Promise<StorageUnderTest
           });
         }
       });
+
+      for (const isFirst of [true, false]) {
+        const order = isFirst ? "first" : "second";
+
+        it(`request to cancel and intent, one held ${held}, it ${order}: nothing is bought after it`, async () => {
+          await first.accept.accept(aCommand());
+          const { job } = (await first.claim("waiting"))[0] as ClaimedJob;
+          const steps = [reportingOn(second, aCancelRequest(job)), reportingOn(first, anIntent(job))] as const;
+          await collide(lockedOr(point), steps[isFirst ? 0 : 1], steps[isFirst ? 1 : 0]);
+          const attempts = (await storage.jobs.listAttempts(job.id)).map(({ state }) => state);
+          if (isFirst) {
+            expect(attempts).to.deep.equal([]);
+            await expectEnd(job.id, "failed");
+          } else {
+            expect(attempts).to.deep.equal(["intended"]);
+            const now = clock.now();
+            expect((await jobsOf())[0]).to.include({ status: "processing", cancelRequestedAt: now });
+          }
+        });
+
+        it(`request to cancel and acceptance, one held ${held}, it ${order}: the provider is asked`, async () => {
+          const { job } = await aJobIn("submitting");
+          const accepted = { type: "accepted", number: 1, handle: { version: 1, data: {} }, nextPollMs: 50 } as const;
+          const steps = [
+            reportingOn(second, aCancelRequest(job, CANCELS)),
+            reportingOn(first, aReport(job, accepted, { policy: CANCELS })),
+          ] as const;
+          await collide(lockedOr(point), steps[isFirst ? 0 : 1], steps[isFirst ? 1 : 0]);
+          const now = clock.now();
+          expect((await storage.jobs.listAttempts(job.id))[0]).to.include({ state: "accepted", cancelDueAt: now });
+          expect((await jobsOf())[0]).to.include({ status: "processing", cancelRequestedAt: now });
+        });
+
+        it(`request to cancel and completion, one held ${held}, it ${order}: the bought work is paid`, async () => {
+          const { job } = await aJobIn("submitting");
+          const steps = [reportingOn(second, aCancelRequest(job)), reportingOn(first, aCompletion(job))] as const;
+          await collide(lockedOr(point), steps[isFirst ? 0 : 1], steps[isFirst ? 1 : 0]);
+          await expectEnd(job.id, "completed");
+        });
+
+        it(`confirmed cancellation and completion, one held ${held}, the former ${order}: it ends once`, async () => {
+          const { job } = await aJobIn("rendering");
+          await second.reports.apply(aCancelRequest(job, CANCELS));
+          const confirmed = { type: "cancel_reported", number: 1, outcome: "cancelled" } as const;
+          const cancelling = reportingOn(second, aReport(job, confirmed, { fence: null, policy: CANCELS }));
+          const completing = reportingOn(first, aCompletion(job));
+          const [one, other] = isFirst
+            ? await collide(point, cancelling, completing)
+            : await collide(point, completing, cancelling);
+          expect([one?.id, other]).to.deep.equal([job.id, null]);
+          await expectEnd(job.id, isFirst ? "failed" : "completed");
+        });
+      }
 
       it(`complete and lease expiry, the completion held ${held}: no other worker claims the job`, async () => {
         const { job } = await aJobIn("submitting");

@@ -188,6 +188,12 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   "old callbacks": (storage) => storage.inTransaction((tx) => storage.callbacks.deleteOld(tx, NOON, 10)),
   attemptsOf: ({ jobs }, { job }) => jobs.attemptsOf([job.id]),
   listEnded: ({ jobs }, { job }) => jobs.listEnded({ createdAt: NOON - 1, id: job.id }, NOON + 1, 10),
+  numberEnds: ({ jobs }) => jobs.numberEnds(100),
+  "listEnds behind many": async ({ jobs }) => {
+    while ((await jobs.numberEnds(500)) > 0);
+    await jobs.listEnds(Math.max(0, (await jobs.lastEndNumber()) - 20), 10);
+  },
+  endNumberBefore: ({ jobs }) => jobs.endNumberBefore(NOON + 1),
   listAttempts: ({ jobs }, { job }) => jobs.listAttempts(job.id),
   tracksOfJobs: ({ library }, { job }) => library.tracksOfJobs([job.id]),
 };

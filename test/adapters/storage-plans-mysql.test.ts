@@ -93,6 +93,7 @@ describe("MySQL query plans", function () {
     ["findOverdue", "fermata_jobs_status"],
     ["claimJobs", "fermata_jobs_due"],
     ["nextDueAt", "fermata_jobs_due"],
+    ["numberEnds", "fermata_jobs_ends"],
     ["listEntries", "PRIMARY"],
     ["findKeyHolders", "fermata_api_keys_token_hash"],
     ["deleteExpired", "fermata_idempotency_records_expiry"],

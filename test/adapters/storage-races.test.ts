@@ -1,3 +1,4 @@
+import { describeEnds } from "./sql-ends.js";
 import { describeRaces } from "./sql-races.js";
 import { describeRenewals } from "./sql-renewals.js";
 import { describeSplitReferences } from "./sql-split-references.js";
@@ -6,6 +7,7 @@ import { mysqlStorage } from "../support/mysql.js";
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describeRaces(name, open);
+  describeEnds(name, open);
   describeRenewals(name, open);
   describeSplitReferences(name, open);
 }

@@ -52,7 +52,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     const url = provider.submissions[before]?.callbackUrl ?? "";
     expect(url.slice(0, PUBLIC_URL.length)).to.equal(PUBLIC_URL);
     const ended = new Promise<void>((resolve) =>
-      testApp.app.events.onEnded(({ job }) => (job.id === id ? resolve() : undefined)),
+      testApp.app.events.on("job.ended", ({ generation }) => (generation.id === id ? resolve() : undefined)),
     );
     return {
       id,

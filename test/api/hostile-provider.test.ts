@@ -51,8 +51,8 @@ describe("A provider whose responses contain URLs", () => {
   async function endOf(app: TestApp, start: () => Promise<{ readonly id: string }>): Promise<JobReport> {
     const ended = new Set<string>();
     let notify = (): void => undefined;
-    const off = app.app.events.onEnded(({ job }) => {
-      ended.add(job.id);
+    const off = app.app.events.on("job.ended", ({ generation: { id: endedId } }) => {
+      ended.add(endedId);
       notify();
     });
     const { id } = await start();

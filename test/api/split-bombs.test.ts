@@ -31,8 +31,8 @@ describe("A split by synth of a decompression bomb", function () {
 
   async function split(trackId: TrackId): Promise<{ readonly status: string; readonly charged: number }> {
     const ended = new Promise<{ readonly status: string; readonly charged: number }>((resolve) => {
-      test.app.events.onEnded(({ job }) => {
-        if (job.request.sourceTrackId === trackId) resolve({ status: job.status, charged: job.creditsCharged });
+      test.app.events.on("job.ended", ({ generation: { request, status, creditsCharged: charged } }) => {
+        if (request.sourceTrackId === trackId) resolve({ status, charged });
       });
     });
     await test.app.splits.start({ kind: "stem_split", accountId: caller.account.id, trackId });

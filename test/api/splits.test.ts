@@ -71,8 +71,8 @@ describe("Stem splits and vocal removals over the API", () => {
   async function ended(start: () => Promise<{ readonly id: string }>): Promise<string> {
     const ids = new Set<string>();
     let found = (): void => undefined;
-    const off = testApp.app.events.onEnded(({ job }) => {
-      ids.add(job.id);
+    const off = testApp.app.events.on("job.ended", ({ generation: { id: endedId } }) => {
+      ids.add(endedId);
       found();
     });
     const { id } = await start();

@@ -171,7 +171,7 @@ async function jobsPerSecond(app: App, accounts: readonly Account[], jobs: numbe
   await Promise.all(accepted);
   let left = jobs;
   const allEnded = new Promise<void>((resolve) => {
-    const unlisten = app.events.onEnded(() => {
+    const unlisten = app.events.on("job.ended", () => {
       if (--left > 0) return;
       unlisten();
       resolve();
@@ -188,7 +188,7 @@ async function startWaits(app: App, provider: ScriptedProvider, account: Account
   const waits: number[] = [];
   for (let job = 0; job < SINGLE_JOBS; job++) {
     const ended = new Promise<void>((resolve) => {
-      const unlisten = app.events.onEnded(() => (unlisten(), resolve()));
+      const unlisten = app.events.on("job.ended", () => (unlisten(), resolve()));
     });
     const submitted = provider.submitted(provider.submissions.length + 1);
     await accept(app, account);

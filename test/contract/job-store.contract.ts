@@ -97,6 +97,7 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
           refusals: 1,
           crashes: 1,
           collectionsBegun: 2,
+          cancelRequestedAt: NOON + 5,
           fence: 7,
           leaseOwner: anId("prc"),
           dueAt: NOON + 30_000,
@@ -465,6 +466,7 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
           refusals: 2,
           crashes: 1,
           collectionsBegun: 2,
+          cancelRequestedAt: NOON + 5,
           fence: 5,
           leaseOwner: null,
           dueAt: null,
@@ -531,6 +533,67 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
           expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
         }
         expect(await find(job.id)).to.deep.equal(job);
+      });
+    });
+
+    describe("ends", () => {
+      const hasEnded = (completedAt: number, overrides: Partial<Job> = {}): Job =>
+        aJob({ ...ended("completed"), completedAt, ...overrides });
+      /** The number up to which all ends of earlier tests are numbered. */
+      async function numbered(): Promise<number> {
+        while ((await storage.jobs.numberEnds(100)) > 0);
+        return storage.jobs.lastEndNumber();
+      }
+      async function idsAfter(number: number, limit = 100): Promise<JobId[]> {
+        return (await storage.jobs.listEnds(number, limit)).map(({ job }) => job.id);
+      }
+
+      it("are numbered once, by moment and id, and listed whole by their numbers", async () => {
+        const last = await numbered();
+        const tied = [hasEnded(NOON + 2), hasEnded(NOON + 2, ended("failed"))].sort((a, b) => (a.id < b.id ? -1 : 1));
+        const [first, third] = [hasEnded(NOON + 1), hasEnded(NOON + 3)];
+        const inOrder = [first, ...tied.map((job) => ({ ...job, completedAt: NOON + 2 })), third];
+        await add(...[...inOrder].reverse(), aJob({ ...ended("queued") }), aJob({ ...ended("processing") }));
+        expect(await storage.jobs.numberEnds(3)).to.equal(3);
+        expect(await storage.jobs.numberEnds(3)).to.equal(1);
+        expect(await storage.jobs.numberEnds(3)).to.equal(0);
+        expect(await storage.jobs.lastEndNumber()).to.equal(last + 4);
+        expect(await storage.jobs.listEnds(last, 10)).to.deep.equal(
+          inOrder.map((job, index) => ({ number: last + index + 1, job })),
+        );
+        expect(await idsAfter(last + 1, 2)).to.deep.equal(inOrder.slice(1, 3).map(({ id }) => id));
+        expect(await idsAfter(last + 4)).to.deep.equal([]);
+      });
+
+      it("that are committed later get higher numbers, whatever their moments", async () => {
+        const last = await numbered();
+        const [late, early] = [hasEnded(NOON + 9), hasEnded(NOON + 1)];
+        await add(late);
+        await storage.jobs.numberEnds(10);
+        await add(early);
+        await storage.jobs.numberEnds(10);
+        expect(await idsAfter(last)).to.deep.equal([late.id, early.id]);
+      });
+
+      it("get each number once from several calls at the same time", async () => {
+        const last = await numbered();
+        const jobs = Array.from({ length: 30 }, (_, index) => hasEnded(NOON + index));
+        await add(...jobs);
+        const given = await Promise.all(Array.from({ length: 4 }, () => storage.jobs.numberEnds(30)));
+        expect(given.reduce((sum, count) => sum + count)).to.equal(30);
+        const ends = await storage.jobs.listEnds(last, 100);
+        expect(ends.map(({ number }) => number)).to.deep.equal(jobs.map((_, index) => last + 1 + index));
+        expect(new Set(ends.map(({ job }) => job.id))).to.deep.equal(new Set(jobs.map(({ id }) => id)));
+      });
+
+      it("since a moment begin behind the number before the first of them", async () => {
+        const last = await numbered();
+        const later = NOON + 1_000_000;
+        expect(await storage.jobs.endNumberBefore(later)).to.equal(last);
+        await add(hasEnded(later - 1), hasEnded(later), hasEnded(later + 1));
+        await storage.jobs.numberEnds(10);
+        expect(await storage.jobs.endNumberBefore(later)).to.equal(last + 1);
+        expect(await storage.jobs.endNumberBefore(later + 2)).to.equal(last + 3);
       });
     });
 

@@ -211,6 +211,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     refusals: 0,
     crashes: 0,
     collectionsBegun: 0,
+    cancelRequestedAt: null,
     fence: 0,
     leaseOwner: null,
     dueAt: createdAt,

@@ -114,7 +114,12 @@ export async function insertOldJob(
   const task = attempts.at(-1)?.id;
   const known = old.handle === "delivered" ? DELIVERED : { version: 1, data: { task } };
   const handle = old.handle === undefined ? null : JSON.stringify(known);
-  const { ended_by: _endedBy, collections_begun: _collectionsBegun, ...row } = toJobRow(job);
+  const {
+    ended_by: _endedBy,
+    collections_begun: _collectionsBegun,
+    cancel_requested_at: _cancel,
+    ...row
+  } = toJobRow(job);
   const cancelDueAt = old.isToBeCancelled === true ? now - MINUTE : null;
   await storage.database.write("fermata_jobs").insert({ ...row, handle, cancel_due_at: cancelDueAt });
   if (attempts.length > 0) await storage.database.write("fermata_job_attempts").insert(attempts);

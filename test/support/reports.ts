@@ -2,7 +2,7 @@ import type { Stores } from "../../adapters/storage/sql/index.js";
 import { type Applied, ApplyReports, type ReportCommand } from "../../core/attempts/apply-reports.js";
 import type { ExecutionEvent } from "../../core/attempts/events.js";
 import type { ExecutionPolicy } from "../../core/attempts/policy.js";
-import { JobEvents } from "../../core/jobs/job-events.js";
+import { EndedJobs } from "../../core/jobs/ended-jobs.js";
 import type { JobState, StoredFiles } from "../../core/jobs/job.js";
 import { SettleJobs } from "../../core/jobs/settle-jobs.js";
 import type { Clock } from "../../core/ports/clock.js";
@@ -28,10 +28,10 @@ type JobRef = Pick<JobState, "id" | "accountId" | "fence">;
 export function reportsOn(
   stores: Pick<Stores, "unitOfWork" | "ledger" | "jobs" | "library" | "webhooks" | "callbacks">,
   clock: Clock,
-  events = new JobEvents({ logger: SILENT }),
+  endedJobs = new EndedJobs({ logger: SILENT }),
 ): ApplyReports {
   const { unitOfWork, ledger, jobs, library, webhooks, callbacks } = stores;
-  const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events });
+  const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), endedJobs });
   return new ApplyReports({
     jobs,
     callbacks,
@@ -71,6 +71,10 @@ export function someFiles({ id, accountId }: JobRef): StoredFiles {
 
 export function aCancellation(job: JobRef): ReportCommand {
   return aReport(job, { type: "cancelled" }, { fence: null });
+}
+
+export function aCancelRequest(job: JobRef, policy: ExecutionPolicy = A_POLICY): ReportCommand {
+  return aReport(job, { type: "cancel_requested" }, { fence: null, policy });
 }
 
 /** Records the intent of a first attempt for each of these claimed jobs. */

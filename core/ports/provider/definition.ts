@@ -99,8 +99,10 @@ export interface ProviderCapabilities {
    */
   readonly lookupSettlesMs?: number;
   /**
-   * True: `cancel` stops accepted work, at least sometimes. An attempt that is given up (by an operator, or at its
-   * deadline) is cancelled there; the job is refunded whether or not that succeeds.
+   * True: `cancel` stops accepted work, at least sometimes. When a caller cancels a job, its account is refunded if
+   * `cancel` returns `cancelled`, or a poll reports a `cancelled` failure later; otherwise the work runs to its end. An
+   * attempt that is given up (by an operator's force, or at its deadline) is cancelled there too; its job is refunded
+   * whether or not that succeeds.
    *
    * False: the provider is not asked, and the work renders to its end there. The job is refunded all the same.
    */

@@ -11,6 +11,9 @@ interface ShownJob {
   readonly [name: string]: unknown;
 }
 
+const GOES_ON =
+  "its provider has it and has not confirmed a cancellation; it runs to its end, and is refunded if it fails.";
+
 describe("fermata jobs", function () {
   this.timeout(90_000);
   let sandbox: Sandbox;
@@ -91,10 +94,10 @@ describe("fermata jobs", function () {
     const id = await accepted(url, "never heard");
     expect(dataOf(await new ApiClient(url, key).get("/api/v1/credits"))).to.include({ available: 90 });
     const cancelled = await json("jobs", "cancel", id);
-    expect(cancelled).to.include({ id, status: "failed", credits_charged: 0 });
+    expect(cancelled).to.include({ id, outcome: "cancelled", status: "failed", credits_charged: 0 });
     expect(cancelled.error).to.include({
       code: "generation_failed",
-      message: "The job was cancelled by the operator.",
+      message: "The job was cancelled.",
     });
     const api = new ApiClient(url, key);
     expect(dataOf(await api.get("/api/v1/credits"))).to.deep.equal({
@@ -112,12 +115,26 @@ describe("fermata jobs", function () {
     expect((await json("jobs", "show", id)).attempts).to.deep.equal([]);
   });
 
-  it("cancels a running job and refunds it; its worker's later result changes nothing and leaves no file", async () => {
+  it("reports of a running job that its provider goes on with it: it completes and is paid", async () => {
+    const server = sandbox.call(["start"], dataDir);
+    const url = await server.listening();
+    const id = await accepted(url, "goes on [[delay:0.7]]");
+    await eventually("running", () => readRows(dataDir).attempts.length === 1);
+    const { code, stdout } = await sandbox.command(["jobs", "cancel", id], dataDir);
+    expect([code, stdout]).to.deep.equal([0, `${id}: ${GOES_ON}\n`]);
+    expect((await sandbox.command(["jobs", "show", id], dataDir)).stdout).to.match(/^cancellation requested +\S+Z$/m);
+    await eventually("completed", async () => (await json("jobs", "show", id)).status === "completed");
+    expect(await json("jobs", "cancel", id)).to.include({ outcome: "ended", status: "completed" });
+    expect(dataOf(await new ApiClient(url, key).get("/api/v1/credits"))).to.include({ total_spent: 10 });
+    expect(await server.stop()).to.equal(0);
+  });
+
+  it("ends a running job by force and refunds it; a later result changes nothing and leaves no file", async () => {
     const server = sandbox.call(["start"], dataDir);
     const url = await server.listening();
     const id = await accepted(url, "too late [[delay:0.7]]");
     await eventually("running", () => readRows(dataDir).attempts.length === 1);
-    await json("jobs", "cancel", id);
+    await json("jobs", "cancel", id, "--force");
     const api = new ApiClient(url, key);
     const ended = dataOf(await api.get(`/api/v1/jobs/${id}`));
     expect(ended).to.include({ status: "failed", credits_charged: 0 });
@@ -129,8 +146,8 @@ describe("fermata jobs", function () {
     expect(readRows(dataDir).tracks).to.deep.equal([]);
     expect(await filesUnder(join(dataDir, "audio"))).to.deep.equal([]);
     expect(await json<object>("ledger", "verify")).to.include({ ok: true });
-    const { code, stderr } = await sandbox.command(["jobs", "cancel", id], dataDir);
-    expect([code, stderr]).to.deep.equal([1, `The job ${id} has already ended.\n`]);
+    const { code, stdout } = await sandbox.command(["jobs", "cancel", id], dataDir);
+    expect([code, stdout]).to.deep.equal([0, `${id}: cancelled; its credits are refunded.\n`]);
   });
 
   it("refuses jobs and accounts that do not exist", async () => {

@@ -42,7 +42,7 @@ describe("Abandoned work", () => {
 
   it("is cancelled at the provider when an operator cancelled its job", async () => {
     const { id, worker } = await rendering();
-    await worker.operate.cancel(id);
+    await worker.operate.cancel(id, { force: true });
     await harness.pass(2_000);
     expect(notified.map(({ data }) => data)).to.deep.equal([{ task: id }]);
     expect(await cancelsDue(id)).to.deep.equal([]);
@@ -62,7 +62,7 @@ describe("Abandoned work", () => {
   it("is cancelled again while the provider is unavailable, for a quarter of an hour", async () => {
     response = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
     const { id, worker } = await rendering();
-    await worker.operate.cancel(id);
+    await worker.operate.cancel(id, { force: true });
     await harness.pass(3 * MINUTE + 2_000);
     expect(notified.length).to.be.within(3, 4);
     response = () => Promise.resolve("too_late");
@@ -76,13 +76,13 @@ describe("Abandoned work", () => {
   it("is no longer cancelled when the provider does not know it, or after a quarter of an hour", async () => {
     response = () => Promise.reject(new ProviderFailure("gone", "no such task"));
     const { id, worker } = await rendering();
-    await worker.operate.cancel(id);
+    await worker.operate.cancel(id, { force: true });
     await harness.pass(2_000);
     expect(await cancelsDue(id)).to.deep.equal([]);
     response = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
     const next = await harness.acceptOne();
     await harness.quiet();
-    await worker.operate.cancel(next);
+    await worker.operate.cancel(next, { force: true });
     await harness.pass(20 * MINUTE);
     expect(await cancelsDue(next)).to.deep.equal([]);
   });
@@ -91,7 +91,7 @@ describe("Abandoned work", () => {
     const worker = await harness.start({ capabilities: CANCELS });
     await worker.availability.recordBroken("scripted");
     const waiting = await harness.acceptOne();
-    await worker.operate.cancel(waiting);
+    await worker.operate.cancel(waiting, { force: true });
     await harness.pass(5_000);
     expect(notified).to.deep.equal([]);
     expect(await cancelsDue(waiting)).to.deep.equal([]);
@@ -103,7 +103,7 @@ describe("Abandoned work", () => {
     const id = await harness.acceptOne();
     const worker = await harness.start({ capabilities: CANCELS, expectedCost: { amount: 1, unit: "USD" } });
     await harness.provider.submitted();
-    await worker.operate.cancel(id);
+    await worker.operate.cancel(id, { force: true });
     release();
     await harness.pass(5_000);
     expect(notified.map(({ data }) => data)).to.deep.equal([{ task: id }]);
@@ -117,7 +117,7 @@ describe("Abandoned work", () => {
 
   it("is cancelled by a worker whose plugin can cancel", async () => {
     const { id, worker } = await rendering({ capabilities: {} });
-    await harness.prepare({ capabilities: CANCELS }).operate.cancel(id);
+    await harness.prepare({ capabilities: CANCELS }).operate.cancel(id, { force: true });
     await harness.pass(5_000);
     expect(notified).to.deep.equal([]);
     await worker.stop();

@@ -51,7 +51,7 @@ describe("Orphaned audio files", () => {
       await harness.start({ opener, clock: new ManualClock(harness.clock.now()) });
       await until("its first file is stored", () => stored === 2);
       const { operate, maintenance } = harness.prepare();
-      await operate.cancel(killed);
+      await operate.cancel(killed, { force: true });
       const left = [...kept, `${killed}/1/0-mix.mp3`].sort();
       expect(await harness.files()).to.deep.equal(left);
 

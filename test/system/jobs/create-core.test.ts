@@ -7,10 +7,11 @@ import { GuardedAssetOpener } from "../../../adapters/downloads/asset-opener.js"
 import { SystemClock } from "../../../adapters/system/clock.js";
 import type { CoreOptions } from "../../../core/core-options.js";
 import { type Core, createCore } from "../../../core/create-core.js";
-import type { JobEnded } from "../../../core/jobs/job-events.js";
+import type { GenerationEvent } from "../../../core/generations/listening.js";
 import { NO_UPLOADS } from "../../support/builders.js";
 import { corePorts } from "../../support/core-ports.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
+import { RecordingMetrics } from "../../support/doubles/recording-metrics.js";
 import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
@@ -61,10 +62,12 @@ const OPTIONS: CoreOptions = {
 describe("createCore", () => {
   let storage: SqliteUnderTest;
   let folder: string;
+  let metrics: RecordingMetrics;
 
   beforeEach(async () => {
     storage = await sqliteStorage.open();
     folder = await temporaryFolder();
+    metrics = new RecordingMetrics();
   });
 
   afterEach(async () => {
@@ -79,6 +82,7 @@ describe("createCore", () => {
     };
     const ports = corePorts(storage, {
       clock,
+      metrics,
       audio: await LocalAudioStore.open(folder),
       audioAnalyser: new NoAudioAnalyser(),
       coverPainter: new PaperCoverPainter(),
@@ -91,7 +95,7 @@ describe("createCore", () => {
     const core = await open();
     const account = await core.accounts.create({ name: "alice", tier: "pro", acceptTerms: true });
     await core.credits.grant(account.id, 100, { bucket: "pack" });
-    const ended = new Promise<JobEnded>((resolve) => core.events.onEnded(resolve));
+    const ended = new Promise<GenerationEvent>((resolve) => core.events.on("generation.completed", resolve));
     const workers = core.createWorkers([
       {
         ...{ id, label, concurrency: 2, maxInFlight: null, capabilities: CAPABILITIES, callLimitMs: 30_000 },
@@ -103,7 +107,8 @@ describe("createCore", () => {
     try {
       const model = models[0]?.id ?? "";
       const job = await core.operateGenerations.create(account.id, { modelId: model, prompt: "slow sad piano" });
-      expect((await ended).job).to.include({ id: job.id, status: "completed" });
+      expect((await ended).generation).to.include({ id: job.id, status: "completed" });
+      expect(metrics.counted).to.deep.include(["job", "completed"]);
       const { tracks } = await core.library.read.search(account.id, { q: "rain" });
       expect(tracks.map(({ title }) => title)).to.deep.equal(["Rain on a tin roof"]);
       expect((await core.credits.balance(account.id)).spent)
@@ -113,6 +118,7 @@ describe("createCore", () => {
       expect(record).to.include({ actor: "harness", action: "generations.create" });
     } finally {
       await workers.stop(5_000);
+      await core.events.stop();
       await core.api.requests.close(0);
     }
   });

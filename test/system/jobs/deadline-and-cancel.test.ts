@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { OperationRefusedError } from "../../../core/errors.js";
 import { submitAccepts, submitFails, submitHolds } from "../../support/doubles/scripted-provider.js";
 import { LEASE_MS, until, WorkerHarness } from "./worker-harness.js";
 
@@ -76,7 +75,7 @@ describe("A job that an operator cancels", () => {
   it("while it waits is refunded and never submitted", async () => {
     const id = await harness.acceptOne();
     const { operate } = harness.prepare();
-    expect(await operate.cancel(id)).to.include({ id, status: "failed" });
+    expect((await operate.cancel(id, { force: true })).generation).to.include({ id, status: "failed" });
     await harness.start();
     await harness.pass(60_000);
     const job = await harness.expectFailed(id, "generation_failed");
@@ -87,10 +86,8 @@ describe("A job that an operator cancels", () => {
   it("is cancelled once", async () => {
     const id = await harness.acceptOne();
     const { operate } = harness.prepare();
-    const both = await Promise.allSettled([operate.cancel(id), operate.cancel(id)]);
-    expect(both.map(({ status }) => status).sort()).to.deep.equal(["fulfilled", "rejected"]);
-    const refused = both.find((one) => one.status === "rejected");
-    expect(refused?.reason).to.be.instanceOf(OperationRefusedError);
+    const both = await Promise.all([operate.cancel(id, { force: true }), operate.cancel(id, { force: true })]);
+    expect(both.map(({ outcome }) => outcome)).to.deep.equal(["cancelled", "cancelled"]);
     await harness.expectFailed(id, "generation_failed");
   });
 
@@ -100,10 +97,12 @@ describe("A job that an operator cancels", () => {
     const id = await harness.acceptOne();
     const worker = await harness.start();
     await harness.provider.submitted();
-    const cancelled = await worker.operate.cancel(id);
+    const cancelled = await worker.operate.cancel(id, { force: true });
     release();
     await harness.quiet();
-    expect(await harness.expectFailed(id, "generation_failed")).to.deep.equal(cancelled);
+    const { completedAt, error } = await harness.expectFailed(id, "generation_failed");
+    expect(cancelled).to.have.property("outcome", "cancelled");
+    expect(cancelled.generation).to.deep.include({ completedAt, error });
     expect((await harness.storage.jobs.listAttempts(id))[0]).to.include({
       outcome: "completed",
       state: "abandoned",
@@ -118,7 +117,7 @@ describe("A job that an operator cancels", () => {
     const id = await harness.acceptOne();
     const worker = await harness.start({ capabilities: { idempotentSubmit: true } });
     await harness.provider.submitted();
-    await worker.operate.cancel(id);
+    await worker.operate.cancel(id, { force: true });
     await harness.pass(LEASE_MS / 3);
     expect(worker.calls()).to.equal(0);
     await harness.expectFailed(id, "generation_failed");
@@ -129,18 +128,18 @@ describe("A job that an operator cancels", () => {
     const id = await harness.acceptOne();
     const worker = await harness.start();
     await harness.quiet();
-    await worker.operate.cancel(id);
+    await worker.operate.cancel(id, { force: true });
     await harness.pass(10_000);
     await harness.expectFailed(id, "generation_failed");
     expect(harness.provider.polls).to.have.length(0);
   });
 
-  it("after its end is refused, and keeps its result", async () => {
+  it("after its end is reported as ended, and keeps its result", async () => {
     const id = await harness.acceptOne();
     const worker = await harness.start();
     await harness.quiet();
-    const refused = await worker.operate.cancel(id).catch((error: unknown) => error);
-    expect(refused).to.be.instanceOf(OperationRefusedError);
+    const { outcome, generation } = await worker.operate.cancel(id, { force: true });
+    expect([outcome, generation.status, generation.tracks.length]).to.deep.equal(["ended", "completed", 1]);
     await harness.expectCompleted(id);
   });
 
@@ -156,13 +155,10 @@ describe("A job that an operator cancels", () => {
       // In each round the operator comes a little later.
       let turns = round * 4;
       await until("the operator comes", () => turns-- <= 0);
-      const cancelled = await worker.operate.cancel(id).then(
-        () => true,
-        () => false,
-      );
+      const { outcome } = await worker.operate.cancel(id, { force: true });
       await harness.quiet();
       outcomes.add((await harness.job(id)).status);
-      if (cancelled) await harness.expectFailed(id, "generation_failed");
+      if (outcome === "cancelled") await harness.expectFailed(id, "generation_failed");
       else await harness.expectCompleted(id);
     }
     expect([...outcomes]).to.include("failed");

@@ -108,7 +108,7 @@ const SCENARIOS: readonly Scenario[] = [
       harness.provider.pollBehaviour = running;
       const { operate } = await start();
       await harness.quiet();
-      await operate.cancel(id);
+      await operate.cancel(id, { force: true });
     },
   },
   {

@@ -22,7 +22,7 @@ import { CallbackUrls } from "../../../core/providers/callback-urls.js";
 import type { LedgerEntry } from "../../../core/credits/balance.js";
 import type { AccountId, JobId } from "../../../core/ids.js";
 import type { Maintenance } from "../../../core/maintenance/maintenance.js";
-import type { JobEnded } from "../../../core/jobs/job-events.js";
+import type { JobEnded } from "../../../core/jobs/ended-jobs.js";
 import type { Job, JobAttempt, JobRequest } from "../../../core/jobs/job.js";
 import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import type { ProviderAvailability } from "../../../core/providers/provider-availability.js";
@@ -223,7 +223,7 @@ export class WorkerHarness {
       reachableUrl: "https://fermata.test",
     });
     const jobs = createJobs(ports, eventsOf(stores));
-    jobs.events.onEnded((ended) => this.ended.push(ended));
+    jobs.endedJobs.onEnded((ended) => this.ended.push(ended));
     const execution = createExecution({
       ports,
       options: executionOptions(options, queueDeadlineMs),
@@ -241,14 +241,22 @@ export class WorkerHarness {
     const workJobs = execution.createWorkers(working, maintenance);
     const { accounts } = createAccounts({ ports, audit, tiers: TIERS });
     const costs = { idempotencyTtlMs: 86_400_000, splitCosts: { stem_split: COST, vocal_removal: COST } };
-    const { splits } = createGenerations({ ports, audit, accounts, tiers: TIERS, jobs, providers, ...costs });
+    const { splits, generations, waitForJob } = createGenerations({
+      ports,
+      audit,
+      accounts,
+      tiers: TIERS,
+      jobs,
+      providers,
+      ...costs,
+    });
     return {
       jobs: workJobs,
       leases: workJobs.leases,
       clock,
       availability: providers.availability,
       applyReports,
-      operate: new OperateJobs({ jobs: ports.jobs, library: ports.library, endJobs, audit }),
+      operate: new OperateJobs({ ...ports, generations, waitForJob, endJobs, audit }),
       splits,
       submissions,
       maintenance,

@@ -15,7 +15,12 @@ describe("Two apps in one process", () => {
     const [left, right] = await Promise.all([startTestApp({ work: true }), startTestApp({ work: true })]);
     apps.push(left, right);
     const ended: string[] = [];
-    right.app.events.onEnded(({ job }) => ended.push(job.id));
+    const isHeard = new Promise<void>((resolve) =>
+      right.app.events.on("job.ended", ({ generation }) => {
+        ended.push(generation.id);
+        resolve();
+      }),
+    );
     const [ofLeft, ofRight] = await Promise.all([left.account(), right.account()]);
     const { id } = dataOf<{ id: string }>(
       await ofLeft.api.generate(undefined, { Prefer: "wait=5", "Idempotency-Key": "one" }),
@@ -26,6 +31,7 @@ describe("Two apps in one process", () => {
 
     expect(refusalOf(await new ApiClient(right.url, ofLeft.key).get("/api/v1/me"))).to.equal("401 invalid_api_key");
     expect(refusalOf(await ofRight.api.get(`/api/v1/generations/${id}`))).to.equal("404 job_not_found");
+    await isHeard;
     expect(ended).to.deep.equal([other]);
     await left.app.stop();
     expect((await ofRight.api.get("/api/v1/me")).status).to.equal(200);

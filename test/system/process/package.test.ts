@@ -1,8 +1,10 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { ApiClient } from "../../support/api-client.js";
@@ -112,18 +114,23 @@ describe("The package, installed by another app", function () {
       await install("@types/node");
     });
 
-    /** Writes a file of the app, compiles it, and runs the result with these arguments. */
+    /** Writes a file of the app and compiles it. */
+    async function compile(name: string, code: string): Promise<void> {
+      await writeFile(join(folder, `${name}.ts`), code);
+      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ ...TSCONFIG, files: [`${name}.ts`] }));
+      const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+      const built = await ended([compiler, "--project", "."], folder);
+      expect(built).to.deep.equal({ code: 0, output: "" });
+    }
+
+    /** Compiles a file of the app, and runs the result with these arguments. */
     async function compiledAndRun(
       name: string,
       code: string,
       args: readonly string[],
       env: Readonly<Record<string, string>> = {},
     ): Promise<Ended> {
-      await writeFile(join(folder, `${name}.ts`), code);
-      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ ...TSCONFIG, files: [`${name}.ts`] }));
-      const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
-      const built = await ended([compiler, "--project", "."], folder);
-      expect(built).to.deep.equal({ code: 0, output: "" });
+      await compile(name, code);
       return ended([...args, `${name}.js`], folder, env);
     }
 
@@ -157,6 +164,25 @@ describe("The package, installed by another app", function () {
       expect(labels).to.match(/^\[ '\w+'/);
       expect(sums).to.match(/^1 null Hummed \d+$/);
       expect([code, others]).to.deep.equal([0, []]);
+    });
+
+    it("hears of ends as the README says: the example compiles, and keeps the cursor", async () => {
+      const program = programsIn("core/README.md", "fermata-music").find((code) => code.includes("app.events.on("));
+      await compile("events", program ?? "");
+      const env = { ...process.env, FERMATA_DATA_DIR: join(folder, "embedded"), FERMATA_LOGS__LEVEL: "error" };
+      const child = spawn(process.execPath, ["events.js"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+      const exit = once(child, "exit");
+      const lines: string[] = [];
+      for await (const line of createInterface({ input: child.stdout })) {
+        // Of the example before: a generation, and its split.
+        if (lines.push(line) === 2) child.kill("SIGTERM");
+      }
+      expect((await exit)[0]).to.equal(0);
+      expect(lines.map((line) => line.replace(/job_\w+/, "ID"))).to.deep.equal([
+        "generation.completed ID 10",
+        "stem_split.completed ID 8",
+      ]);
+      expect(await readFile(join(folder, "cursor.txt"), "utf8")).to.equal("2");
     });
 
     it("gives doubles without any of its peers: the example of an app's test compiles and passes", async () => {

@@ -1,12 +1,12 @@
 import type { JobId } from "../../../../core/ids.js";
 import type { JobAttempt } from "../../../../core/jobs/job.js";
 import type { AttemptUpdate, JobStore } from "../../../../core/ports/job-store.js";
-import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
-import type { KnexDatabase } from "../database.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { groupBy } from "../lists.js";
 import { allOf } from "../rows.js";
 import { columnsOf, type Session, sessionOf } from "../session.js";
 import { type AttemptRow, JOB_ATTEMPTS } from "./attempt-table.js";
+import { EndQueries } from "./end-queries.js";
 
 const LIST = `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM {job_attempts} WHERE job_id = ? ORDER BY number`;
 const OVERDUE = "SELECT job_id FROM {job_attempts} WHERE deadline_at <= ? ORDER BY deadline_at LIMIT ?";
@@ -29,12 +29,7 @@ type AttemptMethods =
   | "renderTimes";
 
 /** The attempts of a job store. */
-export class AttemptQueries implements Pick<JobStore, AttemptMethods> {
-  constructor(
-    protected readonly database: KnexDatabase,
-    protected readonly unitOfWork: UnitOfWork,
-  ) {}
-
+export class AttemptQueries extends EndQueries implements Pick<JobStore, AttemptMethods> {
   async insertAttempts(tx: Transaction, attempts: readonly JobAttempt[]): Promise<void> {
     await sessionOf(tx).insert(JOB_ATTEMPTS, attempts.map(JOB_ATTEMPTS.toRow));
   }

@@ -24,6 +24,7 @@ const STATE = {
   refusals: plain<number>(),
   crashes: plain<number>(),
   collectionsBegun: numberOr(0),
+  cancelRequestedAt: plain<number | null>(),
   fence: plain<number>(),
   leaseOwner: plain<ProcessId | null>(),
   dueAt: plain<number | null>(),

@@ -29,6 +29,8 @@ import { routeHealth } from "./0026-route-health.js";
 import { uploads } from "./0028-uploads.js";
 import { trackLyrics } from "./0029-track-lyrics.js";
 import { externalIds } from "./0030-external-ids.js";
+import { endNumbers } from "./0031-end-numbers.js";
+import { cancelRequests } from "./0032-cancel-requests.js";
 import { installationId } from "./0033-installation-id.js";
 import type { Migration } from "./migration.js";
 
@@ -62,6 +64,8 @@ export const MIGRATIONS: readonly Migration[] = [
   uploads,
   trackLyrics,
   externalIds,
+  endNumbers,
+  cancelRequests,
   installationId,
 ];
 

@@ -1,4 +1,5 @@
 import { NOON } from "../../../support/builders.js";
+import { A_POLICY } from "../../../support/reports.js";
 import {
   byHolder,
   type DecisionTable,
@@ -50,6 +51,46 @@ const TABLES: readonly DecisionTable[] = [
       accepted: "done: abandoned as cancelled and cancelled upstream, fails generation_failed",
       others: "done: abandoned as cancelled, fails generation_failed",
     },
+  },
+  {
+    title: "A job is wanted no more",
+    event: { type: "cancel_requested" },
+    expected: {
+      "none, refused, failed, abandoned": "done: fails generation_failed",
+      accepted: "done: asked to cancel, wanted no more, notify",
+      others: "done: wanted no more",
+    },
+  },
+  {
+    title: "A job is wanted no more whose provider cannot cancel",
+    event: { type: "cancel_requested" },
+    policy: A_POLICY,
+    expected: {
+      "none, refused, failed, abandoned": "done: fails generation_failed",
+      others: "done: wanted no more",
+    },
+  },
+  {
+    title: "The provider confirms the cancellation",
+    event: { type: "cancel_reported", number: 1, outcome: "cancelled" },
+    expected: { accepted: "done: abandoned as cancelled, fails generation_failed", others: "stale" },
+  },
+  {
+    title: "The provider only takes the request to cancel",
+    event: { type: "cancel_reported", number: 1, outcome: "requested" },
+    expected: {
+      accepted: [
+        "done: not asked again to cancel, notify",
+        "done: not asked again to cancel, notify",
+        "done: not asked again to cancel, due 0, notify",
+      ],
+      others: "stale",
+    },
+  },
+  {
+    title: "The provider is asked too late to cancel",
+    event: { type: "cancel_reported", number: 1, outcome: "too_late" },
+    expected: { accepted: "done: not asked again to cancel", others: "stale" },
   },
   {
     title: "A deadline is checked in time",

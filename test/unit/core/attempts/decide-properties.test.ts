@@ -117,6 +117,12 @@ const EVENTS: fc.Arbitrary<ExecutionEvent> = fc.oneof(
   }),
   fc.constantFrom<ExecutionEvent>({ type: "suspected" }, { type: "crashed" }, { type: "released", afterMs: 5_000 }),
   fc.constantFrom<ExecutionEvent>({ type: "deadline" }, { type: "deadline" }, { type: "cancelled" }),
+  fc.constant({ type: "cancel_requested" as const }),
+  fc.record({
+    type: fc.constant("cancel_reported" as const),
+    number: NUMBER,
+    outcome: fc.constantFrom("cancelled", "requested", "too_late", null),
+  }),
 );
 
 /** What happens to a job: a worker claims it, a worker records an intent, time passes, or something is reported. */
@@ -162,7 +168,7 @@ class World {
 
   /** What is said of an attempt is said of one that there is; nothing is reported by workers before the first claim. */
   report(said: ExecutionEvent, fence: number): void {
-    const isOverruling = said.type === "cancelled" || said.type === "deadline";
+    const isOverruling = ["cancel_requested", "cancel_reported", "cancelled", "deadline"].includes(said.type);
     if (!isOverruling && this.current.job.fence === 0) return;
     const { job, attempts } = this.current;
     const named = attempts.length > 0 && "number" in said && said.type !== "intended";

@@ -58,6 +58,7 @@ function expectJobMoves(before: JobAndAttempts, transition: Transition, { job, a
     return;
   }
   expect(job.phase, "the phase").to.equal(phaseOf(attempts));
+  if (job.cancelRequestedAt !== null) expect(attempts.some(isOpen), "something is bought").to.equal(true);
   expect(
     attempts.filter(({ state }) => state === "settled"),
     "settled attempts of a live job",

@@ -139,7 +139,7 @@ export function decided(
   now = NOON,
 ): Transition {
   const fence = held === "reporter" ? job.fence : FENCE - 1;
-  const isOverruling = event.type === "cancelled" || event.type === "deadline";
+  const isOverruling = ["cancel_requested", "cancel_reported", "cancelled", "deadline"].includes(event.type);
   return decide(job, attempts, { event, fence: isOverruling ? null : fence, policy }, now);
 }
 
@@ -171,13 +171,19 @@ export function summaryOf({ job }: Before, transition: Transition): string {
     collectionsBegun === undefined ? null : `begun ${collectionsBegun}`,
     refusals === undefined || refusals === job.refusals ? null : `refusals ${refusals}`,
     providerId === undefined ? null : `to ${providerId}`,
+    typeof changes.cancelRequestedAt === "number" ? "wanted no more" : null,
     notify === null ? null : "notify",
     ending === null ? null : ending.status === "completed" ? "completes" : `fails ${ending.error.code}`,
   ].filter((one) => one !== null);
   return said.length === 0 ? next : `${next}: ${said.join(", ")}`;
 }
 
-function attemptSummary({ state, loss, cancelDueAt, endReportedAt, overdueSince, ...changes }: AttemptChanges): string {
+function attemptSummary(all: AttemptChanges): string {
+  if (Object.keys(all).join() !== "cancelDueAt") return movedSummary(all);
+  return all.cancelDueAt === null ? "not asked again to cancel" : "asked to cancel";
+}
+
+function movedSummary({ state, loss, cancelDueAt, endReportedAt, overdueSince, ...changes }: AttemptChanges): string {
   const words = [
     ...(state === undefined ? [] : [state]),
     ...(typeof endReportedAt === "number" ? ["doubted"] : []),
@@ -265,6 +271,8 @@ export const EVENTS: { readonly [Type in ExecutionEvent["type"]]: Extract<Execut
   collecting: { type: "collecting" },
   crashed: { type: "crashed" },
   released: { type: "released", afterMs: 5_000 },
+  cancel_requested: { type: "cancel_requested" },
+  cancel_reported: { type: "cancel_reported", number: 1, outcome: "cancelled" },
   cancelled: { type: "cancelled" },
   deadline: { type: "deadline" },
 };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { WaitForJob } from "../../../../core/generations/wait-for-job.js";
 import type { JobId } from "../../../../core/ids.js";
-import { JobEvents } from "../../../../core/jobs/job-events.js";
+import { EndedJobs } from "../../../../core/jobs/ended-jobs.js";
 import type { Job } from "../../../../core/jobs/job.js";
 import type { JobStore } from "../../../../core/ports/job-store.js";
 import { aJob } from "../../../support/builders.js";
@@ -28,17 +28,17 @@ class JobTable implements Pick<JobStore, "findJobs"> {
 function setUp(): {
   readonly table: JobTable;
   readonly clock: ManualClock;
-  readonly events: JobEvents;
+  readonly events: EndedJobs;
   readonly waitForJob: WaitForJob;
 } {
   const table = new JobTable();
   const clock = new ManualClock();
-  const events = new JobEvents({ logger: new RecordingLogger() });
+  const events = new EndedJobs({ logger: new RecordingLogger() });
   return {
     table,
     clock,
     events,
-    waitForJob: new WaitForJob({ jobs: table as Partial<JobStore> as JobStore, events, clock }),
+    waitForJob: new WaitForJob({ jobs: table as Partial<JobStore> as JobStore, endedJobs: events, clock }),
   };
 }
 

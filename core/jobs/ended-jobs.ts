@@ -1,4 +1,5 @@
-import type { Job, JobOutput } from "./job.js";
+import { assert } from "../assert.js";
+import { isFinal, type Job, type JobKind, type JobOutput } from "./job.js";
 import type { Track } from "../library/track.js";
 import type { Logger } from "../ports/logger.js";
 
@@ -13,15 +14,25 @@ export interface JobEnded {
 
 export type JobEndedListener = (ended: JobEnded) => void;
 
-export interface JobEventsDeps {
+export interface EndedJobsDeps {
   readonly logger: Logger;
 }
 
-/** Notifies listeners in this process of jobs that ended in it. Other processes read the storage. */
-export class JobEvents {
+const SUBJECTS = { music: "generation", stem_split: "stem_split", vocal_removal: "vocal_removal" } as const;
+
+/** What webhooks and listeners call the end of a job. @see decisions, "Webhooks" */
+export type EndEventType = `${(typeof SUBJECTS)[JobKind]}.${"completed" | "failed"}`;
+
+export function eventTypeOf({ kind, status }: Pick<Job, "kind" | "status">): EndEventType {
+  assert(isFinal(status), "the job has ended");
+  return `${SUBJECTS[kind]}.${status}`;
+}
+
+/** Notifies the core in this process of jobs that ended in it, at once and without a promise that none is missed. */
+export class EndedJobs {
   private readonly listeners = new Set<JobEndedListener>();
 
-  constructor(private readonly deps: JobEventsDeps) {}
+  constructor(private readonly deps: EndedJobsDeps) {}
 
   /** @returns a function that takes the listener off again */
   onEnded(listener: JobEndedListener): () => void {

@@ -1,13 +1,13 @@
 import { expect } from "chai";
-import { type JobEnded, JobEvents } from "../../../../core/jobs/job-events.js";
+import { type JobEnded, EndedJobs } from "../../../../core/jobs/ended-jobs.js";
 import { aJob } from "../../../support/builders.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
 const ENDED: JobEnded = { job: aJob({ status: "completed", phase: "ended" }), tracks: [], outputs: [] };
 
-describe("JobEvents", () => {
+describe("EndedJobs", () => {
   it("notifies every listener of every end", () => {
-    const events = new JobEvents({ logger: new RecordingLogger() });
+    const events = new EndedJobs({ logger: new RecordingLogger() });
     const heard: string[] = [];
     events.onEnded(({ job }) => heard.push(`one ${job.id}`));
     events.onEnded(({ job }) => heard.push(`two ${job.id}`));
@@ -16,7 +16,7 @@ describe("JobEvents", () => {
   });
 
   it("does not notify a listener that unsubscribed", () => {
-    const events = new JobEvents({ logger: new RecordingLogger() });
+    const events = new EndedJobs({ logger: new RecordingLogger() });
     let heard = 0;
     const stop = events.onEnded(() => heard++);
     events.emitEnded(ENDED);
@@ -27,7 +27,7 @@ describe("JobEvents", () => {
 
   it("notifies the others although one listener throws, and logs it", () => {
     const logger = new RecordingLogger();
-    const events = new JobEvents({ logger });
+    const events = new EndedJobs({ logger });
     let heard = 0;
     events.onEnded(() => {
       throw new Error("broken listener");
@@ -39,7 +39,7 @@ describe("JobEvents", () => {
   });
 
   it("lets a listener take itself off while it is called", () => {
-    const events = new JobEvents({ logger: new RecordingLogger() });
+    const events = new EndedJobs({ logger: new RecordingLogger() });
     const heard: string[] = [];
     const stop = events.onEnded(() => {
       heard.push("once");
