@@ -17,6 +17,7 @@ import { submissionsResult } from "./doctor-submissions.js";
 import { checkTrustedProxies } from "./doctor-proxies.js";
 import { rotationResult } from "./doctor-secrets.js";
 import { operatorAgents, withOperatorFetch } from "./operator-network.js";
+import { missingPackages, PACKAGE_USERS } from "./optional-packages.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 import { SettingsError } from "./settings/issues.js";
@@ -56,6 +57,13 @@ const AUDIO_STORES: Readonly<
 
 /** Checks everything that a start needs, and names the fix for each problem. */
 export async function check(settings: Settings, logger: Logger): Promise<readonly CheckResult[]> {
+  // The checks of what they are for would fail on them, too.
+  const missing = missingPackages(settings, PACKAGE_USERS);
+  if (missing.length > 0)
+    return [
+      checkNode(),
+      ...missing.map(({ chosen, fix }) => failed(`packages for ${chosen}`, "They are not installed.", `Run ${fix}.`)),
+    ];
   const plugins = await checkPlugins(settings);
   const storage = await checkStorage({ ...settings.storage, logger });
   const isReadable = storage.every(({ result }) => result !== "failed");

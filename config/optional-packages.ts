@@ -72,20 +72,34 @@ export function packagesOf(user: PackageUser): readonly string[] {
   return NEEDS[user].packages;
 }
 
+/** What the settings need and is not installed. */
+interface Missing {
+  /** The setting as it is, such as `audio.url: s3:`. */
+  readonly chosen: string;
+  /** The command that installs it, and the setting that needs none of it. */
+  readonly fix: string;
+}
+
+/** Where packages are missing, as after `npm install --omit=optional`. */
+export function missingPackages(settings: Settings, users: readonly PackageUser[]): readonly Missing[] {
+  return users.flatMap((user) => {
+    const { packages, choice, instead }: Need = NEEDS[user];
+    const chosen = choice(settings);
+    const missing = chosen === null ? [] : packages.filter((name) => !isInstalled(name));
+    if (chosen === null || missing.length === 0) return [];
+    const install = missing.map((name) => `${name}@${versionOf(name)}`).join(" ");
+    return [{ chosen, fix: `npm install ${install}, or ${instead}` }];
+  });
+}
+
 /**
- * Refuses settings that need packages which are not installed, as after `npm install --omit=optional`.
+ * Refuses settings that need packages which are not installed.
  *
  * @throws {SettingsError} a line for each of them, with the command that installs what it needs
  */
 export function requirePackages(settings: Settings, users: readonly PackageUser[]): void {
-  const lines = users.flatMap((user) => {
-    const { packages, choice, instead }: Need = NEEDS[user];
-    const chosen = choice(settings);
-    const missing = chosen === null ? [] : packages.filter((name) => !isInstalled(name));
-    if (missing.length === 0) return [];
-    const install = missing.map((name) => `${name}@${versionOf(name)}`).join(" ");
-    return [`${chosen} needs packages that are not installed; npm install ${install}, or ${instead}`];
-  });
+  const missing = missingPackages(settings, users);
+  const lines = missing.map(({ chosen, fix }) => `${chosen} needs packages that are not installed; ${fix}`);
   if (lines.length > 0) throw new SettingsError(lines);
 }
 

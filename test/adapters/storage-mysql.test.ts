@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { openDatabase } from "../../adapters/storage/sql/index.js";
 import { MIGRATIONS } from "../../adapters/storage/sql/migrations/index.js";
 import { MYSQL_LIMITS } from "../../adapters/storage/sql/mysql/options.js";
-import { POOL_MAX } from "../../adapters/storage/sql/mysql/pool.js";
+import { POOL_MAX } from "../../adapters/storage/sql/mysql/options.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import { anId } from "../support/builders.js";
 import { SILENT } from "../support/databases.js";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { POOL_MAX } from "../../../adapters/storage/sql/mysql/pool.js";
+import { POOL_MAX } from "../../../adapters/storage/sql/mysql/options.js";
 import { openDatabase } from "../../../adapters/storage/sql/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import { SILENT } from "../../support/databases.js";

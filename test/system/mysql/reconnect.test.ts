@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { POOL_MAX } from "../../../adapters/storage/sql/mysql/pool.js";
+import { POOL_MAX } from "../../../adapters/storage/sql/mysql/options.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
 import {
   type MysqlRelay,

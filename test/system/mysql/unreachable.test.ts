@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { POOL_MAX } from "../../../adapters/storage/sql/mysql/pool.js";
+import { POOL_MAX } from "../../../adapters/storage/sql/mysql/options.js";
 import { makeToken } from "../../../core/accounts/api-key.js";
 import { SystemRandom } from "../../../adapters/system/random.js";
 import { type ApiResponse, ApiClient } from "../../support/api-client.js";

@@ -182,6 +182,22 @@ describe("Fermata and a plugin, installed by npm from their tarballs", function 
       .and.match(/^plugins\.synth\.enabled: true needs packages .* or set it to false$/m);
   });
 
+  it("says so in doctor as well", async () => {
+    const { code, output } = await ended(
+      ...[join(host, "node_modules", "fermata-music", "dist", "config", "main.js"), "doctor", "--json"],
+    );
+    const { checks } = JSON.parse(output) as { checks: { name: string; result: string; fix: string | null }[] };
+    const failing = checks.filter(({ result }) => result === "failed");
+    expect(failing.map(({ name }) => name)).to.deep.equal([
+      "packages for storage.url: sqlite:",
+      "packages for audio.analyser: builtin",
+      "packages for metrics.enabled: true",
+      "packages for plugins.synth.enabled: true",
+    ]);
+    expect(failing[0]?.fix).to.match(/^Run npm install better-sqlite3@\S+, or set another storage\.url\.$/);
+    expect(code).to.equal(1);
+  });
+
   describe("with a database of its own", () => {
     before(async () => {
       await install("--omit=optional", `better-sqlite3@${manifest.optionalDependencies["better-sqlite3"]}`);

@@ -3,7 +3,7 @@ import type { KnexDatabase } from "../database.js";
 import { placeOf } from "./mysql-connection.js";
 import { checkLocks, checkPrivileges } from "./mysql-privileges.js";
 import { classifyServer, type MysqlServer } from "./mysql-settings.js";
-import { POOL_MAX } from "../mysql/pool.js";
+import { POOL_MAX } from "../mysql/options.js";
 import type { Session } from "../session.js";
 import type { TableNames } from "../table-names.js";
 

@@ -1,5 +1,8 @@
 import type { ConnectionOptions } from "mysql2";
 
+/** Most connections of a process. */
+export const POOL_MAX = 12;
+
 /**
  * Time limits. A caller of the API gets an error for an unavailable storage within a second: because there is no
  * connection to be had (the check of an old one and the opening of a new one included), or because a statement is late

@@ -4,14 +4,11 @@ import { type Connection, type ConnectionOptions, createConnection } from "mysql
 import { Pool } from "tarn";
 import { cannotConnect, isUnavailable, spoilsConnection } from "./errors.js";
 import { MysqlProbe } from "./probe.js";
-import { connectionOf, MYSQL_LIMITS, sessionSetup } from "./options.js";
+import { connectionOf, MYSQL_LIMITS, sessionSetup, POOL_MAX } from "./options.js";
 import { MysqlSession } from "./session.js";
 import type { ConnectOptions } from "../dialect.js";
 import type { TableNames } from "../table-names.js";
 import { afterWaiting } from "./waits.js";
-
-/** Most connections of a process. */
-export const POOL_MAX = 12;
 
 /** A connection that was used so recently is not checked. */
 const ALIVE_MS = 500;
