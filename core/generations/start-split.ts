@@ -21,6 +21,7 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { Job, JobRequest, SplitKind } from "../jobs/job.js";
+import { type ShownJob, shownJob } from "../jobs/shown-job.js";
 import { newJob } from "../jobs/decide-acceptance.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import { firstOpenRoute, type Route, type Routes } from "../providers/routes.js";
@@ -44,7 +45,7 @@ export interface SplitRequest extends SplitOptions {
 }
 
 /** The job of a split. */
-export interface StartedSplit extends Job {
+export interface StartedSplit extends ShownJob {
   /** The job was there under this reference already; nothing was started or charged now. */
   readonly isRepeated: boolean;
 }
@@ -119,7 +120,7 @@ export class StartSplit {
     });
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "replayed", "a split has no idempotency key");
-    return { ...result.job, isRepeated: result.kind === "repeated" };
+    return { ...shownJob(result.job), isRepeated: result.kind === "repeated" };
   }
 
   /** The route of the split, or the refusal. */

@@ -4,13 +4,18 @@ import { isId } from "../ids.js";
 import type { JobFilter, JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Track } from "../library/track.js";
-import type { Job, JobAttempt, JobOutput, JobState } from "./job.js";
+import type { Job, JobOutput, JobState } from "./job.js";
+import { type ShownAttempt, shownAttempt, type ShownJob, shownJob } from "./shown-job.js";
 
+/** A job with all that came of it. */
 export interface JobReport {
-  readonly job: Job;
+  readonly job: ShownJob;
+  /** None until it completed. */
   readonly tracks: readonly Track[];
+  /** The files of a split; none until it completed. */
   readonly outputs: readonly JobOutput[];
-  readonly attempts: readonly JobAttempt[];
+  /** Its purchases at providers, in their order. */
+  readonly attempts: readonly ShownAttempt[];
 }
 
 /** Ends a job for an operator. */
@@ -34,16 +39,17 @@ export class OperateJobs {
   constructor(private readonly deps: OperateJobsDeps) {}
 
   /** Newest first. */
-  list(filter: JobFilter): Promise<Job[]> {
-    return this.deps.jobs.listJobs(filter);
+  async list(filter: JobFilter): Promise<ShownJob[]> {
+    return (await this.deps.jobs.listJobs(filter)).map(shownJob);
   }
 
-  /** @throws {OperationRefusedError} no such job */
+  /** A job with its tracks, files and attempts. @throws {OperationRefusedError} no such job */
   async show(id: string): Promise<JobReport> {
     const job = await this.find(id);
     const tracks = (await this.deps.library.tracksOfJobs([job.id])).get(job.id) ?? [];
     const outputs = (await this.deps.jobs.outputsOf([job.id])).get(job.id) ?? [];
-    return { job, tracks, outputs, attempts: await this.deps.jobs.listAttempts(job.id) };
+    const attempts = await this.deps.jobs.listAttempts(job.id);
+    return { job: shownJob(job), tracks, outputs, attempts: attempts.map(shownAttempt) };
   }
 
   /**
@@ -51,14 +57,14 @@ export class OperateJobs {
    *
    * @throws {OperationRefusedError} no such job, or it has ended
    */
-  async cancel(id: string): Promise<Job> {
+  async cancel(id: string): Promise<ShownJob> {
     const job = await this.find(id);
     const record = this.deps.audit.alongside<Job>(({ id: jobId, accountId, creditsCharged }) => {
       return { action: "jobs.cancel", accountId, targets: [jobId], fields: { refunded: creditsCharged === 0 } };
     });
     const ended = await this.deps.endJobs.cancel(job, record);
     if (ended === null) throw new OperationRefusedError(`The job ${id} has already ended.`);
-    return ended;
+    return shownJob(ended);
   }
 
   private async find(id: string): Promise<Job> {
