@@ -25,7 +25,8 @@ export type { JobWithTracks, ReadGenerations } from "./generations/read-generati
 export type { GenerationInput } from "./generations/request-rules.js";
 export type * from "./ids.js";
 export type { Job, JobAttempt, JobError, JobRequest, JobStatus } from "./jobs/job.js";
-export type { Cancellation, CancelOptions, OperateJobs } from "./jobs/operate-jobs.js";
+export type { ShownAttempt, ShownJob } from "./jobs/shown-job.js";
+export type { Cancellation, CancelOptions, JobReport, OperateJobs } from "./jobs/operate-jobs.js";
 export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./generations/start-split.js";
 export { type ImportedLibrary, ImportRefusedError } from "./library/import-library.js";
 export type { Lyrics, TrackWithLyrics } from "./library/lyrics.js";

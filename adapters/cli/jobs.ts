@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import type { Submissions } from "../../core/execution/submission-switch.js";
 import type { Cancellation } from "../../core/jobs/operate-jobs.js";
-import type { Job, JobAttempt, JobStatus } from "../../core/jobs/job.js";
+import type { JobStatus } from "../../core/jobs/job.js";
+import type { ShownAttempt, ShownJob } from "../../core/jobs/shown-job.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
 import { wholeNumberWithin } from "./values.js";
@@ -83,7 +84,7 @@ function addSubmissionCommands(jobs: Command, host: CliHost): void {
   );
 }
 
-function presentAttempt(attempt: JobAttempt): object {
+function presentAttempt(attempt: ShownAttempt): object {
   return {
     id: attempt.id,
     number: attempt.number,
@@ -102,14 +103,14 @@ function presentAttempt(attempt: JobAttempt): object {
   };
 }
 
-function describeAttempt(attempt: JobAttempt): string {
+function describeAttempt(attempt: ShownAttempt): string {
   const { number, providerId, startedAt, state, outcome, message, loss } = attempt;
   const word = outcome === null || outcome === state ? state : `${state} (${outcome})`;
   const why = loss === null ? "" : `, lost: ${loss}`;
   return `attempt ${number}  ${providerId}  ${iso(startedAt)}  ${word}${why}${message === null ? "" : `: ${message}`}`;
 }
 
-function describeJob(job: Job): string[] {
+function describeJob(job: ShownJob): string[] {
   return table([
     ["id", job.id],
     ["account", job.accountId],

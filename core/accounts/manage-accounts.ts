@@ -34,7 +34,7 @@ export interface EnsuredAccount extends Partial<NewAccount> {
   readonly externalId: string;
   /** The first 100 characters of the external id by default. */
   readonly name?: string;
-  /** `free` by default. */
+  /** The first tier by default: `free`, as settings have them. */
   readonly tier?: string;
 }
 
@@ -65,7 +65,6 @@ export interface ManageAccountsDeps {
 }
 
 const NAME_MAX_LENGTH = 100;
-const ENSURED_TIER = "free";
 const REASON_MAX_LENGTH = 200;
 /** The last moment that a Date can be. */
 const MOMENT_MAX = 8.64e15;
@@ -97,7 +96,7 @@ export class ManageAccounts {
     const existing = await this.findByExternalId(externalId);
     if (existing !== null) return existing;
     const name = wanted.name ?? [...externalId].slice(0, NAME_MAX_LENGTH).join("");
-    const account = this.newAccount({ ...wanted, name, tier: wanted.tier ?? ENSURED_TIER });
+    const account = this.newAccount({ ...wanted, name, tier: wanted.tier ?? this.deps.tiers.names[0] ?? "" });
     return this.insert(account, wanted.credits ?? 0);
   }
 

@@ -2,6 +2,7 @@ import type { JobId } from "../ids.js";
 import { type AttemptLoss, isFinal, type Job, type JobAttempt } from "../jobs/job.js";
 import type { EndedJobsCursor, JobStore } from "../ports/job-store.js";
 import { purchaseOf } from "./purchases.js";
+import { type ShownAttempt, shownAttempt, type ShownJob, shownJob } from "../jobs/shown-job.js";
 
 /** Amounts by unit: a currency, or a provider's own credits. */
 export type Amounts = Readonly<Record<string, number>>;
@@ -47,8 +48,8 @@ export interface DayPurchases extends Purchases {
 
 /** An attempt that the provider billed, or may have billed, for a job that was refunded. */
 export interface RefundedAttempt {
-  readonly job: Job;
-  readonly attempt: JobAttempt;
+  readonly job: ShownJob;
+  readonly attempt: ShownAttempt;
 }
 
 export interface MarginReport {
@@ -101,7 +102,7 @@ export class ReportMargin {
           countPurchase(sums, attempt);
           if (!countCost(sums.of(attempt.providerId), job, attempt)) continue;
           refundedCount += 1;
-          refunded.push({ job, attempt });
+          refunded.push({ job: shownJob(job), attempt: shownAttempt(attempt) });
           if (refunded.length > refundedLimit) refunded.shift();
         }
       }

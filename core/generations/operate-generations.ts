@@ -3,6 +3,7 @@ import { assert } from "../assert.js";
 import type { AuditEntry } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import type { Job } from "../jobs/job.js";
+import { type ShownJob, shownJob } from "../jobs/shown-job.js";
 import type { AcceptGeneration } from "./accept-generation.js";
 import type { GenerationInput } from "./request-rules.js";
 
@@ -21,7 +22,7 @@ export class OperateGenerations {
    * @throws {OperationRefusedError} no such account
    * @throws as {@link AcceptGeneration.execute}
    */
-  async create(accountId: string, input: GenerationInput): Promise<Job> {
+  async create(accountId: string, input: GenerationInput): Promise<ShownJob> {
     const { acceptGeneration, accounts, audit } = this.deps;
     const result = await acceptGeneration.execute({
       account: await accounts.get(accountId),
@@ -32,7 +33,7 @@ export class OperateGenerations {
       alongside: audit.alongside(recordOf),
     });
     assert(result.kind === "accepted", "without an idempotency key there is no recorded response");
-    return result.job;
+    return shownJob(result.job);
   }
 }
 

@@ -23,6 +23,7 @@ import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { Job, JobRequest, SplitKind } from "../jobs/job.js";
 import { type AcceptCommand, newJob } from "../jobs/decide-acceptance.js";
 import type { HostTransaction } from "../ports/unit-of-work.js";
+import { type ShownJob, shownJob } from "../jobs/shown-job.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import { firstOpenRoute, type Route, type Routes } from "../providers/routes.js";
 
@@ -47,7 +48,7 @@ export interface SplitRequest extends SplitOptions {
 }
 
 /** The job of a split. */
-export interface StartedSplit extends Job {
+export interface StartedSplit extends ShownJob {
   /** The job was there under this reference already; nothing was started or charged now. */
   readonly isRepeated: boolean;
 }
@@ -125,7 +126,7 @@ export class StartSplit {
     const result = await acceptJobs.accept(command, transaction);
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "replayed", "a split has no idempotency key");
-    return { ...result.job, isRepeated: result.kind === "repeated" };
+    return { ...shownJob(result.job), isRepeated: result.kind === "repeated" };
   }
 
   /** The route of the split, or the refusal. */

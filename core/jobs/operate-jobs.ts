@@ -8,13 +8,18 @@ import type { JobFilter, JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Track } from "../library/track.js";
 import { CANCELLED_REASON } from "./job-errors.js";
-import { isFinal, type Job, type JobAttempt, type JobOutput, type JobState } from "./job.js";
+import { isFinal, type Job, type JobOutput, type JobState } from "./job.js";
+import { type ShownAttempt, shownAttempt, type ShownJob, shownJob } from "./shown-job.js";
 
+/** A job with all that came of it. */
 export interface JobReport {
-  readonly job: Job;
+  readonly job: ShownJob;
+  /** None until it completed. */
   readonly tracks: readonly Track[];
+  /** The files of a split; none until it completed. */
   readonly outputs: readonly JobOutput[];
-  readonly attempts: readonly JobAttempt[];
+  /** Its purchases at providers, in their order. */
+  readonly attempts: readonly ShownAttempt[];
 }
 
 /** Ends jobs outside of their workers. */
@@ -75,16 +80,17 @@ export class OperateJobs {
   constructor(private readonly deps: OperateJobsDeps) {}
 
   /** Newest first. */
-  list(filter: JobFilter): Promise<Job[]> {
-    return this.deps.jobs.listJobs(filter);
+  async list(filter: JobFilter): Promise<ShownJob[]> {
+    return (await this.deps.jobs.listJobs(filter)).map(shownJob);
   }
 
-  /** @throws {OperationRefusedError} no such job */
+  /** A job with its tracks, files and attempts. @throws {OperationRefusedError} no such job */
   async show(id: string): Promise<JobReport> {
     const job = await this.find(id);
     const tracks = (await this.deps.library.tracksOfJobs([job.id])).get(job.id) ?? [];
     const outputs = (await this.deps.jobs.outputsOf([job.id])).get(job.id) ?? [];
-    return { job, tracks, outputs, attempts: await this.deps.jobs.listAttempts(job.id) };
+    const attempts = await this.deps.jobs.listAttempts(job.id);
+    return { job: shownJob(job), tracks, outputs, attempts: attempts.map(shownAttempt) };
   }
 
   /**

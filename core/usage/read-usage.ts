@@ -49,6 +49,7 @@ export interface ReadUsageDeps {
 export class ReadUsage {
   constructor(private readonly deps: ReadUsageDeps) {}
 
+  /** Requests, jobs and credits of an account in a span of time, in all and by route and status. */
   async usage(accountId: AccountId, { from, to, client, route, status }: UsageFilter): Promise<UsageReport> {
     await this.deps.recorder.flush();
     const { log } = this.deps;

@@ -38,9 +38,12 @@ export interface OperateWebhooksDeps {
   readonly random: Random;
 }
 
+/** A delivery as operators and embedding apps see it: without that by which workers hold it. */
+export type ShownDelivery = Omit<WebhookDelivery, "fence" | "leaseOwner">;
+
 /** A delivery with all its delivery attempts. */
 export interface DeliveryReport {
-  readonly delivery: WebhookDelivery;
+  readonly delivery: ShownDelivery;
   readonly tries: readonly DeliveryAttempt[];
 }
 
@@ -73,7 +76,10 @@ export class OperateWebhooks {
     const { id } = await this.endpoint(endpointId);
     const deliveries = await webhooks.listDeliveries({ endpointId: id, order: "newest", limit });
     const tries = await webhooks.listDeliveryAttempts(deliveries.map((delivery) => delivery.id));
-    return deliveries.map((delivery) => ({ delivery, tries: tries.get(delivery.id) ?? [] }));
+    return deliveries.map(({ fence: _fence, leaseOwner: _owner, ...delivery }) => ({
+      delivery,
+      tries: tries.get(delivery.id) ?? [],
+    }));
   }
 
   /**
@@ -126,7 +132,7 @@ export class OperateWebhooks {
         sent++;
         if (created.failure === null) delivered++;
         after = delivery;
-        yield { sent, delivered, last: delivery };
+        yield { sent, delivered, last: { id: delivery.id, createdAt: delivery.createdAt } };
       }
     }
   }

@@ -33,6 +33,8 @@ const RIGHT_SETTINGS = [
 
 /** Of the types of settings, the documentation is that of the settings. */
 const SETTINGS = ["settings"];
+/** What a server of the API is given, which presents less of it. */
+const FOR_SERVERS = ["api"];
 /** As listeners get them. */
 const EVENTS = ["events"];
 
@@ -89,6 +91,15 @@ describe("The types that an embedding app compiles against", function () {
         expect(names).to.include.members([`${type}.accounts`, "ManageAccounts.ensure", "ManageCredits.grant"]);
         const undocumented = members.filter(({ documentation }) => documentation === "");
         expect(undocumented.map(({ name }) => name)).to.deep.equal([]);
+      });
+
+      it(`return nothing by which workers hold jobs and plugins find them: ${type}`, () => {
+        const internals = ["fence", "leaseOwner", "handle"];
+        expect(api.returnedMembers(type, internals, [...SETTINGS, ...EVENTS, ...FOR_SERVERS])).to.deep.equal([]);
+        expect(api.returnedMembers(type, ["shareToken"])).to.include.members([
+          "library.manage.share.shareToken",
+          "library.read.search.tracks.shareToken",
+        ]);
       });
     }
   });

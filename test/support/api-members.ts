@@ -8,6 +8,16 @@ export interface ApiMember {
   readonly documentation: string;
 }
 
+/** How deep methods are in what groups use cases: `app.library.read.search`. */
+const GROUPS_DEPTH = 2;
+
+interface UseCase {
+  readonly owner: string;
+  /** From the type at the top to it. */
+  readonly path: readonly string[];
+  readonly symbols: readonly ts.Symbol[];
+}
+
 /** The public types of the package's main entry, as the compiler knows them. */
 export class ApiMembers {
   private readonly program: ts.Program;
@@ -22,46 +32,63 @@ export class ApiMembers {
     this.checker = this.program.getTypeChecker();
   }
 
-  /** Every public member of an exported type, and of the types of its members, but for those named `except`. */
+  /** Every public member of an exported type and of the use cases in it, but for its own members named `except`. */
   membersOf(type: string, except: readonly string[] = []): ApiMember[] {
-    const top = this.typeOf(type);
-    const groups = this.propertiesOf(top).filter(({ name }) => !except.includes(name));
     const members = new Map<string, ApiMember>();
-    const add = (owner: string, symbol: ts.Symbol): void => {
-      const name = `${owner}.${symbol.name}`;
-      const documentation = ts.displayPartsToString(symbol.getDocumentationComment(this.checker));
-      members.set(name, { name, documentation: documentation + this.tagsOf(symbol) });
-    };
-    for (const group of groups) {
-      add(type, group);
-      const { symbol, owner } = this.ownerOf(group);
-      if (symbol === null) continue;
-      for (const member of this.propertiesOf(this.checker.getTypeOfSymbol(group))) add(owner, member);
+    for (const { owner, symbols } of this.useCases(type, except)) {
+      for (const symbol of symbols) {
+        const name = `${owner}.${symbol.name}`;
+        const documentation = ts.displayPartsToString(symbol.getDocumentationComment(this.checker));
+        members.set(name, { name, documentation: documentation + this.tagsOf(symbol) });
+      }
     }
     return [...members.values()];
   }
 
   /**
-   * Where members of these names are in what the methods of an exported type, and of its members, return: paths such as
-   * `jobs.show → JobReport.job.fence`.
+   * Where members of these names are in what the methods of an exported type, and of the use cases in it, return: paths
+   * such as `jobs.show.job.fence`.
    *
    * @param except members of the type that are left out
    */
   returnedMembers(type: string, names: readonly string[], except: readonly string[] = []): string[] {
     const found = new Set<string>();
-    const look = (path: string, symbol: ts.Symbol): void => {
-      for (const signature of this.checker.getTypeOfSymbol(symbol).getCallSignatures()) {
-        this.walk(signature.getReturnType(), path, names, new Set(), found);
-      }
-    };
-    for (const group of this.propertiesOf(this.typeOf(type))) {
-      if (except.includes(group.name)) continue;
-      look(group.name, group);
-      for (const member of this.propertiesOf(this.checker.getTypeOfSymbol(group))) {
-        look(`${group.name}.${member.name}`, member);
+    for (const { path, symbols } of this.useCases(type, except)) {
+      for (const symbol of symbols) {
+        for (const signature of this.checker.getTypeOfSymbol(symbol).getCallSignatures()) {
+          const at = [...path, symbol.name].join(".");
+          this.walk(signature.getReturnType(), at, names, new Set(), found);
+        }
       }
     }
     return [...found].sort();
+  }
+
+  /** A type, and the types of its members that have methods, and so on. */
+  private useCases(type: string, except: readonly string[]): UseCase[] {
+    const all: UseCase[] = [];
+    const seen = new Set<ts.Type>();
+    const visit = (of: ts.Type, owner: string, path: readonly string[], symbols: readonly ts.Symbol[]): void => {
+      if (seen.has(of)) return;
+      seen.add(of);
+      all.push({ owner, path, symbols });
+      for (const symbol of symbols) {
+        const inner = this.checker.getTypeOfSymbol(symbol);
+        if (!this.hasMethods(inner, GROUPS_DEPTH)) continue;
+        visit(inner, nameOf(inner) ?? symbol.name, [...path, symbol.name], this.propertiesOf(inner));
+      }
+    };
+    const top = this.typeOf(type);
+    const own = this.propertiesOf(top).filter(({ name }) => !except.includes(name));
+    visit(top, type, [], own);
+    return all;
+  }
+
+  private hasMethods(type: ts.Type, depth: number): boolean {
+    return this.propertiesOf(type).some((symbol) => {
+      const inner = this.checker.getTypeOfSymbol(symbol);
+      return inner.getCallSignatures().length > 0 || (depth > 1 && this.hasMethods(inner, depth - 1));
+    });
   }
 
   private walk(type: ts.Type, path: string, names: readonly string[], seen: Set<ts.Type>, found: Set<string>): void {
@@ -69,7 +96,7 @@ export class ApiMembers {
     seen.add(type);
     const parts = type.isUnionOrIntersection() ? type.types : [];
     const inner = this.checker.getTypeArguments(type as ts.TypeReference);
-    for (const part of [...parts, ...(isReference(type) ? inner : []), ...(type.aliasTypeArguments ?? [])]) {
+    for (const part of [...parts, ...(isReference(type) ? inner : [])]) {
       this.walk(part, path, names, seen, found);
     }
     for (const property of this.propertiesOf(type)) {
@@ -89,13 +116,6 @@ export class ApiMembers {
     });
   }
 
-  private ownerOf(group: ts.Symbol): { readonly symbol: ts.Symbol | null; readonly owner: string } {
-    const type = this.checker.getTypeOfSymbol(group);
-    const symbol = type.aliasSymbol ?? type.getSymbol() ?? null;
-    const isNamed = symbol !== null && !symbol.name.startsWith("__");
-    return { symbol, owner: isNamed && symbol.name !== "Pick" ? symbol.name : group.name };
-  }
-
   /** A `@throws` or `@returns` alone says something too. */
   private tagsOf(symbol: ts.Symbol): string {
     return symbol
@@ -113,6 +133,12 @@ export class ApiMembers {
     const isAlias = (found.flags & ts.SymbolFlags.Alias) !== 0;
     return this.checker.getDeclaredTypeOfSymbol(isAlias ? this.checker.getAliasedSymbol(found) : found);
   }
+}
+
+/** The name of a class or interface; null for a type without one. */
+function nameOf(type: ts.Type): string | null {
+  const symbol = type.aliasSymbol ?? type.getSymbol();
+  return symbol === undefined || symbol.name.startsWith("__") || symbol.name === "Pick" ? null : symbol.name;
 }
 
 function isReference(type: ts.Type): boolean {

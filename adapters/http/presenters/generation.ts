@@ -66,7 +66,7 @@ export function presentAccepted(job: Job, publicUrl: string): AcceptedGeneration
 }
 
 /** Only requests with options have the member, so that responses to others keep the form of before options existed. */
-export function presentGivenOptions({ request: { options } }: Job): Pick<Generation, "options"> {
+export function presentGivenOptions({ request: { options } }: Pick<Job, "request">): Pick<Generation, "options"> {
   return Object.keys(options).length === 0 ? {} : { options };
 }
 
@@ -81,7 +81,7 @@ export interface GivenReference {
   strength?: number;
 }
 
-export function presentGivenReference({ request }: Job): Pick<Generation, "reference"> {
+export function presentGivenReference({ request }: Pick<Job, "request">): Pick<Generation, "reference"> {
   const { sourceTrackId, sourceUse: use } = request;
   if (sourceTrackId === null || use === null) return {};
   return {

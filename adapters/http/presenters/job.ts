@@ -1,5 +1,5 @@
-import type { JobWithTracks } from "../../../core/generations/read-generations.js";
 import type { JobOutput as StoredOutput } from "../../../core/jobs/job.js";
+import type { JobReport } from "../../../core/jobs/operate-jobs.js";
 import { assetOf, type Track } from "../../../core/library/track.js";
 import { type ErrorBody, toErrorBody } from "../errors.js";
 import { type GivenReference, type JobStatus, presentGivenOptions, presentGivenReference } from "./generation.js";
@@ -53,7 +53,10 @@ export interface Job {
   completed_at: string | null;
 }
 
-export function presentJob({ job, tracks, outputs }: JobWithTracks, links: LinkSigner): Job {
+export function presentJob(
+  { job, tracks, outputs }: Pick<JobReport, "job" | "tracks" | "outputs">,
+  links: LinkSigner,
+): Job {
   return {
     job_id: job.id,
     operation: job.operation,
@@ -76,7 +79,7 @@ export function presentJob({ job, tracks, outputs }: JobWithTracks, links: LinkS
 }
 
 /** `track_id` is the track that was split. */
-function presentStem({ request }: JobWithTracks["job"], output: StoredOutput, links: LinkSigner): JobOutput {
+function presentStem({ request }: JobReport["job"], output: StoredOutput, links: LinkSigner): JobOutput {
   return {
     type: "stem",
     label: output.label,
