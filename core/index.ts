@@ -44,6 +44,7 @@ export type { ListedModel, ListModels } from "./providers/list-models.js";
 /** The core on ports of one's own. */
 export { type ApiUseCases, type Core, createCore } from "./create-core.js";
 export type { CoreOptions } from "./core-options.js";
+export type { WorkingProvider } from "./execution/working-provider.js";
 export type { Workers } from "./workers.js";
 
 /** Every port, with its types, and the errors that adapters throw. */

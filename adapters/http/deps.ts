@@ -97,8 +97,8 @@ export interface SignedInCaller {
 }
 
 /**
- * Who sends a request that carries no API key, by the app's own means, such as its session cookie; null: nobody that it
- * knows, and the response is 401. What it throws is logged, and the response is 500.
+ * Who sends a request that carries no API key, by the app's own means, such as its session cookie; null: a
+ * caller that it does not know, and the response is 401. What it throws is logged, and the response is 500.
  *
  * @param request as Express passes it, with what the app's own middleware has put there
  */

@@ -24,7 +24,7 @@ export interface NewAccount {
   readonly emailVerified?: boolean;
   /** Granted to the monthly bucket. */
   readonly credits?: number;
-  /** Whose it is in the app around Fermata, as {@link Account.externalId}; nobody's by default. */
+  /** Whose it is in the app around Fermata, as {@link Account.externalId}; none by default. */
   readonly externalId?: string;
 }
 

@@ -48,7 +48,7 @@ export class AudioUrls {
   constructor(private readonly deps: AudioUrlsDeps) {}
 
   /**
-   * A link to a stored file, beginning with `http.publicUrl`; whoever has it can fetch the file.
+   * A link to a stored file, beginning with `http.publicUrl`. Every client that has it can fetch the file.
    *
    * @param audioKey of an asset of a track, or of an output of a split
    */

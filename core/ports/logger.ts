@@ -11,7 +11,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   /** What went wrong and was dealt with, or will be tried again. */
   warn(message: string, fields?: LogFields): void;
-  /** What went wrong and needs somebody. */
+  /** What went wrong and needs an operator. */
   error(message: string, fields?: LogFields): void;
   /** A logger whose every line carries these fields. */
   child(fields: LogFields): Logger;

@@ -49,7 +49,7 @@ export interface ReadUsageDeps {
 export class ReadUsage {
   constructor(private readonly deps: ReadUsageDeps) {}
 
-  /** Requests, jobs and credits of an account in a span of time, in all and by route and status. */
+  /** The requests of an account that fit a filter: their sums, and the newest one by one. */
   async usage(accountId: AccountId, { from, to, client, route, status }: UsageFilter): Promise<UsageReport> {
     await this.deps.recorder.flush();
     const { log } = this.deps;

@@ -83,14 +83,14 @@ for (const [engine, openDatabase] of Object.entries(ENGINES)) {
       expect((await second.credits.balance(created.id)).monthly).to.equal(0);
     });
 
-    it("have the external id as their name, and the tier free, unless told otherwise", async () => {
+    it("have the external id as their name, and the tier free, unless the call names others", async () => {
       const app = await start();
       const externalId = "x".repeat(255);
       const account = await app.accounts.ensure({ externalId });
       expect(account).to.include({ externalId, name: "x".repeat(100), tier: "free", termsAcceptedAt: null });
     });
 
-    it("are told apart by every character of the id", async () => {
+    it("differ by every character of the id", async () => {
       const app = await start();
       const ids = ["user-3", "USER-3", "üser-3", "u\u0308ser-3", "user  3", "user 3", "🎻"];
       const accounts = await Promise.all(ids.map((externalId) => app.accounts.ensure({ externalId })));

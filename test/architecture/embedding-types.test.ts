@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parse } from "yaml";
+import { programsIn } from "../support/readme-programs.js";
 import { repositoryPath } from "../support/repository.js";
 import { ApiMembers } from "../support/api-members.js";
 import { TestingEntries } from "../support/testing-entries.js";
@@ -76,6 +77,15 @@ describe("The types that an embedding app compiles against", function () {
         expect(errors[index]?.[0]).to.include(message);
       }
     });
+  });
+
+  it("accept the program of core/README.md on ports of its own", () => {
+    const [, program = ""] = programsIn("core/README.md", "fermata-music");
+    const code = program
+      .replace('import { createCore } from "fermata-music";\n', "")
+      .replace('"./own-adapters.js"', '"./support/own-adapters.js"');
+    expect(code).to.include("createCore(ports, options)").and.not.include("fermata-music");
+    expect(entries.errorsOf([code])).to.deep.equal([]);
   });
 
   describe("of App and Core", () => {

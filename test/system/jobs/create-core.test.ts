@@ -1,111 +1,46 @@
-import { rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "chai";
-import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
-import { NoAudioAnalyser } from "../../../adapters/audio/analyser/no-analyser.js";
-import { PaperCoverPainter } from "../../../adapters/cover-art/cover-painter.js";
-import { GuardedAssetOpener } from "../../../adapters/downloads/asset-opener.js";
-import { SystemClock } from "../../../adapters/system/clock.js";
-import type { CoreOptions } from "../../../core/core-options.js";
+import ts from "typescript";
 import { type Core, createCore } from "../../../core/create-core.js";
 import type { GenerationEvent } from "../../../core/generations/listening.js";
-import { NO_UPLOADS } from "../../support/builders.js";
-import { corePorts } from "../../support/core-ports.js";
-import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
+import { temporaryFolder } from "../../support/databases.js";
 import { RecordingMetrics } from "../../support/doubles/recording-metrics.js";
-import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import { type OpenedAdapters, openAdapters } from "../../support/own-adapters.js";
+import { repositoryPath } from "../../support/repository.js";
+import { programsIn } from "../../support/readme-programs.js";
 
-const PLENTY = { perMinute: 1_000, perDay: 1_000 };
-const SCRIPTED = new ScriptedProvider();
-const { id, label, models } = SCRIPTED.definition;
-const CAPABILITIES = { idempotentSubmit: false, lookup: false, cancel: false };
-
-const OPTIONS: CoreOptions = {
-  actor: "harness",
-  tiers: [
-    {
-      name: "pro",
-      maxConcurrent: 10,
-      monthlyCredits: 0,
-      rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
-      uploads: NO_UPLOADS,
-    },
-  ],
-  providers: [{ id, label, models, enabled: true, isReachable: false }],
-  routes: { fallbacks: {}, splits: { stem_split: [], vocal_removal: [] } },
-  breaker: { failures: 5, openMs: 30_000 },
-  jobs: {
-    retry: { maxAttempts: 3, backoffMs: 1_000 },
-    queueDeadlineMs: 3_600_000,
-    renderDeadlineMs: 3_600_000,
-    unknownGraceMs: 120_000,
-    confirmMs: 60_000,
-    leaseMs: 30_000,
-    sweepMs: 1_000,
-    submissions: "active",
-  },
-  splitCosts: { stem_split: 10, vocal_removal: 10 },
-  idempotencyTtlMs: 86_400_000,
-  authFailuresPerMinute: 60,
-  publicUrl: () => "https://music.example",
-  reachableUrl: null,
-  audio: { maxBytes: 1_000_000, urlTtlMs: 3_600_000 },
-  uploads: { maxBytes: 1_000_000, maxSeconds: 600, decodes: false },
-  webhooks: {
-    allowHttp: false,
-    timeoutMs: 15_000,
-    scheduleMs: [5_000],
-    eventBody: ({ job }) => ({ job_id: job.id }),
-  },
-  redact: (text) => text,
-};
+const RUNS_SOURCES = import.meta.url.endsWith(".ts");
+const run = promisify(execFile);
 
 describe("createCore", () => {
-  let storage: SqliteUnderTest;
   let folder: string;
-  let metrics: RecordingMetrics;
+  let opened: OpenedAdapters;
 
   beforeEach(async () => {
-    storage = await sqliteStorage.open();
     folder = await temporaryFolder();
-    metrics = new RecordingMetrics();
+    opened = await openAdapters(folder);
   });
 
   afterEach(async () => {
-    await storage.close();
+    await opened.close();
     await rm(folder, { recursive: true });
   });
 
-  const open = async (options: Partial<CoreOptions> = {}): Promise<Core> => {
-    const clock = new SystemClock();
-    const connect = (): never => {
-      throw new Error("This provider gives bytes.");
-    };
-    const ports = corePorts(storage, {
-      clock,
-      metrics,
-      audio: await LocalAudioStore.open(folder),
-      audioAnalyser: new NoAudioAnalyser(),
-      coverPainter: new PaperCoverPainter(),
-      assetOpener: new GuardedAssetOpener({ connect, clock, version: "0.0.0" }),
-    });
-    return createCore(ports, { ...OPTIONS, ...options });
-  };
-
   it("creates a complete core of ports and options: an account pays for a generation and plays it", async () => {
-    const core = await open();
+    const metrics = new RecordingMetrics();
+    const core = createCore({ ...opened.ports, metrics }, opened.options);
     const account = await core.accounts.create({ name: "alice", tier: "pro", acceptTerms: true });
     await core.credits.grant(account.id, 100, { bucket: "pack" });
     const ended = new Promise<GenerationEvent>((resolve) => core.events.on("generation.completed", resolve));
-    const workers = core.createWorkers([
-      {
-        ...{ id, label, concurrency: 2, maxInFlight: null, capabilities: CAPABILITIES, callLimitMs: 30_000 },
-        provider: new ScriptedProvider(),
-        poll: null,
-      },
-    ]);
+    const workers = core.createWorkers([opened.provider]);
     await workers.start();
     try {
-      const model = models[0]?.id ?? "";
+      const model = opened.options.providers[0]?.models[0]?.id ?? "";
       const job = await core.operateGenerations.create(account.id, { modelId: model, prompt: "slow sad piano" });
       expect((await ended).generation).to.include({ id: job.id, status: "completed" });
       expect(metrics.counted).to.deep.include(["job", "completed"]);
@@ -123,8 +58,29 @@ describe("createCore", () => {
     }
   });
 
-  it("refuses an actor without a name", async () => {
-    const opened = await open({ actor: "" }).catch((error: unknown) => error);
-    expect(opened).to.be.an.instanceof(Error).with.property("message", "An actor's name has 1 to 100 characters.");
+  it("refuses an actor without a name", () => {
+    const create = (): Core => createCore(opened.ports, { ...opened.options, actor: "" });
+    expect(create).to.throw("An actor's name has 1 to 100 characters.");
+  });
+
+  it("runs as the README says, in a process of its own", async () => {
+    const programs = programsIn("core/README.md", "fermata-music");
+    const program = programs.find((text) => text.includes("./own-adapters.js")) ?? "";
+    const extension = RUNS_SOURCES ? "ts" : "js";
+    const module = (path: string): string => `"${new URL(`${path}.${extension}`, import.meta.url).href}"`;
+    const code = program
+      .replace('"fermata-music"', module("../../../config/index"))
+      .replace('"./own-adapters.js"', module("../../support/own-adapters"));
+    const { target, module: kind } = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+    const file = join(folder, "program.mjs");
+    await writeFile(file, ts.transpileModule(code, { compilerOptions: { target, module: kind } }).outputText);
+    const own = await temporaryFolder();
+    const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+    const { stdout, stderr } = await run(process.execPath, [...(RUNS_SOURCES ? ["--import", loader] : []), file], {
+      cwd: own,
+      env: { ...process.env, TSX_TSCONFIG_PATH: repositoryPath("tsconfig.json") },
+    });
+    await rm(own, { recursive: true });
+    expect([stdout, stderr]).to.deep.equal(["completed [ 'Rain on a tin roof' ]\n", ""]);
   });
 });
