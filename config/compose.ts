@@ -4,8 +4,8 @@ import type { Http } from "../adapters/http/index.js";
 import { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
-import { createStores, ForeignTablesError, type KnexDatabase, openDatabase } from "../adapters/storage/sql/index.js";
 import { ImportFolder } from "../adapters/audio/local/import-folder.js";
+import { SystemClock } from "../adapters/system/clock.js";
 import { UlidGenerator } from "../adapters/system/id-generator.js";
 import { SystemRandom } from "../adapters/system/random.js";
 import { StorageClock } from "../adapters/system/storage-clock.js";
@@ -13,15 +13,18 @@ import { type Core, createCore } from "../core/create-core.js";
 import type { CorePorts } from "../core/ports/core-ports.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
+import type { Metrics } from "../core/ports/metrics.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
+import type { OpenedStorage } from "../core/ports/opened-storage.js";
 import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
-import { AppProcess } from "./app-process.js";
-import { type App, type AppLibrary, type HeadlessApp, SchemaError } from "./app.js";
+import { AppProcess, type Closable } from "./app-process.js";
+import type { App, AppLibrary, HeadlessApp } from "./app.js";
 import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
-import { type OpenedSecrets, openSecrets } from "./secret-keys.js";
+import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
+import { openStorage } from "./storage.js";
 import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
@@ -35,10 +38,9 @@ export interface Overrides extends PortOverrides {
 /** What was opened for an app, and is closed with it. */
 interface Opened {
   readonly plugins: readonly LoadedPlugin[];
-  readonly database: KnexDatabase;
-  readonly storageClock: StorageClock | null;
-  readonly secrets: OpenedSecrets;
-  readonly metrics: PrometheusMetrics | null;
+  readonly storage: OpenedStorage;
+  readonly openedLast: readonly Closable[];
+  readonly metricsPage: SharedMetricsPage | null;
 }
 
 interface OpenApp {
@@ -82,44 +84,50 @@ export async function composeHeadless(
 }
 
 async function openApp(settings: Settings, overrides: Overrides, options: ComposeOptions): Promise<OpenApp> {
-  const logger = overrides.logger ?? WinstonLogger.open(settings.logs);
-  const plugins = await loadPlugins(settings, overrides.plugins);
-  if (overrides.audio === undefined) await prepareDataDir(settings.dataDir, logger);
-  const database = await openDatabase({ ...settings.storage, logger });
-  let storageClock: StorageClock | null = null;
+  const { actor, plugins: givenPlugins, ...given } = overrides;
+  const logger = given.logger ?? WinstonLogger.open(settings.logs);
+  const plugins = await loadPlugins(settings, givenPlugins);
+  if (given.audio === undefined) await prepareDataDir(settings.dataDir, logger);
+  const machine = given.clock ?? new SystemClock();
+  const random = given.random ?? new SystemRandom();
+  const opening = { logger, random, clock: machine, migrate: options.migrate ?? true };
+  const storage = given.stores === undefined ? await openStorage(settings, opening) : { stores: given.stores };
+  const { stores } = storage;
+  const openedLast: Closable[] = [];
   let queue: JobQueue | null = null;
-  let secrets: OpenedSecrets | null = null;
   try {
-    await prepareSchema(database, options.migrate ?? true);
-    if (overrides.clock === undefined) {
-      storageClock = await StorageClock.start({ readStorageTime: () => database.readTime(), logger });
-    }
-    const clock = overrides.clock ?? (storageClock as StorageClock);
-    const { random = new SystemRandom(), ids = new UlidGenerator(clock, random) } = overrides;
-    const audio = overrides.audio ?? (await openAudio(settings, clock));
-    const stores = createStores(database, { clock, random });
-    secrets = await openSecrets(settings, stores, { clock, logger });
-    queue = overrides.queue ?? (await openQueue(settings, logger));
-    const metrics = settings.metrics.enabled ? openMetrics(logger, storageClock) : null;
+    const storageClock = given.clock === undefined ? await startStorageClock(storage, logger) : null;
+    if (storageClock !== null) openedLast.push(storageClock);
+    const clock = storageClock ?? machine;
+    const ids = given.ids ?? new UlidGenerator(clock, random);
+    const audio = given.audio ?? (await openAudio(settings, clock));
+    const secrets = await openSecrets(settings, stores, { clock, logger }, given);
+    openedLast.unshift(secrets);
+    queue = given.queue ?? (await openQueue(settings, logger));
+    const { metrics, page } = openMetrics(settings, given, logger);
+    if (metrics !== null && storageClock !== null) showClockOffset(metrics, storageClock);
     const { keyring, keys: secretKeys } = secrets;
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(T.settings).toConstantValue(settings);
     const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
-    const storage = { url: settings.storage.url, tablePrefix: database.names.prefix };
-    bindPorts(container, opened, overrides, { plugins, storage });
-    return createApp(container, settings, { plugins, database, storageClock, secrets, metrics }, overrides.actor);
+    bindPorts(container, opened, given, { plugins, ...storage });
+    return createApp(container, settings, { plugins, storage, openedLast, metricsPage: page }, actor);
   } catch (error) {
     await queue?.close();
-    await secrets?.keyring.close();
-    storageClock?.close();
-    await database.close();
+    for (const part of openedLast) await part.close();
+    await storage.close?.();
     throw error;
   }
 }
 
+/** @returns null where the storage has no clock: then the machine's counts */
+async function startStorageClock({ readTime }: OpenedStorage, logger: Logger): Promise<StorageClock | null> {
+  return readTime === undefined ? null : StorageClock.start({ readStorageTime: readTime, logger });
+}
+
 /** @param container has the settings and every port */
 function createApp(container: Container, settings: Settings, opened: Opened, actor: string | undefined): OpenApp {
-  const { plugins, database, storageClock, secrets, metrics } = opened;
+  const { plugins, storage, openedLast, metricsPage } = opened;
   const { host, port, publicUrl: givenUrl } = settings.http;
   const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
   const ports = portsOf(container);
@@ -129,10 +137,9 @@ function createApp(container: Container, settings: Settings, opened: Opened, act
       createCore(ports, coreOptions(settings, plugins, { actor, publicUrl: () => publicUrl.current })),
     );
   const core = container.get(T.core);
+  const { metrics } = ports;
   if (metrics !== null) countInCore(metrics, core, ports);
-  const metricsPage = metrics === null ? null : new SharedMetricsPage(metrics);
-  const openedLast = [secrets.keyring, ...(storageClock === null ? [] : [storageClock])];
-  const appProcess = new AppProcess({ core, ports, settings, plugins, database, metricsPage, publicUrl, openedLast });
+  const appProcess = new AppProcess({ core, ports, settings, plugins, storage, metricsPage, publicUrl, openedLast });
   const { api: _api, createWorkers: _createWorkers, library, ...useCases } = core;
   let http: Http | null = null;
   const app: HeadlessApp = {
@@ -172,7 +179,7 @@ function appLibrary({ read, manage, importer, operateUploads }: Core["library"])
 }
 
 /** Counts what ends, and shows what waits. */
-function countInCore(metrics: PrometheusMetrics, { events }: Core, { webhooks }: CorePorts): void {
+function countInCore(metrics: Metrics, { events }: Core, { webhooks }: CorePorts): void {
   events.onEnded(({ job }) =>
     metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }),
   );
@@ -180,23 +187,18 @@ function countInCore(metrics: PrometheusMetrics, { events }: Core, { webhooks }:
   metrics.gauge({ name: "webhook_deliveries_pending", help }, () => webhooks.countPending());
 }
 
-function openMetrics(logger: Logger, storageClock: StorageClock | null): PrometheusMetrics {
+/** Figures of the app's own have no page here. */
+function openMetrics(
+  { metrics: { enabled } }: Settings,
+  { metrics: given }: PortOverrides,
+  logger: Logger,
+): { readonly metrics: Metrics | null; readonly page: SharedMetricsPage | null } {
+  if (given !== undefined || !enabled) return { metrics: given ?? null, page: null };
   const metrics = new PrometheusMetrics(logger, { processMetrics: true });
-  const help = "How far this machine's clock is ahead of the storage's, which is used for all that is stored";
-  if (storageClock !== null) metrics.gauge({ name: "clock_offset_seconds", help }, () => storageClock.offsetMs / 1000);
-  return metrics;
+  return { metrics, page: new SharedMetricsPage(metrics) };
 }
 
-async function prepareSchema(database: KnexDatabase, migrate: boolean): Promise<void> {
-  const status = await database.schemaStatus();
-  if (status.state === "newer") {
-    throw new SchemaError(
-      `The storage was migrated by a newer Fermata (${status.migrations.join(", ")}). Start that version.`,
-    );
-  }
-  if (status.state === "foreign") throw new SchemaError(new ForeignTablesError(status.tables).message);
-  if (status.state === "current") return;
-  if (!migrate)
-    throw new SchemaError(`The storage lacks ${status.migrations.join(", ")}. Run \`fermata migrate\` first.`);
-  await database.migrate();
+function showClockOffset(metrics: Metrics, storageClock: StorageClock): void {
+  const help = "How far this machine's clock is ahead of the storage's, which is used for all that is stored";
+  metrics.gauge({ name: "clock_offset_seconds", help }, () => storageClock.offsetMs / 1000);
 }
