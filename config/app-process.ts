@@ -1,12 +1,12 @@
 import type { Http, MetricsServer } from "../adapters/http/index.js";
 import type { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
-import type { KnexDatabase } from "../adapters/storage/sql/index.js";
 import type { Core } from "../core/create-core.js";
 import type { StoppedWork } from "../core/execution/work-jobs.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";
 import type { CorePorts } from "../core/ports/core-ports.js";
+import type { OpenedStorage } from "../core/ports/opened-storage.js";
 import type { Workers } from "../core/workers.js";
-import { type AppStopOptions, SchemaError } from "./app.js";
+import type { AppStopOptions } from "./app.js";
 import { closeInOrder, closeProviders } from "./close.js";
 import { openPluginSandbox } from "./plugin-sandbox.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
@@ -18,6 +18,9 @@ const GRACE_MAX_MS = 7_000;
 
 const NOTHING_LEFT: StoppedWork = { abandoned: [], leftToLeases: 0 };
 
+/** Read to see whether a storage responds; it need not be there. */
+const ANY_FACT = "readiness";
+
 /** How long a stop takes for what the request log still has to write. */
 const LOG_GRACE_MS = 2_000;
 
@@ -26,13 +29,17 @@ export interface AppProcessDeps {
   readonly ports: CorePorts;
   readonly settings: Settings;
   readonly plugins: readonly LoadedPlugin[];
-  readonly database: KnexDatabase;
+  readonly storage: OpenedStorage;
   /** null: config wants no figures. */
   readonly metricsPage: SharedMetricsPage | null;
   /** What callers reach the server by; set when it listens and config names no address. */
   readonly publicUrl: { current: string };
-  /** Closed after everything else but the database, in this order. */
-  readonly openedLast: readonly { close(): Promise<unknown> | void }[];
+  /** Closed after everything else but the storage, in this order. */
+  readonly openedLast: readonly Closable[];
+}
+
+export interface Closable {
+  close(): Promise<unknown> | void;
 }
 
 /** What an app does in its process: it listens, works and stops. */
@@ -76,15 +83,9 @@ export class AppProcess {
   }
 
   async readiness(): Promise<string[]> {
-    const { database, ports } = this.deps;
-    const checks: Readonly<Record<string, () => Promise<unknown>>> = {
-      storage: () => database.check(),
-      migrations: async () => {
-        const status = await database.schemaStatus();
-        if (status.state !== "current") throw new SchemaError(`The schema is ${status.state}.`);
-      },
-      queue: () => ports.queue.check(),
-    };
+    const { storage, ports } = this.deps;
+    const { checks: ofStorage = { storage: () => ports.installation.find(ANY_FACT) } } = storage;
+    const checks = { ...ofStorage, queue: () => ports.queue.check() };
     const results = await Promise.allSettled(Object.values(checks).map((check) => check()));
     return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
   }
@@ -125,7 +126,7 @@ export class AppProcess {
   }
 
   private async close(http: Http | null, options: AppStopOptions): Promise<void> {
-    const { core, ports, settings, openedLast, database } = this.deps;
+    const { core, ports, settings, openedLast, storage } = this.deps;
     const { shutdownGraceSeconds, drainSeconds } = settings.jobs;
     const graceMs = Math.min(shutdownGraceSeconds * 1000, GRACE_MAX_MS);
     const { workers } = this;
@@ -151,7 +152,7 @@ export class AppProcess {
       () => closeProviders(this.providers, ports.logger),
       () => this.providerFetch.close(),
       ...openedLast.map((opened) => async () => opened.close()),
-      () => database.close(),
+      async () => storage.close?.(),
     ];
     await closeInOrder(closers, ports.logger);
   }

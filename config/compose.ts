@@ -1,11 +1,10 @@
 import "reflect-metadata";
 import { Container } from "inversify";
 import type { AuthenticateRequest, Http } from "../adapters/http/index.js";
-import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
-import { createStores, ForeignTablesError, type KnexDatabase, openDatabase } from "../adapters/storage/sql/index.js";
 import { ImportFolder } from "../adapters/audio/local/import-folder.js";
+import { SystemClock } from "../adapters/system/clock.js";
 import { UlidGenerator } from "../adapters/system/id-generator.js";
 import { SystemRandom } from "../adapters/system/random.js";
 import { StorageClock } from "../adapters/system/storage-clock.js";
@@ -13,16 +12,19 @@ import { type Core, createCore } from "../core/create-core.js";
 import type { CorePorts } from "../core/ports/core-ports.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
+import type { Metrics } from "../core/ports/metrics.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
+import type { OpenedStorage } from "../core/ports/opened-storage.js";
 import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
-import { AppProcess } from "./app-process.js";
-import { type App, type AppLibrary, type HeadlessApp, SchemaError } from "./app.js";
+import { AppProcess, type Closable } from "./app-process.js";
+import type { App, AppLibrary, HeadlessApp } from "./app.js";
 import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
 import { PACKAGE_USERS, type PackageUser, requirePackages } from "./optional-packages.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
-import { type OpenedSecrets, openSecrets } from "./secret-keys.js";
+import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
+import { openStorage } from "./storage.js";
 import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
@@ -41,10 +43,9 @@ export interface Overrides extends PortOverrides {
 /** What was opened for an app, and is closed with it. */
 interface Opened {
   readonly plugins: readonly LoadedPlugin[];
-  readonly database: KnexDatabase;
-  readonly storageClock: StorageClock | null;
-  readonly secrets: OpenedSecrets;
-  readonly metrics: PrometheusMetrics | null;
+  readonly storage: OpenedStorage;
+  readonly openedLast: readonly Closable[];
+  readonly metricsPage: SharedMetricsPage | null;
 }
 
 interface OpenApp {
@@ -88,46 +89,56 @@ export async function composeHeadless(
 }
 
 async function openApp(settings: Settings, overrides: Overrides, options: ComposeOptions): Promise<OpenApp> {
-  const logger = overrides.logger ?? WinstonLogger.open(settings.logs);
+  const { actor, authenticate, plugins: givenPlugins, ...given } = overrides;
+  const logger = given.logger ?? WinstonLogger.open(settings.logs);
   requirePackages(settings, packageUsers(overrides));
-  const plugins = await loadPlugins(settings, overrides.plugins);
-  if (overrides.audio === undefined) await prepareDataDir(settings.dataDir, logger);
-  const database = await openDatabase({ ...settings.storage, logger });
-  let storageClock: StorageClock | null = null;
+  const plugins = await loadPlugins(settings, givenPlugins);
+  if (given.audio === undefined) await prepareDataDir(settings.dataDir, logger);
+  const machine = given.clock ?? new SystemClock();
+  const random = given.random ?? new SystemRandom();
+  const opening = { logger, random, clock: machine, migrate: options.migrate ?? true };
+  const storage = given.stores === undefined ? await openStorage(settings, opening) : { stores: given.stores };
+  const { stores } = storage;
+  const openedLast: Closable[] = [];
   let queue: JobQueue | null = null;
-  let secrets: OpenedSecrets | null = null;
   try {
-    await prepareSchema(database, options.migrate ?? true);
-    if (overrides.clock === undefined) {
-      storageClock = await StorageClock.start({ readStorageTime: () => database.readTime(), logger });
-    }
-    const clock = overrides.clock ?? (storageClock as StorageClock);
-    const { random = new SystemRandom(), ids = new UlidGenerator(clock, random) } = overrides;
-    const audio = overrides.audio ?? (await openAudio(settings, clock));
-    const stores = createStores(database, { clock, random });
-    secrets = await openSecrets(settings, stores, { clock, logger });
-    queue = overrides.queue ?? (await openQueue(settings, logger));
-    const metrics = settings.metrics.enabled ? await openMetrics(logger, storageClock) : null;
+    const storageClock = given.clock === undefined ? await startStorageClock(storage, logger) : null;
+    if (storageClock !== null) openedLast.push(storageClock);
+    const clock = storageClock ?? machine;
+    const ids = given.ids ?? new UlidGenerator(clock, random);
+    const audio = given.audio ?? (await openAudio(settings, clock));
+    const secrets = await openSecrets(settings, stores, { clock, logger }, given);
+    openedLast.unshift(secrets);
+    queue = given.queue ?? (await openQueue(settings, logger));
+    const { metrics, page } = await openMetrics(settings, given, logger);
+    if (metrics !== null && storageClock !== null) showClockOffset(metrics, storageClock);
     const { keyring, keys: secretKeys } = secrets;
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(T.settings).toConstantValue(settings);
     const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
-    const storage = { url: settings.storage.url, tablePrefix: database.names.prefix };
-    bindPorts(container, opened, overrides, { plugins, storage });
-    return createApp(container, settings, { plugins, database, storageClock, secrets, metrics }, overrides);
+    bindPorts(container, opened, given, { plugins, ...storage });
+    return createApp(container, settings, { plugins, storage, openedLast, metricsPage: page }, { actor, authenticate });
   } catch (error) {
     await queue?.close();
-    await secrets?.keyring.close();
-    storageClock?.close();
-    await database.close();
+    for (const part of openedLast) await part.close();
+    await storage.close?.();
     throw error;
   }
 }
 
+/** @returns null where the storage has no clock: then the machine's counts */
+async function startStorageClock({ readTime }: OpenedStorage, logger: Logger): Promise<StorageClock | null> {
+  return readTime === undefined ? null : StorageClock.start({ readStorageTime: readTime, logger });
+}
+
 /** @param container has the settings and every port */
-function createApp(container: Container, settings: Settings, opened: Opened, overrides: Overrides): OpenApp {
-  const { actor, authenticate } = overrides;
-  const { plugins, database, storageClock, secrets, metrics } = opened;
+function createApp(
+  container: Container,
+  settings: Settings,
+  opened: Opened,
+  { actor, authenticate }: Pick<Overrides, "actor" | "authenticate">,
+): OpenApp {
+  const { plugins, storage, openedLast, metricsPage } = opened;
   const { host, port, publicUrl: givenUrl } = settings.http;
   const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
   const ports = portsOf(container);
@@ -137,10 +148,9 @@ function createApp(container: Container, settings: Settings, opened: Opened, ove
       createCore(ports, coreOptions(settings, plugins, { actor, publicUrl: () => publicUrl.current })),
     );
   const core = container.get(T.core);
+  const { metrics } = ports;
   if (metrics !== null) showPending(metrics, ports);
-  const metricsPage = metrics === null ? null : new SharedMetricsPage(metrics);
-  const openedLast = [secrets.keyring, ...(storageClock === null ? [] : [storageClock])];
-  const appProcess = new AppProcess({ core, ports, settings, plugins, database, metricsPage, publicUrl, openedLast });
+  const appProcess = new AppProcess({ core, ports, settings, plugins, storage, metricsPage, publicUrl, openedLast });
   const { api: _api, createWorkers: _createWorkers, library, ...useCases } = core;
   let http: Http | null = null;
   const app: HeadlessApp = {
@@ -181,41 +191,45 @@ function appLibrary({ read, manage, importer, operateUploads }: Core["library"])
 }
 
 /** Shows what waits. */
-function showPending(metrics: PrometheusMetrics, { webhooks }: CorePorts): void {
+function showPending(metrics: Metrics, { webhooks }: CorePorts): void {
   const help = "Webhook deliveries that wait for their first or next try";
   metrics.gauge({ name: "webhook_deliveries_pending", help }, () => webhooks.countPending());
 }
 
 /** What no port of the app replaces. */
-function packageUsers({ audio, queue, audioAnalyser, plugins = [] }: Overrides): readonly PackageUser[] {
+function packageUsers({
+  stores,
+  audio,
+  queue,
+  audioAnalyser,
+  metrics,
+  plugins = [],
+}: Overrides): readonly PackageUser[] {
   const given: Partial<Record<PackageUser, boolean>> = {
+    sqlite: stores !== undefined,
+    mysql: stores !== undefined,
     audio: audio !== undefined,
     queue: queue !== undefined,
     analyser: audioAnalyser !== undefined,
+    metrics: metrics !== undefined,
     synth: plugins.some(({ id }) => id === "synth"),
   };
   return PACKAGE_USERS.filter((user) => given[user] !== true);
 }
 
-/** Its library is loaded when there are figures to serve. */
-async function openMetrics(logger: Logger, storageClock: StorageClock | null): Promise<PrometheusMetrics> {
+/** Figures of the app's own have no page here. The library is loaded when there are figures to serve. */
+async function openMetrics(
+  { metrics: { enabled } }: Settings,
+  { metrics: given }: PortOverrides,
+  logger: Logger,
+): Promise<{ readonly metrics: Metrics | null; readonly page: SharedMetricsPage | null }> {
+  if (given !== undefined || !enabled) return { metrics: given ?? null, page: null };
   const { PrometheusMetrics } = await import("../adapters/observability/metrics.js");
   const metrics = new PrometheusMetrics(logger, { processMetrics: true });
-  const help = "How far this machine's clock is ahead of the storage's, which is used for all that is stored";
-  if (storageClock !== null) metrics.gauge({ name: "clock_offset_seconds", help }, () => storageClock.offsetMs / 1000);
-  return metrics;
+  return { metrics, page: new SharedMetricsPage(metrics) };
 }
 
-async function prepareSchema(database: KnexDatabase, migrate: boolean): Promise<void> {
-  const status = await database.schemaStatus();
-  if (status.state === "newer") {
-    throw new SchemaError(
-      `The storage was migrated by a newer Fermata (${status.migrations.join(", ")}). Start that version.`,
-    );
-  }
-  if (status.state === "foreign") throw new SchemaError(new ForeignTablesError(status.tables).message);
-  if (status.state === "current") return;
-  if (!migrate)
-    throw new SchemaError(`The storage lacks ${status.migrations.join(", ")}. Run \`fermata migrate\` first.`);
-  await database.migrate();
+function showClockOffset(metrics: Metrics, storageClock: StorageClock): void {
+  const help = "How far this machine's clock is ahead of the storage's, which is used for all that is stored";
+  metrics.gauge({ name: "clock_offset_seconds", help }, () => storageClock.offsetMs / 1000);
 }

@@ -1,13 +1,21 @@
 /** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
 export type { Account, ApiKey } from "./ports/account.js";
 export type { EnsuredAccount, IssuedKey, ManageAccounts, NewAccount, NewKey } from "./accounts/manage-accounts.js";
-export type { AuditAction, AuditRecord } from "./ports/audit-record.js";
+export type { AuditAction, AuditEntry, AuditFields, AuditHead, AuditRecord } from "./ports/audit-record.js";
 export type { AuditVerification, ReadAudit } from "./audit/read-audit.js";
 export type { MarginQuery, MarginReport, ReportMargin } from "./attempts/report-margin.js";
 export type { Submissions, SubmissionState, SubmissionSwitch } from "./execution/submission-switch.js";
 export { type Scope, SCOPES } from "./ports/scopes.js";
 export type { Tier, UploadQuota } from "./accounts/tiers.js";
-export { available, type Balance, type EntryDraft, type LedgerEntry, type Movement } from "./credits/balance.js";
+export {
+  available,
+  type Balance,
+  type Buckets,
+  type EntryDraft,
+  type EntryKind,
+  type LedgerEntry,
+  type Movement,
+} from "./credits/balance.js";
 export type { Bucket } from "./credits/grant.js";
 export type { GrantOptions, ManageCredits, Renewal, RenewOptions } from "./credits/manage-credits.js";
 export * from "./error-codes.js";
@@ -24,20 +32,35 @@ export type {
 export type { JobWithTracks, ReadGenerations } from "./generations/read-generations.js";
 export type { GenerationInput } from "./generations/request-rules.js";
 export type * from "./ids.js";
-export type { Job, JobAttempt, JobError, JobRequest, JobStatus } from "./jobs/job.js";
+export type {
+  AttemptLoss,
+  AttemptState,
+  Job,
+  JobAttempt,
+  JobError,
+  JobKind,
+  JobOutput,
+  JobPhase,
+  JobRequest,
+  JobState,
+  JobStatus,
+  SourceUse,
+  StoredFiles,
+} from "./jobs/job.js";
 export type { ShownAttempt, ShownJob } from "./jobs/shown-job.js";
 export type { Cancellation, CancelOptions, JobReport, OperateJobs } from "./jobs/operate-jobs.js";
 export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./generations/start-split.js";
 export { type ImportedLibrary, ImportRefusedError } from "./library/import-library.js";
-export type { Lyrics, TrackWithLyrics } from "./library/lyrics.js";
+export type { Lyrics, NewTrack, TrackWithLyrics } from "./library/lyrics.js";
 export type { ManageLibrary, NewPlaylist, OnBehalf } from "./library/manage-library.js";
 export type { ImportIssue } from "./library/members-reader.js";
 export type { Playlist } from "./library/playlist.js";
 export type { PlaylistChanges } from "./library/playlist-rules.js";
 export type { FoundInLibrary, PlaylistWithTracks, ReadLibrary } from "./library/read-library.js";
+export type { LibrarySearch } from "./library/search.js";
 export type { SearchInput } from "./library/search-rules.js";
 export type { ShareUrls } from "./library/share-urls.js";
-export type { Track, TrackAsset } from "./library/track.js";
+export type { Track, TrackAsset, TrackOrigin } from "./library/track.js";
 export type { TrackUpload, UploadTrack } from "./library/upload-track.js";
 export type { ListedModel, ListModels } from "./providers/list-models.js";
 
@@ -72,6 +95,7 @@ export type * from "./ports/library-store.js";
 export type * from "./ports/logger.js";
 export type * from "./ports/metrics.js";
 export type * from "./ports/music-provider.js";
+export type * from "./ports/opened-storage.js";
 export type * from "./ports/provider-health-store.js";
 export type * from "./ports/random.js";
 export type * from "./ports/rate-count-store.js";
@@ -87,8 +111,11 @@ export type * from "./ports/upload-store.js";
 export type * from "./ports/webhook-records.js";
 export type * from "./ports/webhook-sender.js";
 export type * from "./ports/webhook-store.js";
+/** What the port of providers calls a split; that of the use case has its name. */
+export type { SplitRequest as ProviderSplitRequest } from "./ports/music-provider.js";
 export { AudioUnreadableError } from "./ports/audio-analyser.js";
 export { AudioTooLargeError, isAudioKey } from "./ports/audio-store.js";
 export { ImportFileError } from "./ports/import-files.js";
 export { NO_KEY_ID } from "./ports/keyring.js";
+export { ProviderFailure } from "./ports/music-provider.js";
 export { WEBHOOK_FAILURES } from "./ports/webhook-sender.js";

@@ -7,11 +7,12 @@ import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
 import { AddressPolicy, DnsAddressGuard, GuardedConnector } from "../../adapters/network/index.js";
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
-import { type StorageAddress, ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
 import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender.js";
 import { ClockLeaseRenewal } from "../../core/leases/clock-lease-renewal.js";
 import type { AudioAnalyser } from "../../core/ports/audio-analyser.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
+import type { OpenedStorage } from "../../core/ports/opened-storage.js";
+import type { Stores } from "../../core/ports/stores.js";
 import { assetOpenerFor } from "../asset-opener.js";
 import type { LoadedPlugin } from "../plugins.js";
 import type { Settings } from "../settings.js";
@@ -19,21 +20,13 @@ import { PORTS as P, TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
 
 /** Ports that an embedding app or a test gives in place of the adapters of the settings. */
-export type PortOverrides = Partial<
-  Pick<
-    CorePorts,
-    | "clock"
-    | "random"
-    | "ids"
-    | "logger"
-    | "queue"
-    | "audio"
-    | "addressGuard"
-    | "webhookSender"
-    | "audioAnalyser"
-    | "coverPainter"
-  >
->;
+export interface PortOverrides extends Partial<Omit<CorePorts, keyof Stores>> {
+  /**
+   * Every store of the app's own storage: `storage.url` is not used, and no database is opened. Leases are renewed by
+   * the clock of this process.
+   */
+  readonly stores?: Stores;
+}
 
 /** Ports whose adapters had to be opened, or read, before there is a core. */
 export type OpenedPorts = Omit<CorePorts, UnopenedPort>;
@@ -63,16 +56,17 @@ const ANALYSERS: Readonly<Record<Settings["audio"]["analyser"], () => AudioAnaly
 export function bindPorts(
   container: Container,
   opened: OpenedPorts,
-  overrides: PortOverrides,
-  { plugins, storage }: { readonly plugins: readonly LoadedPlugin[]; readonly storage: StorageAddress },
+  { stores: _stores, ...given }: PortOverrides,
+  { plugins, renewLeases }: { readonly plugins: readonly LoadedPlugin[] } & Pick<OpenedStorage, "renewLeases">,
 ): void {
   for (const [name, adapter] of Object.entries(opened)) {
     container.bind<unknown>(P[name as keyof OpenedPorts]).toConstantValue(adapter);
   }
   container.bind(P.digest).toResolvedValue(() => new NodeDigest());
   container.bind(P.secretBox).toResolvedValue((keyring) => new AesSecretBox(keyring), [P.keyring]);
-  bindAudioPorts(container, overrides);
-  bindNetworkPorts(container, overrides, plugins);
+  container.bind(P.audioAnalyser).toResolvedValue((settings) => openAnalyser(settings), [T.settings]);
+  container.bind(P.coverPainter).toResolvedValue(() => new PaperCoverPainter());
+  bindNetworkPorts(container, plugins);
   container
     .bind(P.rateLimiter)
     .toResolvedValue(
@@ -82,26 +76,20 @@ export function bindPorts(
           : new MemoryRateLimiter(clock),
       [P.clock, P.rateCounts, P.unitOfWork, P.logger, T.settings],
     );
-  bindLeaseRenewal(container, overrides, storage);
+  // What the storage renews by its own clock would end by another where the app has given one.
+  bindLeaseRenewal(container, given.clock === undefined ? renewLeases : undefined);
+  for (const [name, port] of Object.entries(given)) {
+    const isPort = Object.hasOwn(P, name) && port !== undefined;
+    if (isPort) container.rebind<unknown>(P[name as keyof typeof given]).toConstantValue(port);
+  }
 }
 
-function bindAudioPorts(container: Container, overrides: PortOverrides): void {
-  container
-    .bind(P.audioAnalyser)
-    .toResolvedValue((settings) => overrides.audioAnalyser ?? openAnalyser(settings), [T.settings]);
-  container.bind(P.coverPainter).toResolvedValue(() => overrides.coverPainter ?? new PaperCoverPainter());
-}
-
-function bindNetworkPorts(container: Container, overrides: PortOverrides, plugins: readonly LoadedPlugin[]): void {
+function bindNetworkPorts(container: Container, plugins: readonly LoadedPlugin[]): void {
   container
     .bind(P.addressGuard)
-    .toResolvedValue(
-      ({ webhooks }) => overrides.addressGuard ?? new DnsAddressGuard(new AddressPolicy(webhooks)),
-      [T.settings],
-    );
+    .toResolvedValue(({ webhooks }) => new DnsAddressGuard(new AddressPolicy(webhooks)), [T.settings]);
   container.bind(P.webhookSender).toResolvedValue(
     (guard, clock, { webhooks: { timeoutSeconds, allowHttp } }) =>
-      overrides.webhookSender ??
       new HttpsWebhookSender({
         connector: new GuardedConnector({ guard }),
         clock,
@@ -119,15 +107,13 @@ function bindNetworkPorts(container: Container, overrides: PortOverrides, plugin
     );
 }
 
-/** A thread renews leases, by the storage's clock or by the given clock. */
-function bindLeaseRenewal(container: Container, { clock: given }: PortOverrides, storage: StorageAddress): void {
+/** As the storage does it; one that does not leaves it to a timer of this process. */
+function bindLeaseRenewal(container: Container, renewLeases: OpenedStorage["renewLeases"]): void {
   container
     .bind(P.renewLeases)
     .toResolvedValue(
-      (jobs, clock, logger) => (owner, leaseMs) =>
-        given === undefined
-          ? new ThreadLeaseRenewal({ storage, owner, leaseMs, logger })
-          : new ClockLeaseRenewal({ owner, leaseMs, jobs, clock, logger }),
+      (jobs, clock, logger) =>
+        renewLeases ?? ((owner, leaseMs) => new ClockLeaseRenewal({ owner, leaseMs, jobs, clock, logger })),
       [P.jobs, P.clock, P.logger],
     );
 }

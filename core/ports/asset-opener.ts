@@ -17,7 +17,8 @@ export interface OpenOptions {
 
 /**
  * Opens a provider's file, wherever it is stored: in memory, in a stream, in text, behind a URL, in a ZIP. URLs fall
- * under the address policy of webhooks. Replaced through `createCore` only.
+ * under the address policy of webhooks. Replaced through the override
+ * `assetOpener` of `compose`.
  */
 export interface AssetOpener {
   /**

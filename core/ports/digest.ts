@@ -1,4 +1,4 @@
-/** Hashes of bytes, and of text as UTF-8. Replaced through `createCore` only. */
+/** Hashes of bytes, and of text as UTF-8. Replaced through the override `digest` of `compose`. */
 export interface Digest {
   /** SHA-256, 64 lower-case hexadecimal digits. */
   sha256(data: string | Uint8Array): string;

@@ -29,7 +29,10 @@ export interface Keyring {
   find(purpose: KeyPurpose, id: string): Promise<Subkey | null>;
 }
 
-/** A keyring that follows the storage. Replaced through `createCore` only. */
+/**
+ * A keyring that follows the storage. Replaced through the override `keyring` of `compose`, together with the secret
+ * keys whose ids it knows.
+ */
 export interface RefreshableKeyring extends Keyring {
   /** Makes this process notice a change of the keys in force at once; others notice within 2 seconds. */
   refresh(): Promise<void>;

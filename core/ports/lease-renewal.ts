@@ -7,7 +7,8 @@ export type LostLeaseListener = (jobId: JobId, fence: number) => void;
  * Renews the leases of one process. Each lease is renewed three times in its life, each time for its whole length.
  * While the storage is unavailable, renewals are retried more often; the leases stay registered for the whole outage,
  * and lost ones are reported when it ends. Without registered leases nothing is read or written. Selected by
- * `storage.url`; where `compose` is given a `clock`, leases are renewed by that clock.
+ * `storage.url`; where `compose` is given a `clock`, leases are renewed by that clock. Replaced through the override
+ * `renewLeases` of `compose`.
  */
 export interface LeaseRenewal {
   /**

@@ -18,7 +18,10 @@ export type CountedAttempt =
   | { readonly became: "bought" | "delivered"; readonly provider: string }
   | { readonly became: "wasted"; readonly provider: string; readonly reason: string };
 
-/** Figures for operators. Selected by `metrics.enabled`. */
+/**
+ * Figures for operators. Selected by `metrics.enabled`; the override `metrics` of `compose` replaces it, and null
+ * counts nothing. `GET /metrics` serves Fermata's own figures only, and nothing of an override.
+ */
 export interface Metrics {
   /**
    * @param request `route` is the path's template, so that ids do not multiply the series; `status` is the HTTP status

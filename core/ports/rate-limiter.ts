@@ -31,7 +31,7 @@ export interface RateDecision {
  * Counts requests in windows, which are identified by their length: a change of limits keeps the counts. Over several
  * processes limits may be approximate; credits and concurrency never are. Nothing here rejects: where counts cannot be
  * shared, each process counts by itself. A subject begins with its kind and a blank (`read acct_1`); there are few
- * kinds. Selected by `rateLimits.store`.
+ * kinds. Selected by `rateLimits.store`; the override `rateLimiter` of `compose` replaces it.
  */
 export interface RateLimiter {
   /** Counts one request of `subject` if every window has capacity; a refused request changes nothing. */

@@ -1,6 +1,9 @@
 import type { KeyId } from "./keyring.js";
 
-/** Keeps secrets unreadable at rest, under the installation's secret keys. Replaced through `createCore` only. */
+/**
+ * Keeps secrets unreadable at rest, under the installation's secret keys. Replaced through the override `secretBox` of
+ * `compose`.
+ */
 export interface SecretBox {
   /**
    * Seals a text; the same text is sealed differently each time.

@@ -1,6 +1,9 @@
 import type { KeyId } from "./keyring.js";
 
-/** Where the secret keys of this process come from. Selected by `secrets.key`. */
+/**
+ * Where the secret keys of this process come from. Selected by `secrets.key`; the override `secretKeys` of `compose`
+ * replaces it, together with the keyring.
+ */
 export interface SecretKeys {
   /** `file`: they can be rotated from here. `settings`: an operator changes the settings of every process. */
   readonly origin: "file" | "settings";

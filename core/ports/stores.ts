@@ -13,7 +13,10 @@ import type { UnitOfWork } from "./unit-of-work.js";
 import type { UploadStore } from "./upload-store.js";
 import type { WebhookStore } from "./webhook-store.js";
 
-/** Every store of one database. They hold nothing of their own: closing the database is all there is to close. */
+/**
+ * Every store of one database. They hold nothing of their own: closing the database is all there is to close. Replaced
+ * whole, through the override `stores` of `compose`.
+ */
 export interface Stores {
   readonly unitOfWork: UnitOfWork;
   readonly accounts: AccountStore;

@@ -4,7 +4,6 @@ import { describeSettings } from "../../config/settings.js";
 import {
   memberTypes,
   parseSource,
-  pickedMembers,
   type PortDocs,
   portDocs,
   portSources,
@@ -15,8 +14,13 @@ const ADAPTERS = parseSource("config/adapters.ts");
 const BINDINGS = parseSource("config/bindings/ports.ts");
 const SETTINGS = describeSettings().map(({ path }) => path);
 const STORES = memberTypes(parseSource("core/ports/stores.ts"), "Stores");
-const PORTS = new Map([...STORES, ...memberTypes(parseSource("core/ports/core-ports.ts"), "CorePorts")]);
-const OVERRIDES = pickedMembers(BINDINGS, "PortOverrides");
+const OTHERS = memberTypes(parseSource("core/ports/core-ports.ts"), "CorePorts");
+/** Each port with its override of `compose`; a store has none of its own, since all of them are replaced together. */
+const PORTS = new Map<string, string | null>([
+  ...[...STORES.values()].map((port) => [port, null] as const),
+  ...[...OTHERS].map(([member, port]) => [port, member] as const),
+  ["Stores", "stores"],
+]);
 const DOCS = new Map(portSources().flatMap((source) => [...portDocs(source)]));
 
 /** Ports that a setting selects by other means than a table: a database, a condition, a plugin's module. */
@@ -41,11 +45,10 @@ const SELECTED: ReadonlyMap<string, string> = new Map([
   ...[ADAPTERS, BINDINGS].flatMap(selectionTables).map(({ port, keys }) => [port, settingOf(keys)] as const),
 ]);
 
-/** What a port's docs lack, or say wrongly, a line each. @param member its name in `CorePorts`; null: none */
-function docsIssues(port: string, member: string | null, docs: PortDocs | undefined): string[] {
+/** What a port's docs lack, or say wrongly, a line each. @param override of `compose`; null: none */
+function docsIssues(port: string, override: string | null, docs: PortDocs | undefined): string[] {
   const selectedBy = SELECTED.get(port) ?? null;
-  const override = member !== null && OVERRIDES.includes(member) ? member : null;
-  const { needsCreateCore, ...said } = docs ?? { selectedBy: null, override: null, needsCreateCore: false };
+  const said = docs ?? { selectedBy: null, override: null };
   const issues: string[] = [];
   if (said.selectedBy !== null && !SETTINGS.includes(said.selectedBy))
     issues.push(`${port}: there is no setting ${said.selectedBy}`);
@@ -53,23 +56,19 @@ function docsIssues(port: string, member: string | null, docs: PortDocs | undefi
     issues.push(`${port}: selected by ${said.selectedBy}; it is ${selectedBy}: "Selected by \`${selectedBy}\`"`);
   if (said.override !== override)
     issues.push(`${port}: override ${said.override}; it is ${override}: "the override \`${override}\` of \`compose\`"`);
-  const isOnlyByCore = selectedBy === null && override === null;
-  if (needsCreateCore !== isOnlyByCore)
-    issues.push(`${port}: "Replaced through \`createCore\` only." where there is neither setting nor override`);
   return issues;
 }
 
 describe("The docs of the ports", () => {
   it("name the setting that selects the adapter, or how else it is replaced", () => {
-    const ports: [string, string | null][] = [...PORTS].map(([member, port]) => [port, member]);
-    const issues = [...ports, ["MusicProvider", null] as const].flatMap(([port, member]) =>
-      docsIssues(port, member, DOCS.get(port)),
+    const issues = [...PORTS, ["MusicProvider", null] as const].flatMap(([port, override]) =>
+      docsIssues(port, override, DOCS.get(port)),
     );
     expect(issues.join("\n")).to.equal("");
   });
 
   it("name a setting and an override nowhere else", () => {
-    const ports = new Set([...PORTS.values(), "MusicProvider"]);
+    const ports = new Set([...PORTS.keys(), "MusicProvider"]);
     const others = [...DOCS].filter(([name, { selectedBy, override }]) => !ports.has(name) && (selectedBy ?? override));
     expect(others).to.deep.equal([]);
   });
@@ -83,23 +82,25 @@ describe("The docs of the ports", () => {
 });
 
 describe("The check of the ports' docs", () => {
-  const issuesOf = (comment: string, port: string, member: string): string[] => {
+  const issuesOf = (comment: string, port: string, override: string): string[] => {
     const text = `/** ${comment} */\nexport interface ${port} {}`;
     const source = ts.createSourceFile("port.ts", text, ts.ScriptTarget.Latest, true);
-    return docsIssues(port, member, portDocs(source).get(port));
+    return docsIssues(port, override, portDocs(source).get(port));
   };
 
   it("takes a sentence that is right, on one line or on two", () => {
     expect(
       issuesOf("Wakes workers. Selected by `queue.url`;\n * the override `queue` of `compose`.", "JobQueue", "queue"),
     ).to.deep.equal([]);
-    expect(issuesOf("Hashes. Replaced through `createCore` only.", "Digest", "digest")).to.deep.equal([]);
+    expect(issuesOf("Hashes. Replaced through the override `digest` of `compose`.", "Digest", "digest")).to.deep.equal(
+      [],
+    );
   });
 
   it("finds a sentence that is missing, and a setting that does not exist or is another's", () => {
-    expect(issuesOf("Counts requests.", "RateLimiter", "rateLimiter")).to.have.lengthOf(1);
-    expect(issuesOf("Selected by `rateLimits.where`.", "RateLimiter", "rateLimiter")).to.have.lengthOf(2);
-    expect(issuesOf("Selected by `queue.url`.", "RateLimiter", "rateLimiter")).to.have.lengthOf(1);
+    expect(issuesOf("Counts requests.", "RateLimiter", "rateLimiter")).to.have.lengthOf(2);
+    expect(issuesOf("Selected by `rateLimits.where`.", "RateLimiter", "rateLimiter")).to.have.lengthOf(3);
+    expect(issuesOf("Selected by `queue.url`.", "RateLimiter", "rateLimiter")).to.have.lengthOf(2);
     expect(issuesOf("Selected by `queue.url`.", "JobQueue", "queue")).to.have.lengthOf(1);
     expect(issuesOf("Hashes.", "Digest", "digest")).to.have.lengthOf(1);
   });

@@ -9,8 +9,6 @@ export interface PortDocs {
   readonly selectedBy: string | null;
   /** The override of "the override `…` of `compose`"; null: none. */
   readonly override: string | null;
-  /** Whether it says that only `createCore` replaces it. */
-  readonly needsCreateCore: boolean;
 }
 
 export function parseSource(...parts: readonly string[]): ts.SourceFile {
@@ -41,7 +39,6 @@ function readDocs(description: string): PortDocs {
   return {
     selectedBy: /\bSelected by `([^`]+)`/.exec(text)?.[1]?.replace("<id>", "ID") ?? null,
     override: /\bthe override `([^`]+)` of `compose`/.exec(text)?.[1] ?? null,
-    needsCreateCore: /\bReplaced through `createCore` only\./.test(text),
   };
 }
 
@@ -51,13 +48,6 @@ export function memberTypes(source: ts.SourceFile, name: string): Map<string, st
   if (declared === undefined) throw new Error(`${source.fileName} declares no interface ${name}.`);
   const members = declared.members.filter(ts.isPropertySignature);
   return new Map(members.map((member) => [member.name.getText(source), namedType(member.type)]));
-}
-
-/** The members that `Pick<CorePorts, …>` of a type alias names. */
-export function pickedMembers(source: ts.SourceFile, name: string): string[] {
-  const alias = source.statements.filter(ts.isTypeAliasDeclaration).find((found) => found.name.text === name);
-  if (alias === undefined) throw new Error(`${source.fileName} declares no type ${name}.`);
-  return [...alias.type.getText(source).matchAll(/"(\w+)"/g)].map(([, member]) => member as string);
 }
 
 /**

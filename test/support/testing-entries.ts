@@ -10,8 +10,13 @@ export const TESTING_ENTRIES = {
   "fermata-music/testing/contracts": repositoryPath("test/contracts.ts"),
 } as const;
 
-/** The other entries that declare types: `fermata`, `fermata-music/provider`. */
-const OTHER_ENTRIES = [repositoryPath("config/index.ts"), repositoryPath("plugins/sdk/index.ts")];
+/** What an embedding app imports: `fermata-music`. */
+export const MAIN_ENTRY = repositoryPath("config/index.ts");
+
+/** The other entries that declare types: `fermata-music`, `fermata-music/provider`. */
+const OTHER_ENTRIES = [MAIN_ENTRY, repositoryPath("plugins/sdk/index.ts")];
+
+const ALL_ENTRIES = [...Object.values(TESTING_ENTRIES), ...OTHER_ENTRIES];
 
 /** Imports and exports that are there at run time. */
 const RUNTIME_IMPORT = /^(?:import|export)\s+(?!type\b)(?:[^"';]*?\sfrom\s+)?"([^"]+)"/gm;
@@ -63,7 +68,7 @@ export interface EntryExport {
 /** The sources of the entries, read once, and what the compiler knows of them. */
 export class TestingEntries {
   private readonly options = compilerOptions();
-  private readonly program = ts.createProgram([...Object.values(TESTING_ENTRIES), ...OTHER_ENTRIES], this.options);
+  private readonly program = ts.createProgram(ALL_ENTRIES, this.options);
   private readonly checker = this.program.getTypeChecker();
 
   exportsOf(entry: string): EntryExport[] {
@@ -78,29 +83,33 @@ export class TestingEntries {
     });
   }
 
-  /** The types of this tree that signatures and members of an entry's exports mention, and that no entry exports. */
-  unexportedTypes(entry: string): string[] {
-    const exported = new Set(
-      [...Object.values(TESTING_ENTRIES), ...OTHER_ENTRIES].flatMap((path) => this.symbolsOf(path)),
-    );
+  /**
+   * The types of this tree that signatures and members of an entry's exports mention, and that no entry exports.
+   *
+   * @param within the entries that may export them; all by default
+   * @param isOf whether the exports that are declared in this file count; all by default
+   */
+  unexportedTypes(entry: string, within = ALL_ENTRIES, isOf: (file: string) => boolean = () => true): string[] {
+    const exported = new Set(within.flatMap((path) => this.symbolsOf(path)));
     const missing = new Set<string>();
     const seen = new Set<ts.Symbol>();
     const visit = (owner: string, node: ts.Node): void => {
       for (const reference of typeNamesIn(node)) {
         const symbol = this.resolved(this.checker.getSymbolAtLocation(reference));
         const [declaration] = symbol?.declarations ?? [];
-        if (symbol === undefined || declaration === undefined || exported.has(symbol)) continue;
+        if (symbol === undefined || declaration === undefined) continue;
         if (ts.isTypeParameterDeclaration(declaration) || !isOurs(declaration.getSourceFile())) continue;
-        if (isExported(declaration)) missing.add(`${owner}: ${symbol.name}`);
+        if (isExported(declaration) && !exported.has(symbol)) missing.add(`${owner}: ${symbol.name}`);
         else if (!seen.has(symbol)) {
-          // A type without a name outside its file: what it mentions counts.
+          // What a type mentions counts too, whether it has a name outside its file or not.
           seen.add(symbol);
           for (const part of symbol.declarations ?? []) visit(owner, part);
         }
       }
     };
     for (const symbol of this.symbolsOf(entry)) {
-      for (const declaration of symbol.declarations ?? []) visit(symbol.name, declaration);
+      const declarations = symbol.declarations?.filter((declaration) => isOf(declaration.getSourceFile().fileName));
+      for (const declaration of declarations ?? []) visit(symbol.name, declaration);
     }
     return [...missing].sort();
   }
