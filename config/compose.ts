@@ -1,6 +1,7 @@
 import "reflect-metadata";
 import { Container } from "inversify";
-import type { AuthenticateRequest, Http } from "../adapters/http/index.js";
+import type { Http } from "../adapters/http/index.js";
+import type { AuthenticateRequest } from "../adapters/http/signed-in.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import { ImportFolder } from "../adapters/audio/local/import-folder.js";

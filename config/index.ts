@@ -1,6 +1,6 @@
 /** The package's main entry: the core, and what opens a whole Fermata from settings. */
 export * from "../core/index.js";
-export type { AuthenticateRequest, SignedInCaller } from "../adapters/http/index.js";
+export type { AuthenticateRequest, SignedInCaller } from "../adapters/http/signed-in.js";
 export type { App, AppStopOptions } from "./app.js";
 export { SchemaError } from "./app.js";
 export { compose, type Overrides } from "./compose.js";

@@ -3,7 +3,8 @@ import type { Caller } from "../../core/accounts/authenticate.js";
 import { FermataError } from "../../core/errors.js";
 import { isScope, SCOPES } from "../../core/ports/scopes.js";
 import { secretMask } from "../../core/secrets/mask-secrets.js";
-import type { AuthenticateRequest, HttpDeps, SignedInCaller } from "./deps.js";
+import type { HttpDeps } from "./deps.js";
+import type { AuthenticateRequest, SignedInCaller } from "./signed-in.js";
 
 const UNSAFE_METHODS = ["POST", "PUT", "PATCH", "DELETE"];
 const CAUSES_MAX = 5;

@@ -11,17 +11,16 @@ export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/
 
 export { CONTROLLERS } from "./controllers/index.js";
 export type {
-  AuthenticateRequest,
   CompletedRequest as AnsweredRequest,
   ControllerClass,
   ControllerSource,
   HttpDeps,
   HttpSettings,
   MetricsPage,
-  SignedInCaller,
   TrustProxy,
 } from "./deps.js";
 export type { RequestHandler } from "./request-handler.js";
+export type { AuthenticateRequest, SignedInCaller } from "./signed-in.js";
 export { MetricsServer } from "./metrics-server.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";

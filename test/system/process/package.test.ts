@@ -141,7 +141,7 @@ describe("The package, installed by another app", function () {
         import { ProviderFailure } from "fermata-music/provider";
         import { ManualClock } from "fermata-music/testing";
         const dataDir = process.env["FERMATA_DATA_DIR"] ?? "";
-        const overrides = { dataDir, logs: { level: "error" } };
+        const overrides = { dataDir, logs: { level: "error" } } as const;
         const app = await compose(loadSettings({ env: {}, cwd: dataDir, overrides }), { actor: "shop" });
         const handler: RequestHandler = app.router;
         const same: Http["router"] = handler;
