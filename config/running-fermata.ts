@@ -7,6 +7,9 @@ const NAME = "fermata-music";
 /** Finds this package by its own name, through its `exports`. */
 const own = createRequire(import.meta.url);
 
+/** Where the files of this package are. They import it as it is, also where a folder of plugins has them in it. */
+const home = new URL("../", import.meta.url).href;
+
 /** URLs with a slash at their end. */
 const folders: string[] = [];
 
@@ -30,7 +33,8 @@ export function resolve<T, C extends { readonly parentURL?: string | undefined }
 ): T | Found {
   const isOurs = specifier === NAME || specifier.startsWith(`${NAME}/`);
   const { parentURL = "" } = context;
-  if (!isOurs || !folders.some((folder) => parentURL.startsWith(folder))) return next(specifier, context);
+  const isPlugin = !parentURL.startsWith(home) && folders.some((folder) => parentURL.startsWith(folder));
+  if (!isOurs || !isPlugin) return next(specifier, context);
   const path = own.resolve(specifier);
   return { url: pathToFileURL(path).href, path, shortCircuit: true };
 }

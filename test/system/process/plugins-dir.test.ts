@@ -1,12 +1,15 @@
+import { createRequire } from "node:module";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { openPluginSandbox } from "../../../config/plugin-sandbox.js";
+import { provideFermata } from "../../../config/plugin-imports.js";
 import { importPlugin } from "../../../config/provider-package.js";
 import { ProviderFailure } from "../../../plugins/sdk/index.js";
 import { FermataCall } from "../../support/process.js";
+import { repositoryPath } from "../../support/repository.js";
 
 const NAME = "fermata-night-owl";
 
@@ -83,6 +86,12 @@ describe("A folder that plugins are installed into", function () {
     const folder = await folderWith({ ...ANOTHER_PROJECT, "owl.mjs": IMPORTS_SDK });
     const plugin = await importPlugin("./owl.mjs", { cwd: folder, pluginsDir: null });
     expect(plugin).to.have.property("ProviderFailure", ProviderFailure);
+  });
+
+  it("may have the running Fermata in it, whose own files are not changed", async () => {
+    provideFermata(repositoryPath());
+    expect(await failureOf(kinds["a CommonJS module"] as Files)).to.equal(ProviderFailure);
+    expect(createRequire(import.meta.url).resolve("fermata-music/provider")).to.include(repositoryPath("dist"));
   });
 
   it("does not change what other files import as fermata-music", async () => {
