@@ -84,7 +84,9 @@ describe("MySQL storage", () => {
     expect(columns).to.not.deep.equal([]);
     for (const { name, collation } of columns) {
       expect(collation, name).to.match(/_bin$/);
-      if (/(^|[._])(id|hash)$/.test(name)) expect(collation, name).to.equal("ascii_bin");
+      // An app's own ids are in any script.
+      if (/(^|[._])(id|hash)$/.test(name) && !name.endsWith(".external_id"))
+        expect(collation, name).to.equal("ascii_bin");
     }
     const names = ["a", "a ", "A"];
     for (const name of names) await storage.installation.keepFirst(`key ${names.indexOf(name)}`, name);
