@@ -81,7 +81,7 @@ export default defineConfig([
       "no-restricted-syntax": ["error", ...PLUGIN_ENVIRONMENT],
     },
   },
-  { files: ["test/bench/**/*.ts"], rules: { "no-console": "off" } },
+  { files: ["test/bench/**/*.ts", "test/examples/**/*.ts"], rules: { "no-console": "off" } },
   {
     files: ["**/*.{js,cjs,mjs}"],
     languageOptions: { globals: { module: "readonly", process: "readonly", require: "readonly" } },

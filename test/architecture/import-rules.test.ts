@@ -33,6 +33,7 @@ const FOLDERS = [
   /^test\/(adapters|api|architecture|contract|plugins)\/[^/]+$/,
   /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
+  /^test\/examples\/[^/]+\/[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
   /^test\/support\/((attack|doubles|fault-receiver|outside|plugins|provider-kit|sandbox|chaos|vendor)\/)?[^/]+$/,
   /^test\/support\/plugins\/[^/]+\/[^/]+$/,

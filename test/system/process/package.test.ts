@@ -1,44 +1,16 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { promisify } from "node:util";
 import { expect } from "chai";
 import { ApiClient } from "../../support/api-client.js";
 import { wavFile } from "../../support/audio-files.js";
+import { ended, InstalledPackage, type Manifest } from "../../support/installed-package.js";
 import { FermataProcess } from "../../support/process.js";
 import { programsIn } from "../../support/readme-programs.js";
 import { repositoryPath } from "../../support/repository.js";
-
-const run = promisify(execFile);
-
-interface Manifest {
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
-  readonly peerDependencies: Readonly<Record<string, string>>;
-}
-
-interface Ended {
-  readonly code: number;
-  readonly output: string;
-}
-
-const TSCONFIG = {
-  compilerOptions: {
-    target: "ES2023",
-    lib: ["ES2023"],
-    module: "NodeNext",
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    verbatimModuleSyntax: true,
-    skipLibCheck: false,
-    types: ["node"],
-  },
-};
 
 /** A second of one tone. */
 const HUM = wavFile({
@@ -56,34 +28,20 @@ const SPECIFIERS = {
 /** Packed as `npm pack` does from the build, with only the dependencies of its manifest. */
 describe("The package, installed by another app", function () {
   this.timeout(120_000);
+  let app: InstalledPackage;
   let folder: string;
   let installed: string;
   let manifest: Manifest;
   let running: FermataProcess | undefined;
 
   before(async () => {
-    folder = await realpath(await mkdtemp(join(tmpdir(), "fermata-package-")));
-    const options = { cwd: repositoryPath(), env: { ...process.env, npm_config_cache: join(folder, "cache") } };
-    const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], options);
-    const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
-    installed = join(folder, "node_modules", "fermata-music");
-    await mkdir(installed, { recursive: true });
-    await run("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
-    manifest = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as Manifest;
-    const { dependencies, optionalDependencies } = manifest;
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) await install(name);
+    app = await InstalledPackage.open();
+    ({ folder, path: installed, manifest } = app);
   });
   after(async () => {
     await running?.kill();
-    await rm(folder, { recursive: true, force: true });
+    await app.remove();
   });
-
-  /** Links a package of this repository; its own dependencies are found from where it really is. */
-  async function install(name: string): Promise<void> {
-    const link = join(folder, "node_modules", name);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(repositoryPath("node_modules", name), link);
-  }
 
   it("serves the API description without the package that generated it or its telemetry", async () => {
     expect(manifest.dependencies).to.not.have.property("swagger-ui-dist");
@@ -108,31 +66,7 @@ describe("The package, installed by another app", function () {
   });
 
   describe("in the code of that app", () => {
-    before(async () => {
-      await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-      // The app is in TypeScript: it has these itself.
-      await install("@types/node");
-    });
-
-    /** Writes a file of the app and compiles it. */
-    async function compile(name: string, code: string): Promise<void> {
-      await writeFile(join(folder, `${name}.ts`), code);
-      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ ...TSCONFIG, files: [`${name}.ts`] }));
-      const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
-      const built = await ended([compiler, "--project", "."], folder);
-      expect(built).to.deep.equal({ code: 0, output: "" });
-    }
-
-    /** Compiles a file of the app, and runs the result with these arguments. */
-    async function compiledAndRun(
-      name: string,
-      code: string,
-      args: readonly string[],
-      env: Readonly<Record<string, string>> = {},
-    ): Promise<Ended> {
-      await compile(name, code);
-      return ended([...args, `${name}.js`], folder, env);
-    }
+    before(() => app.addApp());
 
     it("needs no types of Express where the app does not import Express", async () => {
       const program = `
@@ -149,16 +83,16 @@ describe("The package, installed by another app", function () {
         await app.stop();
       `;
       const env = { FERMATA_DATA_DIR: join(folder, "untyped") };
-      expect(await compiledAndRun("untyped", program, [], env)).to.deep.equal({ code: 0, output: "3 gone true\n" });
+      expect(await app.compiledAndRun("untyped", program, [], env)).to.deep.equal({ code: 0, output: "3 gone true\n" });
     });
 
     it("is embedded as the README says: the example compiles, and a generation is paid for and split", async () => {
       const [program = ""] = programsIn("core/README.md", "fermata-music");
-      await install("@types/express"); // which an Express app has
+      await app.install("@types/express"); // which an Express app has
       await mkdir(join(folder, "music"));
       for (const file of ["hum.wav", "music/rain.wav"]) await writeFile(join(folder, file), HUM);
       const env = { FERMATA_DATA_DIR: join(folder, "embedded"), FERMATA_LOGS__LEVEL: "error" };
-      const { code, output } = await compiledAndRun("embedding", program, [], env);
+      const { code, output } = await app.compiledAndRun("embedding", program, [], env);
       const [shared = "", labels = "", sums = "", ...others] = output.trim().split("\n");
       expect(shared, output).to.match(/^.+ http:\/\/127\.0\.0\.1:8080\/share\/\S+$/);
       expect(labels).to.match(/^\[ '\w+'/);
@@ -166,9 +100,19 @@ describe("The package, installed by another app", function () {
       expect([code, others]).to.deep.equal([0, []]);
     });
 
+    it("commits an order with what it buys as the README says, and neither of an order that fails", async () => {
+      const program = programsIn("core/README.md", "fermata-music").find((code) => code.includes("transaction: order"));
+      const env = { FERMATA_DATA_DIR: join(folder, "orders"), FERMATA_LOGS__LEVEL: "error" };
+      const { code, output } = await app.compiledAndRun("orders", program ?? "", [], env);
+      expect({ code, output }).to.deep.equal({ code: 0, output: "completed 90 1\n" });
+      const again = await app.compiledAndRun("orders", program ?? "", [], env);
+      expect(again.code).to.equal(1); // there is an order 17 already
+      expect(again.output).to.include("UNIQUE constraint failed: orders.id");
+    });
+
     it("hears of ends as the README says: the example compiles, and keeps the cursor", async () => {
       const program = programsIn("core/README.md", "fermata-music").find((code) => code.includes("app.events.on("));
-      await compile("events", program ?? "");
+      await app.compile("events", program ?? "");
       const env = { ...process.env, FERMATA_DATA_DIR: join(folder, "embedded"), FERMATA_LOGS__LEVEL: "error" };
       const child = spawn(process.execPath, ["events.js"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
       const exit = once(child, "exit");
@@ -190,7 +134,7 @@ describe("The package, installed by another app", function () {
       for (const peer of Object.keys(manifest.peerDependencies)) expect(() => resolve(peer), peer).to.throw(peer);
       const programs = programsIn("test/README.md", "fermata-music/testing");
       expect(programs).to.have.lengthOf(1);
-      const { code, output } = await compiledAndRun("host", programs[0] ?? "", ["--test"]);
+      const { code, output } = await app.compiledAndRun("host", programs[0] ?? "", ["--test"]);
       expect(output)
         .to.match(/^[#ℹ] pass 2$/m)
         .and.match(/^[#ℹ] fail 0$/m);
@@ -211,14 +155,14 @@ describe("The package, installed by another app", function () {
     describe("with its peers", () => {
       let mocha: readonly string[];
       before(async () => {
-        for (const peer of Object.keys(manifest.peerDependencies)) await install(peer);
+        for (const peer of Object.keys(manifest.peerDependencies)) await app.install(peer);
         mocha = [join(folder, "node_modules", "mocha", "bin", "mocha.js"), "--no-config"];
       });
 
       it("gives contract suites: the example of an adapter's test compiles and passes", async () => {
         const programs = programsIn("test/README.md", "fermata-music/testing/contracts");
         expect(programs).to.have.lengthOf(1);
-        const { code, output } = await compiledAndRun("queue", programs[0] ?? "", mocha);
+        const { code, output } = await app.compiledAndRun("queue", programs[0] ?? "", mocha);
         expect(output)
           .to.include("JobQueue contract: MicrotaskJobQueue")
           .and.match(/1\d passing/);
@@ -239,7 +183,7 @@ describe("The package, installed by another app", function () {
         const source = await readFile(repositoryPath("test/support/outside/stores.contracts.ts"), "utf8");
         const code = Object.entries(SPECIFIERS).reduce((text, [from, to]) => text.replaceAll(from, to), source);
         expect(code).to.not.include('"../');
-        const stores = await compiledAndRun("stores", code, mocha);
+        const stores = await app.compiledAndRun("stores", code, mocha);
         expect(stores.output)
           .to.include("AccountStore contract: MemoryAccountStore")
           .and.include("AudioStore contract: MemoryAudioStore")
@@ -249,14 +193,3 @@ describe("The package, installed by another app", function () {
     });
   });
 });
-
-/** Runs Node with these arguments to its end. */
-function ended(args: readonly string[], cwd: string, given: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  // Inside of a test run of Node itself, `node --test` reports to that run alone.
-  const env = { ...process.env, NODE_OPTIONS: "", NODE_TEST_CONTEXT: undefined, FORCE_COLOR: "0", ...given };
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd, env, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, output: stdout + stderr });
-    });
-  });
-}

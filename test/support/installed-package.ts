@@ -1,0 +1,113 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { repositoryPath } from "./repository.js";
+
+const run = promisify(execFile);
+
+export interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: "ES2023",
+    lib: ["ES2023"],
+    module: "NodeNext",
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: false,
+    types: ["node"],
+  },
+};
+
+/** The package as `npm pack` makes it of the build, in the folder of an app, with the dependencies that it names. */
+export class InstalledPackage {
+  private constructor(
+    /** The app's. */
+    readonly folder: string,
+    /** Where the package is in it. */
+    readonly path: string,
+    readonly manifest: Manifest,
+  ) {}
+
+  static async open(): Promise<InstalledPackage> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "fermata-package-")));
+    const options = { cwd: repositoryPath(), env: { ...process.env, npm_config_cache: join(folder, "cache") } };
+    const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], options);
+    const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
+    const path = join(folder, "node_modules", "fermata-music");
+    await mkdir(path, { recursive: true });
+    await run("tar", ["-xzf", join(folder, filename), "-C", path, "--strip-components=1"]);
+    const manifest = JSON.parse(await readFile(join(path, "package.json"), "utf8")) as Manifest;
+    const opened = new InstalledPackage(folder, path, manifest);
+    const { dependencies, optionalDependencies } = manifest;
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) await opened.install(name);
+    return opened;
+  }
+
+  /** Links a package of this repository; its own dependencies are found from where it really is. */
+  async install(name: string): Promise<void> {
+    const link = join(this.folder, "node_modules", name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(repositoryPath("node_modules", name), link);
+  }
+
+  /** Makes the folder an app in TypeScript. */
+  async addApp(): Promise<void> {
+    await writeFile(join(this.folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+    await this.install("@types/node");
+  }
+
+  /** Writes a file of the app and compiles it. */
+  async compile(name: string, code: string): Promise<void> {
+    await writeFile(join(this.folder, `${name}.ts`), code);
+    await writeFile(join(this.folder, "tsconfig.json"), JSON.stringify({ ...TSCONFIG, files: [`${name}.ts`] }));
+    const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+    const built = await ended([compiler, "--project", "."], this.folder);
+    expect(built).to.deep.equal({ code: 0, output: "" });
+  }
+
+  /** Compiles a file of the app, and runs the result with these arguments. */
+  async compiledAndRun(
+    name: string,
+    code: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Ended> {
+    await this.compile(name, code);
+    return ended([...args, `${name}.js`], this.folder, env);
+  }
+
+  remove(): Promise<void> {
+    return rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs Node with these arguments to its end. */
+export function ended(
+  args: readonly string[],
+  cwd: string,
+  given: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  // Inside of a test run of Node itself, `node --test` reports to that run alone.
+  const env = { ...process.env, NODE_OPTIONS: "", NODE_TEST_CONTEXT: undefined, FORCE_COLOR: "0", ...given };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd, env, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, output: stdout + stderr });
+    });
+  });
+}

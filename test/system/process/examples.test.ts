@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
+import { ApiClient, dataOf } from "../../support/api-client.js";
+import { InstalledPackage } from "../../support/installed-package.js";
+import { repositoryPath } from "../../support/repository.js";
+import { freePort } from "../../support/services.js";
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/** A running example, by its lines. */
+class Running {
+  private readonly lines: AsyncIterableIterator<string>;
+  private readonly exit: Promise<unknown[]>;
+
+  constructor(private readonly child: ChildProcess) {
+    if (child.stdout === null) throw new Error("The example has a stdout.");
+    this.lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    this.exit = once(child, "exit");
+  }
+
+  async line(): Promise<string> {
+    const { value } = (await this.lines.next()) as { readonly value?: string };
+    return value ?? "the example has ended";
+  }
+
+  /** @returns its exit code */
+  async stop(): Promise<unknown> {
+    this.child.kill("SIGTERM");
+    return (await this.exit)[0];
+  }
+
+  kill(): void {
+    this.child.kill("SIGKILL");
+  }
+}
+
+describe("The examples, with the packed package", function () {
+  this.timeout(120_000);
+  let app: InstalledPackage;
+  let env: NodeJS.ProcessEnv;
+  const running: Running[] = [];
+  before(async () => {
+    app = await InstalledPackage.open();
+    await app.addApp();
+    for (const name of ["@types/express", "standardwebhooks"]) await app.install(name);
+    const dataDir = join(app.folder, "data");
+    env = { PATH: process.env["PATH"], FERMATA_DATA_DIR: dataDir, FERMATA_LOGS__LEVEL: "error" };
+  });
+  afterEach(() => {
+    for (const example of running.splice(0)) example.kill();
+  });
+  after(() => app.remove());
+
+  async function start(folder: string, name: string, given: NodeJS.ProcessEnv = {}): Promise<Running> {
+    const code = await readFile(repositoryPath("test", "examples", folder, `${name}.ts`), "utf8");
+    await app.compile(name, code);
+    const child = spawn(process.execPath, [`${name}.js`], {
+      cwd: app.folder,
+      env: { ...env, ...given },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const example = new Running(child);
+    running.push(example);
+    return example;
+  }
+
+  it("express-host: a site has the API at /music, and links lead there", async () => {
+    const port = await freePort();
+    const host = await start("express-host", "host", { PORT: String(port) });
+    const [url = "", key = ""] = (await host.line()).split(" ");
+    expect(await (await fetch(url)).text()).to.equal("A site with music of its own.");
+    const api = new ApiClient(`${url}/music`, key);
+    const { id } = dataOf<{ id: string }>(
+      await api.generate({ model_id: "synth/instrumental", prompt: "rain", duration: 10 }, { Prefer: "wait=60" }),
+    );
+    const { tracks } = dataOf<{ tracks: { play_url: string }[] }>(await api.get(`/api/v1/generations/${id}`));
+    const link = tracks[0]?.play_url ?? "";
+    expect(link).to.include(`${url}/music/`);
+    expect((await fetch(link)).headers.get("content-type")).to.match(/^audio\//);
+    expect(await host.stop()).to.equal(0);
+  });
+
+  it("worker-only: works on what another process accepts, hears of its end, and opens no port", async () => {
+    const port = await freePort();
+    const worker = await start("worker-only", "worker");
+    expect(await worker.line()).to.equal("working");
+    const host = await start("express-host", "host", { PORT: String(port) });
+    const [url = "", key = ""] = (await host.line()).split(" ");
+    const api = new ApiClient(`${url}/music`, key);
+    const input = { model_id: "synth/instrumental", prompt: "wind", duration: 10 };
+    const { id } = dataOf<{ id: string }>(await api.generate(input, { "Idempotency-Key": "two" }));
+    expect(await worker.line()).to.match(new RegExp(`^generation.completed ${id} \\d+$`));
+    expect([await host.stop(), await worker.stop()]).to.deep.equal([0, 0]);
+  });
+
+  it("webhook-receiver: counts a signed event once, and refuses a forged or an old one", async () => {
+    const port = await freePort();
+    const receiver = await start("webhook-receiver", "receiver", { PORT: String(port), SIGNING_SECRET: SECRET });
+    expect(await receiver.line()).to.equal("listening");
+    const body = JSON.stringify({ type: "generation.completed", data: { job_id: "job_1" } });
+    const post = async (id: string, sent = body, at = new Date()): Promise<number> => {
+      const headers = {
+        "webhook-id": id,
+        "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+        "webhook-signature": new Webhook(SECRET).sign(id, at, body),
+      };
+      return (await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers, body: sent })).status;
+    };
+    expect([await post("evt_1"), await post("evt_1"), await post("evt_2")]).to.deep.equal([204, 204, 204]);
+    expect(await post("evt_3", body.replace("job_1", "job_2"))).to.equal(400);
+    expect(await post("evt_4", body, new Date(Date.now() - 3_600_000))).to.equal(400);
+    const lines = [await receiver.line(), await receiver.line()];
+    expect(lines).to.deep.equal(["generation.completed job_1", "generation.completed job_1"]);
+    expect(await receiver.stop()).to.equal(0);
+    expect(await receiver.line()).to.equal("the example has ended");
+  });
+});
