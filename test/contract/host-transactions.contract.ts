@@ -89,6 +89,16 @@ export function hostTransactionsContract(name: string, open: () => Promise<HostT
       expect([await exists(failed), await exists(other)]).to.deep.equal([false, true]);
     });
 
+    it("runs joins of one transaction that are called at once one after another", async () => {
+      const accounts = [anAccount(), anAccount(), anAccount()] as const;
+      const { transaction, commit } = await test.begin();
+      const joins = accounts.map((account, index) => join(transaction, account, index === 1));
+      const states = (await Promise.allSettled(joins)).map(({ status }) => status);
+      expect(states).to.deep.equal(["fulfilled", "rejected", "fulfilled"]);
+      await commit();
+      expect(await Promise.all(accounts.map(exists))).to.deep.equal([true, false, true]);
+    });
+
     it("refuses what has ended", async () => {
       const first = await test.begin();
       await first.commit();

@@ -43,6 +43,16 @@ export async function hostConnectionOf(given: HostTransaction): Promise<HostConn
   return { ...inner, afterCommit: (listener) => void Reflect.apply(afterCommit, value, [listener]) };
 }
 
+const turns = new WeakMap<object, Promise<unknown>>();
+
+/** Work on one connection runs one after another: what is in one savepoint would be taken back with another's. */
+export function inTurn<T>(connection: object, work: () => Promise<T>): Promise<T> {
+  const run = (turns.get(connection) ?? Promise.resolve()).then(work);
+  const ended = run.catch(() => undefined); // the caller gets the error
+  turns.set(connection, ended);
+  return run;
+}
+
 /** @throws {OperationRefusedError} the session does not see the tables of this installation */
 export async function checkInstallation(session: Session, id: string): Promise<void> {
   const [row] = await session.all<{ readonly value: string }>(INSTALLATION_ID).catch((cause: unknown) => {

@@ -1,7 +1,13 @@
 import type { Connection, QueryError, QueryOptions, ResultSetHeader, TypeCastField, TypeCastNext } from "mysql2";
 import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
 import type { InstallationWork } from "../dialect.js";
-import { checkInstallation, hostConnectionOf, refusedTransaction } from "../host-transaction.js";
+import {
+  checkInstallation,
+  type HostConnection,
+  hostConnectionOf,
+  inTurn,
+  refusedTransaction,
+} from "../host-transaction.js";
 import { type SqlValue, storable } from "../session.js";
 import type { TableNames } from "../table-names.js";
 import { MYSQL_LIMITS, SQL_MODE } from "./options.js";
@@ -26,10 +32,18 @@ const THEIR_MODES = `SET SESSION sql_mode = @fermata_sql_mode,
 /** Runs the work inside the transaction of a connection of the app's own mysql2. */
 export async function joinMysql<T>(
   transaction: HostTransaction,
+  work: InstallationWork<T>,
+  names: TableNames,
+): Promise<T> {
+  const host = await hostConnectionOf(transaction);
+  return inTurn(host.connection, () => joinConnection(host, work, names));
+}
+
+async function joinConnection<T>(
+  { connection, afterCommit }: HostConnection,
   { work, committed, installationId }: InstallationWork<T>,
   names: TableNames,
 ): Promise<T> {
-  const { connection, afterCommit } = await hostConnectionOf(transaction);
   const session = new JoinedMysqlSession(checked(connection), names);
   const status = await session.begin();
   try {
