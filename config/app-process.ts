@@ -84,8 +84,12 @@ export class AppProcess {
 
   async readiness(): Promise<string[]> {
     const { storage, ports } = this.deps;
-    const { checks: ofStorage = { storage: () => ports.installation.find(ANY_FACT) } } = storage;
-    const checks = { ...ofStorage, queue: () => ports.queue.check() };
+    const { schema, checks: ofStorage = { storage: () => ports.installation.find(ANY_FACT) } } = storage;
+    const checks = {
+      ...ofStorage,
+      ...(schema === undefined ? {} : { migrations: () => schema.check() }),
+      queue: () => ports.queue.check(),
+    };
     const results = await Promise.allSettled(Object.values(checks).map((check) => check()));
     return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
   }
@@ -149,6 +153,7 @@ export class AppProcess {
       () => ports.audioAnalyser.close(),
       () => ports.assetOpener.close(),
       () => ports.queue.close(),
+      async () => ports.audio.close?.(),
       () => closeProviders(this.providers, ports.logger),
       () => this.providerFetch.close(),
       ...openedLast.map((opened) => async () => opened.close()),

@@ -9,11 +9,6 @@ import type { Logger } from "../core/ports/logger.js";
 import { type LoadedPlugin } from "./plugins.js";
 import type { Settings } from "./settings.js";
 
-/** The storage's schema is not the one of this version. */
-export class SchemaError extends Error {
-  override readonly name = "SchemaError";
-}
-
 /** Tracks and playlists: `read` as an account sees them, `manage` playlists and sharing. */
 export interface AppLibrary extends Pick<Core["library"], "read" | "manage"> {
   /**

@@ -10,22 +10,26 @@ import { UlidGenerator } from "../adapters/system/id-generator.js";
 import { SystemRandom } from "../adapters/system/random.js";
 import { StorageClock } from "../adapters/system/storage-clock.js";
 import { type Core, createCore } from "../core/create-core.js";
+import { OperationRefusedError } from "../core/errors.js";
+import type { AdapterPort } from "../core/ports/adapter.js";
+import type { AudioStore } from "../core/ports/audio-store.js";
 import type { CorePorts } from "../core/ports/core-ports.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { Metrics } from "../core/ports/metrics.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
 import type { OpenedStorage } from "../core/ports/opened-storage.js";
-import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
+import { ADAPTER_PORTS } from "./adapters/definition-issues.js";
+import { loadAdapters } from "./adapters/load.js";
 import { AppProcess, type Closable } from "./app-process.js";
 import type { App, AppLibrary, HeadlessApp } from "./app.js";
 import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
+import { prepareDataDir } from "./data-dir.js";
 import { PACKAGE_USERS, type PackageUser, requirePackages } from "./optional-packages.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
-import { openStorage } from "./storage.js";
 import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
@@ -65,6 +69,7 @@ export interface ComposeOptions {
  * @param options `migrate` brings the schema up to date first (default true); false refuses an old one
  * @throws {SettingsError} a plugin cannot be loaded or set up, or a setting needs packages that are not installed
  * @throws {SchemaError} the schema is older or newer than this version
+ * @throws {OperationRefusedError} the database that the app gives cannot be used
  */
 export async function compose(
   settings: Settings,
@@ -91,26 +96,36 @@ export async function composeHeadless(
 
 async function openApp(settings: Settings, overrides: Overrides, options: ComposeOptions): Promise<OpenApp> {
   const { actor, authenticate, plugins: givenPlugins, ...given } = overrides;
+  if (given.stores !== undefined && given.database !== undefined)
+    throw new OperationRefusedError("compose was given stores and a database; allowed: one of them.");
   const logger = given.logger ?? WinstonLogger.open(settings.logs);
   requirePackages(settings, packageUsers(overrides));
+  const adapters = await loadAdapters(settings, portsToOpen(given));
   const plugins = await loadPlugins(settings, givenPlugins);
   if (given.audio === undefined) await prepareDataDir(settings.dataDir, logger);
   const machine = given.clock ?? new SystemClock();
   const random = given.random ?? new SystemRandom();
-  const opening = { logger, random, clock: machine, migrate: options.migrate ?? true };
-  const storage = given.stores === undefined ? await openStorage(settings, opening) : { stores: given.stores };
+  const { database } = given;
+  const host = { logger, random, clock: machine };
+  const openDatabase = async (): Promise<OpenedStorage> => {
+    if (database === undefined) return adapters.get("storage").open(host);
+    const { openHostStorage } = await import("./adapters/sql-storage.js");
+    return openHostStorage(database, host, settings.storage.tablePrefix);
+  };
+  const storage = await openStorage(openDatabase, given, options.migrate ?? true);
   const { stores } = storage;
   const openedLast: Closable[] = [];
   let queue: JobQueue | null = null;
+  let audio: AudioStore | null = null;
   try {
     const storageClock = given.clock === undefined ? await startStorageClock(storage, logger) : null;
     if (storageClock !== null) openedLast.push(storageClock);
     const clock = storageClock ?? machine;
     const ids = given.ids ?? new UlidGenerator(clock, random);
-    const audio = given.audio ?? (await openAudio(settings, clock));
+    audio = given.audio ?? (await adapters.get("audio").open({ logger, clock, random }));
     const secrets = await openSecrets(settings, stores, { clock, logger }, given);
     openedLast.unshift(secrets);
-    queue = given.queue ?? (await openQueue(settings, logger));
+    queue = given.queue ?? (await adapters.get("queue").open({ logger, clock, random }));
     const { metrics, page } = await openMetrics(settings, given, logger);
     if (metrics !== null && storageClock !== null) showClockOffset(metrics, storageClock);
     const { keyring, keys: secretKeys } = secrets;
@@ -121,10 +136,34 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
     return createApp(container, settings, { plugins, storage, openedLast, metricsPage: page }, { actor, authenticate });
   } catch (error) {
     await queue?.close();
+    await audio?.close?.();
     for (const part of openedLast) await part.close();
     await storage.close?.();
     throw error;
   }
+}
+
+/** Those that the app gives no adapter for. */
+function portsToOpen({ stores, database, queue, audio }: PortOverrides): readonly AdapterPort[] {
+  const given = { storage: stores ?? database, queue, audio };
+  return ADAPTER_PORTS.filter((port) => given[port] === undefined);
+}
+
+/** @throws {SchemaError} its schema is not that of this version, and is not to be or cannot be migrated */
+async function openStorage(
+  open: () => Promise<OpenedStorage>,
+  { stores }: PortOverrides,
+  migrate: boolean,
+): Promise<OpenedStorage> {
+  if (stores !== undefined) return { stores };
+  const storage = await open();
+  try {
+    await (migrate ? storage.schema?.migrate() : storage.schema?.check());
+  } catch (error) {
+    await storage.close?.();
+    throw error;
+  }
+  return storage;
 }
 
 /** @returns null where the storage has no clock: then the machine's counts */
@@ -200,6 +239,7 @@ function showPending(metrics: Metrics, { webhooks }: CorePorts): void {
 /** What no port of the app replaces. */
 function packageUsers({
   stores,
+  database,
   audio,
   queue,
   audioAnalyser,
@@ -207,8 +247,8 @@ function packageUsers({
   plugins = [],
 }: Overrides): readonly PackageUser[] {
   const given: Partial<Record<PackageUser, boolean>> = {
-    sqlite: stores !== undefined,
-    mysql: stores !== undefined,
+    sqlite: stores !== undefined || database !== undefined,
+    mysql: stores !== undefined || database !== undefined,
     audio: audio !== undefined,
     queue: queue !== undefined,
     analyser: audioAnalyser !== undefined,

@@ -1,59 +1,26 @@
-import { dirname } from "node:path";
 import { checkSecretKey } from "../adapters/crypto/doctor.js";
 import { AddressPolicy, DnsAddressGuard } from "../adapters/network/index.js";
-import { checkStorage } from "../adapters/storage/sql/doctor/doctor.js";
-import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/sql/index.js";
 import { checkClock, checkFolder } from "../adapters/system/doctor.js";
-import { SystemClock } from "../adapters/system/clock.js";
-import { SystemRandom } from "../adapters/system/random.js";
 import type { Logger } from "../core/ports/logger.js";
 import { failed, type CheckResult, ok, warning } from "../core/ports/self-check.js";
+import type { WebhookStore } from "../core/ports/webhook-store.js";
 import { FIRST_KEY } from "../core/secrets/key-state.js";
 import { KeyStates } from "../core/secrets/key-states.js";
 import { findBlockedEndpoints } from "../core/webhooks/blocked-endpoints.js";
-import { s3Credentials } from "./adapters.js";
+import { type AdapterChecking, checkAdapter, withOpen } from "./adapters/check.js";
+import { type LoadedAdapter, type LoadedAdapters, loadAdapters } from "./adapters/load.js";
 import { checkProviders } from "./doctor-providers.js";
 import { submissionsResult } from "./doctor-submissions.js";
 import { checkTrustedProxies } from "./doctor-proxies.js";
 import { rotationResult } from "./doctor-secrets.js";
-import { operatorAgents, withOperatorFetch } from "./operator-network.js";
 import { missingPackages, PACKAGE_USERS } from "./optional-packages.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
-import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
+import type { Settings } from "./settings.js";
 import { SettingsError } from "./settings/issues.js";
 
 const NODE_MIN = [20, 19] as const;
 /** More are counted only. */
 const ENDPOINTS_SHOWN = 10;
-
-/** URL scheme to the checks of its adapter, as `adapters.ts` has the adapters. */
-const QUEUES: Readonly<
-  Record<
-    keyof typeof QUEUE_SCHEMES,
-    (settings: Settings, providerIds: readonly string[]) => Promise<readonly CheckResult[]>
-  >
-> = {
-  memory: async ({ jobs }) => {
-    const later = `workers in other processes notice new jobs only by polling, every jobs.sweepMs (${jobs.sweepMs} ms)`;
-    return [ok("queue", `Notifications reach this process only; ${later}.`)];
-  },
-  amqp: checkBroker,
-  amqps: checkBroker,
-};
-
-const AUDIO_STORES: Readonly<
-  Record<keyof typeof AUDIO_SCHEMES, (settings: Settings) => Promise<readonly CheckResult[]>>
-> = {
-  file: ({ audio }) =>
-    checkFolder({
-      name: "audio directory",
-      path: pathOfUrl(audio.url),
-      setting: "audio.url",
-      fileMaxBytes: audio.maxBytes,
-      isPrivate: true,
-    }),
-  s3: checkS3Bucket,
-};
 
 /** Checks everything that a start needs, and names the fix for each problem. */
 export async function check(settings: Settings, logger: Logger): Promise<readonly CheckResult[]> {
@@ -65,33 +32,60 @@ export async function check(settings: Settings, logger: Logger): Promise<readonl
       ...missing.map(({ chosen, fix }) => failed(`packages for ${chosen}`, "They are not installed.", `Run ${fix}.`)),
     ];
   const plugins = await checkPlugins(settings);
-  const storage = await checkStorage({ ...settings.storage, logger });
-  const isReadable = storage.every(({ result }) => result !== "failed");
+  const adapters = await findAdapters(settings);
+  const { dataDir, audio } = settings;
   return [
     checkNode(),
     plugins.result,
     ...(await checkProviders(plugins.loaded, logger, new DnsAddressGuard(new AddressPolicy(settings.webhooks)))),
     checkPublicUrl(settings),
     checkTrustedProxies(settings.http),
-    ...(await checkFolders(settings)),
+    ...(await checkFolder({
+      name: "data directory",
+      path: dataDir,
+      setting: "dataDir",
+      fileMaxBytes: audio.maxBytes,
+      isPrivate: true,
+    })),
+    ...("issue" in adapters
+      ? [adapters.issue]
+      : await checkAdapters(settings, adapters.loaded, { logger, dataDir, providerIds: plugins.enabled })),
+  ];
+}
+
+async function findAdapters(
+  settings: Settings,
+): Promise<{ readonly loaded: LoadedAdapters } | { readonly issue: CheckResult }> {
+  try {
+    return { loaded: await loadAdapters(settings) };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const fix = "Correct these settings; the adapter's README lists its own.";
+    return { issue: failed("adapters", `${error.lines.join("; ")}.`, fix) };
+  }
+}
+
+async function checkAdapters(
+  settings: Settings,
+  adapters: LoadedAdapters,
+  host: AdapterChecking,
+): Promise<readonly CheckResult[]> {
+  const storage = adapters.get("storage");
+  const ofStorage = await checkAdapter(storage, host);
+  const isReadable = ofStorage.every(({ result }) => result !== "failed");
+  const { kept, results } = isReadable ? await checkStored(settings, storage, host) : { kept: null, results: [] };
+  return [
     await checkSecretKey({
       given: settings.secrets.key,
       givenToo: settings.secrets.previousKey,
       dataDir: settings.dataDir,
-      kept: isReadable ? await keptKey(settings, logger) : null,
-      isShared: schemeOf(settings.storage.url) !== "sqlite",
+      kept,
+      isShared: storage.isShared,
     }),
-    ...(await AUDIO_STORES[schemeOf(settings.audio.url) as keyof typeof AUDIO_STORES](settings)),
-    ...storage,
-    ...(isReadable
-      ? [
-          await checkRotation(settings, logger),
-          await checkStorageClock(settings, logger),
-          await checkSubmissions(settings, logger),
-          await checkWebhooks(settings, logger),
-        ]
-      : []),
-    ...(await QUEUES[schemeOf(settings.queue.url) as keyof typeof QUEUES](settings, plugins.enabled)),
+    ...(await checkAdapter(adapters.get("audio"), host)),
+    ...ofStorage,
+    ...results,
+    ...(await checkAdapter(adapters.get("queue"), host)),
   ];
 }
 
@@ -142,40 +136,31 @@ function checkPublicUrl({ http }: Settings): CheckResult {
   );
 }
 
-async function checkFolders({ dataDir, storage, audio }: Settings): Promise<readonly CheckResult[]> {
-  const fileMaxBytes = audio.maxBytes;
-  const data = { name: "data directory", path: dataDir, setting: "dataDir", fileMaxBytes, isPrivate: true };
-  const found = await checkFolder(data);
-  const database = schemeOf(storage.url) === "sqlite" ? dirname(pathOfUrl(storage.url)) : dataDir;
-  if (database === dataDir) return found;
-  // It may hold other things too, as /var/lib does; the check of the file sees who may read the database.
-  const place = { name: "database directory", path: database, setting: "storage.url", fileMaxBytes, isPrivate: false };
-  return [...found, ...(await checkFolder(place))];
-}
-
-/** The id of the key that has to be there; null while the storage has none. */
-function keptKey(settings: Settings, logger: Logger): Promise<string | null> {
-  return withStores(settings, logger, async ({ installation, unitOfWork }) => {
+/** What the storage holds that a start depends on. @returns `kept`: the id of the key that has to be there */
+async function checkStored(
+  settings: Settings,
+  adapter: LoadedAdapter<"storage">,
+  host: AdapterChecking,
+): Promise<{ readonly kept: string | null; readonly results: readonly CheckResult[] }> {
+  return withOpen(adapter, host, async ({ stores, readTime }) => {
+    const { installation, unitOfWork, webhooks } = stores;
     const state = await new KeyStates({ installation, unitOfWork }).find();
-    return state?.current ?? installation.find(FIRST_KEY);
+    return {
+      kept: state?.current ?? (await installation.find(FIRST_KEY)),
+      results: [
+        rotationResult(state, Date.now()),
+        ...(readTime === undefined ? [] : [await checkClock({ readStorageTime: readTime, wall: () => Date.now() })]),
+        await submissionsResult(settings, installation),
+        await checkWebhooks(settings, webhooks),
+      ],
+    };
   });
-}
-
-function checkRotation(settings: Settings, logger: Logger): Promise<CheckResult> {
-  return withStores(settings, logger, async ({ installation, unitOfWork }) => {
-    return rotationResult(await new KeyStates({ installation, unitOfWork }).find(), Date.now());
-  });
-}
-
-function checkSubmissions(settings: Settings, logger: Logger): Promise<CheckResult> {
-  return withStores(settings, logger, ({ installation }) => submissionsResult(settings, installation));
 }
 
 /** Endpoints that were fine at registration and whose names have moved since, before the next event finds out. */
-async function checkWebhooks(settings: Settings, logger: Logger): Promise<CheckResult> {
+async function checkWebhooks(settings: Settings, webhooks: WebhookStore): Promise<CheckResult> {
   const name = "webhook endpoints";
-  const guard = new DnsAddressGuard(new AddressPolicy(settings.webhooks));
-  const blocked = await withStores(settings, logger, ({ webhooks }) => findBlockedEndpoints(webhooks, guard));
+  const blocked = await findBlockedEndpoints(webhooks, new DnsAddressGuard(new AddressPolicy(settings.webhooks)));
   if (blocked.length === 0) return ok(name, "No active endpoint points to an address that may not be reached.");
   const shown = blocked
     .slice(0, ENDPOINTS_SHOWN)
@@ -186,49 +171,4 @@ async function checkWebhooks(settings: Settings, logger: Logger): Promise<CheckR
     `Deliveries to ${shown.join("; ")}${more} would be refused: the address may not be reached.`,
     "Notify the owner, or allow the host or network: webhooks.allowHosts, webhooks.allowNetworks.",
   );
-}
-
-function checkStorageClock(settings: Settings, logger: Logger): Promise<CheckResult> {
-  return withDatabase(settings, logger, (database) => {
-    return checkClock({ readStorageTime: () => database.readTime(), wall: () => Date.now() });
-  });
-}
-
-function withStores<T>(settings: Settings, logger: Logger, work: (stores: Stores) => Promise<T>): Promise<T> {
-  const ports = { clock: new SystemClock(), random: new SystemRandom() };
-  return withDatabase(settings, logger, (database) => work(createStores(database, ports)));
-}
-
-async function withDatabase<T>(
-  { storage }: Settings,
-  logger: Logger,
-  work: (database: KnexDatabase) => Promise<T>,
-): Promise<T> {
-  const database = await openDatabase({ ...storage, logger });
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
-}
-
-/** Loaded when chosen, as the adapter is. */
-async function checkBroker({ queue }: Settings, providerIds: readonly string[]): Promise<readonly CheckResult[]> {
-  const { checkRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
-  return withOperatorFetch((fetch) => checkRabbitmq({ url: queue.url, providerIds, fetch }));
-}
-
-/** The same. */
-async function checkS3Bucket({ audio }: Settings): Promise<readonly CheckResult[]> {
-  const { checkBucket } = await import("../adapters/audio/s3/doctor.js");
-  return checkBucket({
-    url: audio.url,
-    credentials: () => s3Credentials(audio),
-    givesLinks: audio.redirect,
-    agents: operatorAgents,
-  });
-}
-
-function schemeOf(url: string): string {
-  return url.slice(0, url.indexOf(":"));
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, resolve } from "node:path";
 import type Yaml from "yaml";
+import { ADAPTER_PORTS } from "./adapters/definition-issues.js";
 import { SETTINGS_DEFINITION } from "./settings.js";
 import type { Settings, SettingsOverrides } from "./settings.js";
 import { FILE_VARIABLE, GivenSettings, type RenamedSetting } from "./settings/given-settings.js";
@@ -77,7 +78,15 @@ function readText(path: string): string {
 /** What no setting can see alone. */
 const DEADLINES = ["jobs.deadlineMinutes", "jobs.queueDeadlineMinutes", "jobs.renderDeadlineMinutes"];
 
-function checkTogether({ http, metrics, jobs, idempotency, secrets }: Settings, issues: string[]): void {
+function checkTogether(settings: Settings, issues: string[]): void {
+  const { http, metrics, jobs, idempotency, secrets } = settings;
+  for (const port of ADAPTER_PORTS) {
+    const { use, options } = settings[port];
+    // Those of the built-in adapters are in their group.
+    if (use === null && !isRefused(`${port}.use`, issues))
+      for (const [name, { origin }] of Object.entries(options))
+        issues.push(refusedLine(`${port}.options.${name}`, origin, "…", `only together with ${port}.use`, true));
+  }
   if (metrics.port !== null && metrics.port !== 0 && metrics.port === http.port) {
     issues.push(
       refusedLine("metrics.port", null, metrics.port, "another port than http.port, or null to share it", false),

@@ -21,7 +21,8 @@ interface Need {
 const byScheme =
   (setting: "storage" | "queue" | "audio", schemes: readonly string[]) =>
   (settings: Settings): string | null => {
-    const scheme = schemes.find((candidate) => settings[setting].url.startsWith(candidate));
+    const { use, url } = settings[setting];
+    const scheme = use === null ? schemes.find((candidate) => url.startsWith(candidate)) : undefined;
     return scheme === undefined ? null : `${setting}.url: ${scheme}`;
   };
 

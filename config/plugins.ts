@@ -13,12 +13,12 @@ import {
 import { definitionIssues, missingMethods } from "../core/providers/definition-issues.js";
 import { capabilityIssues, hostIssues, longestCallIssues } from "../core/providers/definition-parts.js";
 import { OutgoingRule } from "../core/providers/outgoing-rule.js";
-import { importPlugin } from "./provider-package.js";
+import { importPackage } from "./provider-package.js";
 import type { Settings } from "./settings.js";
 import { keyLifetimeIssues } from "./settings/key-lifetime.js";
 import { SettingsError } from "./settings/issues.js";
 import { withGivenModels } from "./settings/models.js";
-import { validatePluginSettings } from "./settings/plugin-settings.js";
+import { validateOwnSettings } from "./settings/declared-settings.js";
 
 /** Provider id to plugin, for those that come with Fermata. */
 export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default: ProviderDefinition }>>> = {
@@ -82,7 +82,7 @@ export async function loadPlugins(
         id,
         definition ?? (await importDefinition(id, entry?.use ?? null, settings.pluginsDir)),
       );
-      const own = validatePluginSettings(id, found.settings, entry?.own ?? {});
+      const own = validateOwnSettings(`plugins.${id}`, found.settings, entry?.own ?? {});
       const enabled = entry?.enabled ?? true;
       // What a plugin that is off would need is not asked for.
       if (enabled) issues.push(...own.issues);
@@ -213,7 +213,7 @@ async function importDefinition(id: string, use: string | null, pluginsDir: stri
   if (use === null) return (await own?.())?.default;
   const builtIn = BUILT_IN[use];
   if (builtIn !== undefined) return underAnotherId((await builtIn()).default, id);
-  return importPlugin(use, { cwd: process.cwd(), pluginsDir });
+  return importPackage(use, { cwd: process.cwd(), pluginsDir });
 }
 
 /**

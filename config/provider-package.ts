@@ -22,7 +22,7 @@ export interface PluginPlaces {
  *
  * @throws {OperationRefusedError} when it cannot be loaded; of a syntax error it names file and line
  */
-export async function importPlugin(use: string, places: PluginPlaces): Promise<unknown> {
+export async function importPackage(use: string, places: PluginPlaces): Promise<unknown> {
   try {
     const { entry, folder } = locate(use, places);
     provideFermata(folder);

@@ -62,9 +62,14 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       return check(given, await openLogger({ ...given, logs: { ...given.logs, level: "error" } }));
     },
     builtInPlugins: async () => Object.keys((await import("./plugins.js")).BUILT_IN),
-    importPlugin: async (use) => {
+    checkAdapter: async (use, url, options) => {
       const { pluginsDir } = await settings();
-      return (await import("./provider-package.js")).importPlugin(use, { cwd: process.cwd(), pluginsDir });
+      const { checkOneAdapter } = await import("./adapters/check-one.js");
+      return checkOneAdapter({ use, url, options, cwd: process.cwd(), pluginsDir });
+    },
+    importPackage: async (use) => {
+      const { pluginsDir } = await settings();
+      return (await import("./provider-package.js")).importPackage(use, { cwd: process.cwd(), pluginsDir });
     },
     openLiveCheck: async (use, modelId) => {
       const given = await settings();

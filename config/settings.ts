@@ -1,28 +1,15 @@
 import { SECRET_KEY_LENGTH_MIN } from "../adapters/crypto/secret-key.js";
+import { formsOf } from "./adapters/built-in.js";
 import { LOG_FORMATS, LOG_LEVELS } from "../adapters/observability/log-options.js";
-import { environmentName, Leaf, Named } from "./settings/definition.js";
-import type { GivenOf, Group, ValuesOf } from "./settings/definition.js";
+import type { AdapterPort } from "../core/ports/adapter.js";
+import { describeGroup, type SettingDescription } from "./settings/describe.js";
+import { Named, Own } from "./settings/definition.js";
+import type { GivenOf, Group, ValuesOf , Leaf} from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";
 import { http, metrics } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
 import * as providers from "./settings/providers.js";
 import * as uploads from "./settings/uploads.js";
-import type { SchemeForm } from "./settings/kinds.js";
-
-/** The schemes that choose an adapter. One line here and one in `adapters.ts` make another known. */
-export const STORAGE_SCHEMES = {
-  sqlite: { form: "sqlite:PATH", rest: "path" },
-  mysql: { form: "mysql://USER:PASSWORD@HOST:PORT/DATABASE", rest: "database" },
-} as const satisfies Record<string, SchemeForm>;
-export const QUEUE_SCHEMES = {
-  memory: { form: "memory:", rest: "nothing" },
-  amqp: { form: "amqp://USER:PASSWORD@HOST:PORT/VHOST", rest: "server" },
-  amqps: { form: "amqps://USER:PASSWORD@HOST:PORT/VHOST", rest: "server" },
-} as const satisfies Record<string, SchemeForm>;
-export const AUDIO_SCHEMES = {
-  file: { form: "file:PATH", rest: "path" },
-  s3: { form: "s3://BUCKET/PREFIX?region=REGION&endpoint=URL", rest: "server" },
-} as const satisfies Record<string, SchemeForm>;
 
 const MIB = 1024 * 1024;
 
@@ -50,6 +37,18 @@ const TIERS: Readonly<Record<string, { readonly maxConcurrent: number; readonly 
   plus: { maxConcurrent: 3, monthlyCredits: 500 },
   pro: { maxConcurrent: 10, monthlyCredits: 2_000 },
 };
+
+const adapterUse = (port: AdapterPort): Leaf<string | null> =>
+  kind.optional(
+    kind.text({
+      allowed: "a package name or a path",
+      description: `Package or path of an adapter from elsewhere, which takes \`${port}.url\``,
+    }),
+    `the built-in of \`${port}.url\``,
+  );
+
+const adapterOptions = (port: AdapterPort): Own =>
+  new Own({ description: `A setting of the adapter that \`${port}.use\` names` });
 
 const DEFINITION = {
   dataDir: kind.path({
@@ -185,12 +184,14 @@ const DEFINITION = {
     }),
   },
   storage: {
+    use: adapterUse("storage"),
     url: kind.adapterUrl({
       default: kind.workedOut(
         "`sqlite:` and `fermata.sqlite` in `dataDir`",
         ({ at }) => `sqlite:${String(at("dataDir"))}/fermata.sqlite`,
       ),
-      schemes: STORAGE_SCHEMES,
+      forms: formsOf("storage"),
+      use: "storage.use",
       description: "The database",
     }),
     tablePrefix: kind.optional(
@@ -199,12 +200,24 @@ const DEFINITION = {
       }),
       "as the installation in it has; `fermata_` in a new one",
     ),
+    options: adapterOptions("storage"),
   },
-  queue: { url: kind.adapterUrl({ default: "memory:", schemes: QUEUE_SCHEMES, description: "What wakes workers" }) },
+  queue: {
+    use: adapterUse("queue"),
+    url: kind.adapterUrl({
+      default: "memory:",
+      forms: formsOf("queue"),
+      use: "queue.use",
+      description: "What wakes workers",
+    }),
+    options: adapterOptions("queue"),
+  },
   audio: {
+    use: adapterUse("audio"),
     url: kind.adapterUrl({
       default: kind.workedOut("`file:` and `audio` in `dataDir`", ({ at }) => `file:${String(at("dataDir"))}/audio`),
-      schemes: AUDIO_SCHEMES,
+      forms: formsOf("audio"),
+      use: "audio.use",
       description: "Where audio files are kept",
     }),
     accessKeyId: kind.optional(
@@ -239,6 +252,7 @@ const DEFINITION = {
       description:
         "What decodes audio to add length, waveform and preview where a provider gives none; `none` decodes nothing",
     }),
+    options: adapterOptions("audio"),
   },
   uploads: uploads.uploads,
   logs: {
@@ -276,35 +290,7 @@ export type Settings = ValuesOf<typeof DEFINITION>;
  */
 export type SettingsOverrides = GivenOf<typeof DEFINITION>;
 
-/** The path in a URL such as `sqlite:/var/lib/fermata/fermata.sqlite`. */
-export function pathOfUrl(url: string): string {
-  return url.slice(url.indexOf(":") + 1);
-}
-
-export interface SettingDescription {
-  /** With `NAME` or `ID` in place of the operator's name. */
-  readonly path: string;
-  readonly type: string;
-  readonly unit: string | null;
-  readonly default: string;
-  readonly env: string;
-  readonly description: string;
-  readonly secret: boolean;
-}
-
 /** Every setting, in the order of the definition. */
 export function describeSettings(): readonly SettingDescription[] {
-  return describeGroup(DEFINITION, []);
-}
-
-function describeGroup(group: Group, above: readonly string[]): SettingDescription[] {
-  return Object.entries(group).flatMap(([name, node]) => {
-    const path = [...above, name];
-    if (node instanceof Named) return describeGroup(node.options.of, [...path, node.options.placeholder]);
-    if (!(node instanceof Leaf)) return describeGroup(node, path);
-    const { type, unit = null, default: fallback, description, secret = false } = node.options;
-    return [
-      { path: path.join("."), type, unit, default: fallback.text, env: environmentName(path), description, secret },
-    ];
-  });
+  return describeGroup(DEFINITION);
 }

@@ -1,5 +1,6 @@
 /** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
 export type { Account, ApiKey } from "./ports/account.js";
+export type { ShownKey } from "./accounts/shown-key.js";
 export type { EnsuredAccount, IssuedKey, ManageAccounts, NewAccount, NewKey } from "./accounts/manage-accounts.js";
 export type { AuditAction, AuditEntry, AuditFields, AuditHead, AuditRecord } from "./ports/audit-record.js";
 export type { AuditVerification, ReadAudit } from "./audit/read-audit.js";
@@ -48,6 +49,7 @@ export type {
   StoredFiles,
 } from "./jobs/job.js";
 export type { ShownAttempt, ShownJob } from "./jobs/shown-job.js";
+export type { ShownEndpoint } from "./webhooks/shown-endpoint.js";
 export type { Cancellation, CancelOptions, JobReport, OperateJobs } from "./jobs/operate-jobs.js";
 export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./generations/start-split.js";
 export { type ImportedLibrary, ImportRefusedError } from "./library/import-library.js";
@@ -72,6 +74,7 @@ export type { Workers } from "./workers.js";
 
 /** Every port, with its types, and the errors that adapters throw. */
 export type * from "./ports/account-store.js";
+export * from "./ports/adapter.js";
 export type * from "./ports/address-guard.js";
 export type * from "./ports/asset-opener.js";
 export type * from "./ports/audio-analyser.js";
@@ -81,7 +84,9 @@ export type * from "./ports/callback-store.js";
 export type * from "./ports/clock.js";
 export type * from "./ports/core-ports.js";
 export type * from "./ports/cover-painter.js";
+export type * from "./ports/declared-settings.js";
 export type * from "./ports/digest.js";
+export type * from "./ports/host-database.js";
 export type * from "./ports/id-generator.js";
 export type * from "./ports/idempotency-store.js";
 export type * from "./ports/import-files.js";
@@ -104,7 +109,7 @@ export type * from "./ports/request-log.js";
 export type * from "./ports/request-log-store.js";
 export type * from "./ports/secret-box.js";
 export type * from "./ports/secret-keys.js";
-export type * from "./ports/self-check.js";
+export * from "./ports/self-check.js";
 export type * from "./ports/stores.js";
 export type * from "./ports/unit-of-work.js";
 export type * from "./ports/upload-store.js";

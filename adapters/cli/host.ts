@@ -8,7 +8,7 @@ import type { TrackWithLyrics } from "../../core/library/lyrics.js";
 import type { PlaylistWithTracks } from "../../core/library/read-library.js";
 import type { Track } from "../../core/library/track.js";
 import type { TrackUpload } from "../../core/library/upload-track.js";
-import type { WebhookEndpoint } from "../../core/ports/webhook-records.js";
+import type { ShownEndpoint } from "../../core/webhooks/shown-endpoint.js";
 import type { ListedModel } from "../../core/providers/list-models.js";
 import type { CheckResult } from "../../core/ports/self-check.js";
 
@@ -18,6 +18,24 @@ export type RunMode = "start" | "serve" | "work";
 export interface RunOptions {
   /** Says that the process is ready in one JSON document. */
   readonly json?: boolean;
+}
+
+/** What is known of an adapter for storage, queue or audio. */
+export interface CheckedAdapter {
+  /** `built-in`, or the package or path it comes from. */
+  readonly source: string;
+  /** null where its definition does not say. */
+  readonly port: string | null;
+  /** Examples of the URLs that it takes. */
+  readonly urls: readonly string[];
+  /** Names of its own settings. */
+  readonly settings: readonly string[];
+  readonly issues: readonly string[];
+  /** null: it was not run. */
+  readonly contract: {
+    readonly passed: number;
+    readonly failures: readonly { readonly title: string; readonly message: string }[];
+  } | null;
 }
 
 /** A provider plugin named in config. */
@@ -93,7 +111,7 @@ export interface Presenters {
   shareUrl(track: Track): string | null;
   singleTrack(found: TrackWithLyrics): object;
   track(track: Track): object;
-  webhookEndpoint(endpoint: WebhookEndpoint): object;
+  webhookEndpoint(endpoint: ShownEndpoint): object;
 }
 
 /** What the command line needs of the process around it. */
@@ -114,8 +132,19 @@ export interface CliHost {
   doctor(): Promise<readonly CheckResult[]>;
   /** Ids of the plugins that come with Fermata. */
   builtInPlugins(): Promise<readonly string[]>;
+  /**
+   * Looks at an adapter, and with a URL runs the contract suite of its port there.
+   *
+   * @param use a package or path; null: the built-in adapter of the URL
+   * @param options own settings of the adapter, as the environment has them: text by name
+   */
+  checkAdapter(
+    use: string | null,
+    url: string | null,
+    options: Readonly<Record<string, string>>,
+  ): Promise<CheckedAdapter>;
   /** The default export of a package or a path, of any type. Fails when it cannot be loaded. */
-  importPlugin(use: string): Promise<unknown>;
+  importPackage(use: string): Promise<unknown>;
   /**
    * Starts one plugin with its settings, to be proved against its service; without the storage, and without a call.
    *

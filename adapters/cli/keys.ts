@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { ApiKey } from "../../core/ports/account.js";
+import type { ShownKey } from "../../core/accounts/shown-key.js";
 import { OperationRefusedError } from "../../core/errors.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
@@ -113,17 +113,17 @@ function scopesOf(list: string): string[] {
 
 type KeyState = "active" | "revoked" | "expired";
 
-function stateOf({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {
+function stateOf({ revokedAt, expiresAt }: ShownKey, now: number): KeyState {
   if (revokedAt !== null) return "revoked";
   return expiresAt !== null && now >= expiresAt ? "expired" : "active";
 }
 
-function describeState(key: ApiKey, now: number): string {
+function describeState(key: ShownKey, now: number): string {
   const state = stateOf(key, now);
   return state === "active" && key.expiresAt !== null ? `active until ${iso(key.expiresAt)}` : state;
 }
 
-function presentKey(key: ApiKey, now: number): object {
+function presentKey(key: ShownKey, now: number): object {
   return {
     id: key.id,
     name: key.name,

@@ -60,7 +60,7 @@ export function addPluginCommands(program: Command, host: CliHost): void {
     .action(async (use: string, { live = false, ...options }: CheckOptions, command: Command) => {
       if (live) return checkLive(host, use, options, command);
       if (options.model !== undefined || options.yes === true) command.error("error: --model and --yes need --live");
-      const checked = await checkProvider(await host.importPlugin(use));
+      const checked = await checkProvider(await host.importPackage(use));
       print(host, options, presented(checked), described(checked));
       if (checked.issues.length > 0) throw new CommandFailed();
     });

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { FermataError } from "../../core/errors.js";
 import { printableLines } from "../../core/printable.js";
 import { addAccountCommands } from "./accounts.js";
+import { addAdapterCommands } from "./adapters.js";
 import { addAuditCommands } from "./audit.js";
 import { addAudioCommands } from "./audio.js";
 import { addCatalogueCommands } from "./catalogue.js";
@@ -82,6 +83,7 @@ function buildProgram(host: CliHost): Command {
   addSecretCommands(program, host);
   addCatalogueCommands(program, host);
   addPluginCommands(program, host);
+  addAdapterCommands(program, host);
   return program;
 }
 

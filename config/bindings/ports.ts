@@ -11,6 +11,7 @@ import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender
 import { ClockLeaseRenewal } from "../../core/leases/clock-lease-renewal.js";
 import type { AudioAnalyser } from "../../core/ports/audio-analyser.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
+import type { HostDatabase } from "../../core/ports/host-database.js";
 import type { OpenedStorage } from "../../core/ports/opened-storage.js";
 import type { Stores } from "../../core/ports/stores.js";
 import { assetOpenerFor } from "../asset-opener.js";
@@ -26,6 +27,16 @@ export interface PortOverrides extends Partial<Omit<CorePorts, keyof Stores>> {
    * the clock of this process.
    */
   readonly stores?: Stores;
+  /**
+   * The app's own open database, with room for Fermata's tables: a knex instance of the client `mysql2` or
+   * `better-sqlite3`, a pool of mysql2, or a database of better-sqlite3. `storage.url` is not used; the schema is
+   * brought up to date as ever, and `storage.tablePrefix` holds. Your app closes it, after `app.stop()`.
+   *
+   * @example
+   *   const pool = mysql.createPool("mysql://shop@127.0.0.1/shop"); // of mysql2
+   *   const app = await compose(loadSettings({ env: process.env, cwd: process.cwd() }), { database: pool });
+   */
+  readonly database?: HostDatabase;
 }
 
 /** Ports whose adapters had to be opened, or read, before there is a core. */
@@ -56,7 +67,7 @@ const ANALYSERS: Readonly<Record<Settings["audio"]["analyser"], () => AudioAnaly
 export function bindPorts(
   container: Container,
   opened: OpenedPorts,
-  { stores: _stores, ...given }: PortOverrides,
+  { stores: _stores, database: _database, ...given }: PortOverrides,
   { plugins, renewLeases }: { readonly plugins: readonly LoadedPlugin[] } & Pick<OpenedStorage, "renewLeases">,
 ): void {
   for (const [name, adapter] of Object.entries(opened)) {

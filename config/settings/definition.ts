@@ -4,6 +4,15 @@
  */
 import type { z } from "zod";
 
+/** A value as it was given, with where it came from. */
+export interface GivenSetting {
+  readonly value: unknown;
+  /** The file or environment variable, as issues name it. */
+  readonly origin: string;
+  /** True for a text of the environment, which may be a number or a boolean. */
+  readonly isText: boolean;
+}
+
 /** What a default may depend on. */
 export interface DefaultContext {
   /** The name within a named group; empty elsewhere. */
@@ -36,6 +45,8 @@ export interface LeafOptions<T> {
   readonly secret?: boolean;
   /** The form that is kept, of a value that is allowed. */
   finish?(value: T, context: DefaultContext): T;
+  /** What counts in place of this, because of an earlier setting; null: nothing does. */
+  instead?(context: DefaultContext): LeafOptions<T> | null;
 }
 
 /** One setting. */
@@ -65,18 +76,25 @@ export class Named<G extends Group, Extra = unknown> {
   ) {}
 }
 
+/** Settings that an adapter from elsewhere declares, by their names: kept as they were given, for it to check. */
+export class Own {
+  constructor(readonly options: { readonly description: string }) {}
+}
+
 export interface Group {
   readonly [name: string]: Node;
 }
 
-export type Node = Leaf<unknown> | Named<Group> | Group;
+export type Node = Leaf<unknown> | Named<Group> | Own | Group;
 
 export type ValuesOf<N> =
   N extends Leaf<infer T>
     ? T
     : N extends Named<infer G, infer Extra>
       ? { readonly [name: string]: ValuesOf<G> & Extra }
-      : { readonly [K in keyof N]: ValuesOf<N[K]> };
+      : N extends Own
+        ? Readonly<Record<string, GivenSetting>>
+        : { readonly [K in keyof N]: ValuesOf<N[K]> };
 
 /**
  * What a source may give of these settings, each by its name: the shape of the file. An absent group, or one that is
@@ -87,7 +105,9 @@ export type GivenOf<N> =
     ? T
     : N extends Named<infer G, infer Extra>
       ? { readonly [name: string]: (GivenOf<G> & OthersOf<Extra>) | null }
-      : { readonly [K in keyof N]?: N[K] extends Leaf<unknown> ? GivenOf<N[K]> : GivenOf<N[K]> | null | undefined };
+      : N extends Own
+        ? { readonly [name: string]: unknown }
+        : { readonly [K in keyof N]?: N[K] extends Leaf<unknown> ? GivenOf<N[K]> : GivenOf<N[K]> | null | undefined };
 
 /** Names of which only a plugin knows the type, where `keepsOthers` lets them in. */
 type OthersOf<Extra> = Extra extends { readonly own: unknown } ? { readonly [name: string]: unknown } : unknown;

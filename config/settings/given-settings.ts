@@ -1,7 +1,6 @@
-import { Leaf, Named, camelCase, environmentName, environmentWord } from "./definition.js";
-import type { Group, Node } from "./definition.js";
+import { Leaf, Named, Own, camelCase, environmentName, environmentWord } from "./definition.js";
+import type { GivenSetting, Group, Node } from "./definition.js";
 import { refusedLine, unknownLine } from "./issues.js";
-import type { GivenSetting } from "./plugin-settings.js";
 
 /** The variable that names the file. */
 export const FILE_VARIABLE = "FERMATA_CONFIG";
@@ -25,8 +24,8 @@ export interface RenamedSetting {
   readonly origin: string;
 }
 
-/** Stands for a setting that a plugin declares: any value is accepted here. */
-const OWN = new Leaf<unknown>({} as Leaf<unknown>["options"]);
+/** Stands for a setting that a plugin or an adapter declares: any value is accepted here. */
+const ANY = new Leaf<unknown>({} as Leaf<unknown>["options"]);
 
 /** The values of all sources by path; unknown names become issues here. */
 export class GivenSettings {
@@ -84,7 +83,12 @@ export class GivenSettings {
     }
     for (const [name, child] of Object.entries(value)) {
       const childPath = [...path, name];
+      if (name.includes(".")) {
+        this.addUnknown(childPath, origin);
+        continue;
+      }
       if (node instanceof Named) this.addNamed(node, name, child, childPath, origin);
+      else if (node instanceof Own) this.addNode(ANY, child, childPath, origin);
       else if (Object.hasOwn(node, name)) this.addNode(node[name] as Node, child, childPath, origin);
       else if (Object.hasOwn(RENAMED, childPath.join(".")))
         this.addRenamed(childPath.join("."), { value: child, origin, isText: false });
@@ -100,7 +104,7 @@ export class GivenSettings {
       this.addUnknown(path, origin);
     } else if (keepsOthers && typeof value === "object" && value !== null && !Array.isArray(value)) {
       for (const [key, child] of Object.entries(value)) {
-        this.addNode(Object.hasOwn(of, key) ? (of[key] as Node) : OWN, child, [...path, key], origin);
+        this.addNode(Object.hasOwn(of, key) ? (of[key] as Node) : ANY, child, [...path, key], origin);
       }
     } else {
       this.addNode(of, value, path, origin);
@@ -141,6 +145,7 @@ export class GivenSettings {
       const name = this.nameOf(node, word, path.join("."));
       return node.options.pattern.test(name) ? this.pathOfNamed(node, others, [...path, name]) : null;
     }
+    if (node instanceof Own) return others.length === 0 ? [...path, camelCase(word)] : null;
     const name = Object.keys(node).find((candidate) => environmentWord(candidate) === word);
     return name === undefined ? null : this.pathOf(node[name] as Node, others, [...path, name]);
   }
@@ -165,6 +170,7 @@ export class GivenSettings {
       const names = new Set([...node.options.defaults, ...this.namesUnder(path.join("."))]);
       return [...names].flatMap((name) => this.knownPaths(node.options.of, [...path, name]));
     }
+    if (node instanceof Own) return this.namesUnder(path.join(".")).map((name) => [...path, name]);
     return Object.entries(node).flatMap(([name, child]) => this.knownPaths(child, [...path, name]));
   }
 }

@@ -1,7 +1,8 @@
 /** The kinds of settings: how each is checked, read from the environment and described. */
 import { isIP } from "node:net";
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import { z } from "zod";
+import { completeUrl, formsText, hasForm, type UrlForms } from "./adapter-url.js";
 import { Leaf } from "./definition.js";
 import type { Default, DefaultContext, LeafOptions } from "./definition.js";
 
@@ -221,51 +222,33 @@ function isWebAddress(value: string): boolean {
 }
 
 /**
- * How the URL of an adapter goes on behind its scheme. `path`: a file or directory, kept absolute; `database`: a server
- * and a name on it.
+ * A URL whose scheme chooses a built-in adapter, or that an adapter from elsewhere takes.
+ *
+ * @param about `use`: the setting that names the latter
  */
-export interface SchemeForm {
-  readonly form: string;
-  readonly rest: "path" | "nothing" | "server" | "database";
-}
-
-/** A URL whose scheme chooses an adapter. */
-export function adapterUrl(
-  about: About<string> & { readonly schemes: Readonly<Record<string, SchemeForm>> },
-): Leaf<string> {
-  const formOf = (value: string): SchemeForm | undefined => {
-    const scheme = /^([a-z][a-z0-9+.-]*):/.exec(value)?.[1];
-    return scheme !== undefined && Object.hasOwn(about.schemes, scheme) ? about.schemes[scheme] : undefined;
-  };
-  return leaf(about, {
+export function adapterUrl(about: About<string> & { readonly forms: UrlForms; readonly use: string }): Leaf<string> {
+  const { forms, use } = about;
+  const builtIn = leaf(about, {
     type: "URL",
-    allowed: Object.values(about.schemes)
-      .map(({ form }) => form)
-      .join(" or "),
-    schema: z.string().refine((value) => {
-      const form = formOf(value);
-      return form !== undefined && hasRest(value, form.rest);
-    }),
+    allowed: formsText(forms),
+    schema: z.string().refine((value) => hasForm(value, forms)),
     fromText: asIs,
-    finish: (value, { cwd }) => (formOf(value)?.rest === "path" ? withAbsolutePath(value, cwd) : value),
+    finish: (value, { cwd }) => completeUrl(value, forms, cwd),
   });
-}
-
-function hasRest(value: string, rest: SchemeForm["rest"]): boolean {
-  if (rest === "nothing" || rest === "path") return (restOf(value) === "") === (rest === "nothing");
-  if (!URL.canParse(value)) return false;
-  const { hostname, pathname } = new URL(value);
-  return hostname !== "" && (rest === "server" || pathname.length > 1);
-}
-
-function restOf(url: string): string {
-  return url.slice(url.indexOf(":") + 1);
-}
-
-function withAbsolutePath(url: string, cwd: string): string {
-  const path = restOf(url).replace(/^\/\/(?=\/)/, "");
-  const isFile = path !== ":memory:" && !isAbsolute(path);
-  return `${url.slice(0, url.indexOf(":"))}:${isFile ? resolve(cwd, path) : path}`;
+  const fromElsewhere = leaf<string>(
+    { description: about.description },
+    {
+      type: "URL",
+      allowed: `a URL of the adapter that ${use} names`,
+      schema: z.string().regex(/^[a-z][a-z0-9+.-]*:/),
+      fromText: asIs,
+    },
+  );
+  const isElsewhere = ({ at }: DefaultContext): boolean => at(use) !== null;
+  return new Leaf({
+    ...builtIn.options,
+    instead: (context) => (isElsewhere(context) ? fromElsewhere.options : null),
+  });
 }
 
 /** True for an address with a prefix length: `10.0.0.0/8`, `fd00::/8`. */

@@ -1,9 +1,8 @@
 /** Settings of providers: which exist, and which does what. */
 import { isAllowedHost } from "../../core/providers/outgoing-rule.js";
-import { type Group, type Leaf, Named } from "./definition.js";
+import { type GivenSetting, type Group, type Leaf, Named } from "./definition.js";
 import * as kind from "./kinds.js";
 import { type GivenModel, models } from "./models.js";
-import type { GivenSetting } from "./plugin-settings.js";
 
 /** The providers that are asked for a split, the specialists first; one that is off or cannot split is skipped. */
 const SPLITTERS = [
@@ -61,7 +60,7 @@ export const plugins = new Named<
     models: Leaf<readonly GivenModel[]>;
   },
   {
-    /** The plugin's own settings, for {@link validatePluginSettings}. */ readonly own: Readonly<
+    /** The plugin's own settings, for {@link validateOwnSettings}. */ readonly own: Readonly<
       Record<string, GivenSetting>
     >;
   }

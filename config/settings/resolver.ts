@@ -1,8 +1,7 @@
-import { Leaf, Named } from "./definition.js";
-import type { DefaultContext, Group, Node } from "./definition.js";
+import { Leaf, Named, Own } from "./definition.js";
+import type { DefaultContext, GivenSetting, Group, Node } from "./definition.js";
 import type { GivenSettings } from "./given-settings.js";
 import { refusedLine } from "./issues.js";
-import type { GivenSetting } from "./plugin-settings.js";
 
 /** Fills in defaults, converts and checks, in the order of the definition. */
 export class Resolver {
@@ -21,6 +20,7 @@ export class Resolver {
   private node(node: Node, path: readonly string[], name: string): unknown {
     if (node instanceof Leaf) return this.leaf(node, path.join("."), name);
     if (node instanceof Named) return Object.freeze(this.named(node, path));
+    if (node instanceof Own) return this.own({}, path.join("."));
     const entries = Object.entries(node).map(([key, child]) => [key, this.node(child, [...path, key], name)]);
     return Object.freeze(Object.fromEntries(entries));
   }
@@ -42,9 +42,10 @@ export class Resolver {
     );
   }
 
-  private leaf({ options }: Leaf<unknown>, path: string, name: string): unknown {
+  private leaf(leaf: Leaf<unknown>, path: string, name: string): unknown {
     const given = this.given.get(path);
     const context = this.context(name);
+    const options = leaf.options.instead?.(context) ?? leaf.options;
     const raw = given === undefined ? options.default.of(context) : fromSource(options, given);
     const checked = options.schema.safeParse(raw);
     if (!checked.success || (given !== undefined && raw === undefined)) {

@@ -14,6 +14,7 @@ import type { Account, ApiKey } from "../ports/account.js";
 import { makeToken, shownPrefixOf } from "./api-key.js";
 import { checkedExternalId, isExternalId } from "./external-id.js";
 import { isScope, type Scope, SCOPES } from "../ports/scopes.js";
+import { type ShownKey, shownKey } from "./shown-key.js";
 import type { Tiers } from "./tiers.js";
 import { withoutControls } from "../printable.js";
 
@@ -49,7 +50,7 @@ export interface NewKey {
 
 /** A key at its creation: the only moment its token is known. */
 export interface IssuedKey {
-  readonly key: ApiKey;
+  readonly key: ShownKey;
   readonly token: string;
 }
 
@@ -179,12 +180,12 @@ export class ManageAccounts {
     };
     const fields = { name: key.name, scopes: scopes.join(","), expires_at: expiresAt };
     await deps.audit.inTransaction(insert, () => entryOf("keys.issue", account.id, fields, [key.id]));
-    return { key, token };
+    return { key: shownKey(key), token };
   }
 
   /** Newest first, revoked ones included. @throws {OperationRefusedError} no such account */
-  async listKeys(accountId: string): Promise<ApiKey[]> {
-    return this.deps.accounts.listKeys((await this.get(accountId)).id);
+  async listKeys(accountId: string): Promise<ShownKey[]> {
+    return (await this.deps.accounts.listKeys((await this.get(accountId)).id)).map(shownKey);
   }
 
   /** Revoking twice is fine. @throws {OperationRefusedError} no such key */

@@ -22,8 +22,9 @@ export interface AudioLink {
 
 /**
  * Files of tracks. A key is lower-case segments of letters, digits, `_`, `-` and `.`, joined by `/`; its ending names
- * the type. What is stored under a key is whole or absent: a reader never sees a part of it. Selected by `audio.url`;
- * the override `audio` of `compose` replaces it.
+ * the type. What is stored under a key is whole or absent: a reader never sees a part of it. A store that cannot be
+ * reached throws {@link ServiceUnavailableError}: callers of the API get a 503. Selected by `audio.url`; the override
+ * `audio` of `compose` replaces it.
  */
 export interface AudioStore {
   /**
@@ -56,6 +57,8 @@ export interface AudioStore {
    * the file exists. Left out by a store without links: this server then serves all audio.
    */
   readonly linkTo?: (key: string, link: AudioLink) => Promise<string>;
+  /** Called once, when nothing uses the store any more. Left out: there is nothing to close. */
+  readonly close?: () => void | Promise<void>;
 }
 
 export class AudioTooLargeError extends Error {

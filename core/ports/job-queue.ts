@@ -34,5 +34,6 @@ export interface JobQueue {
   listen(providerId: string, listener: NotificationListener): Promise<void>;
   /** Throws when the queue cannot be reached, naming why. */
   check(): Promise<void>;
+  /** Passes nothing on any more, and resolves soon: what is on its way may be lost, and listeners may still run. */
   close(): Promise<void>;
 }

@@ -20,6 +20,7 @@ import type {
 import type { ProviderFailure } from "./provider/failure.js";
 import type { SubmitRequest } from "./provider/requests.js";
 
+export type * from "./declared-settings.js";
 export * from "./provider/assets.js";
 export type * from "./provider/definition.js";
 export * from "./provider/failure.js";

@@ -1,9 +1,24 @@
 import type { CorePorts } from "./core-ports.js";
 import type { Stores } from "./stores.js";
 
-/** A storage that is open, with the schema that its stores need. */
+/** The schema of an open storage. */
+export interface StorageSchema {
+  /** @throws {Error} it is not the one of this version: naming what it lacks, or what a newer version has changed */
+  check(): Promise<void>;
+  /**
+   * Brings it up to date; of several processes at once, one does.
+   *
+   * @returns the names of the migrations that were applied
+   * @throws {Error} it cannot be: a newer version has changed it, or what is there is not Fermata's
+   */
+  migrate(): Promise<readonly string[]>;
+}
+
+/** A storage that is open. */
 export interface OpenedStorage {
   readonly stores: Stores;
+  /** Absent: there is nothing to migrate. */
+  readonly schema?: StorageSchema;
   /**
    * What a process needs to be ready, by the name that is reported where it fails. Absent: that a fact of the
    * installation can be read, as `storage`.

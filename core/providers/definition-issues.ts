@@ -1,6 +1,6 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { MusicProvider, ProviderCapabilities } from "../ports/music-provider.js";
-import { capabilityIssues, hostIssues, longestCallIssues, settingIssues } from "./definition-parts.js";
+import { capabilityIssues, hostIssues, longestCallIssues, settingIssues, TAKEN_SETTINGS } from "./definition-parts.js";
 import { modelIssues } from "./model-rules.js";
 import { isWhole, shown } from "./plain-values.js";
 
@@ -52,7 +52,7 @@ export function definitionIssues(value: unknown): string[] {
     issues.push(`offersModel: ${shown(offersModel)}; allowed: a function`);
   if (checkModel !== undefined && typeof checkModel !== "function")
     issues.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
-  issues.push(...settingIssues(settings), ...modelIssues(models, typeof id === "string" ? id : null));
+  issues.push(...settingIssues(settings, TAKEN_SETTINGS), ...modelIssues(models, typeof id === "string" ? id : null));
   if (typeof capabilities !== "function") issues.push(...capabilityIssues(capabilities));
   for (const name of Object.keys(definition))
     if (!MEMBERS.has(name))

@@ -4,12 +4,13 @@ import { sourceIssues } from "./source-declarations.js";
 
 const TYPES = ["string", "integer", "boolean"];
 /** What `plugins.<id>` means for every plugin. */
-const TAKEN_SETTINGS: ReadonlySet<string> = new Set(["enabled", "use", "models", "maxInFlight", "allowHosts"]);
+export const TAKEN_SETTINGS: ReadonlySet<string> = new Set(["enabled", "use", "models", "maxInFlight", "allowHosts"]);
 const SECRET_NAME = /(api-?key|token|secret|password|credential)s?$/i;
 const LONGEST_CALL_MIN_MS = 1_000;
 const LONGEST_CALL_MAX_MS = 24 * 3_600_000;
 
-export function settingIssues(settings: unknown): string[] {
+/** @param taken names that a setting cannot have, since they are the host's own under `plugins.<id>` */
+export function settingIssues(settings: unknown, taken: ReadonlySet<string> = new Set()): string[] {
   if (!isObject(settings)) return [`settings: ${shown(settings)}; allowed: an object, a member for each setting`];
   return Object.entries(settings).flatMap(([name, setting]) => {
     const at = `settings.${name}`;
@@ -17,7 +18,7 @@ export function settingIssues(settings: unknown): string[] {
     const issues: string[] = [];
     if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
       issues.push(`${at}: its name is not in camelCase; allowed: letters and digits, the first one small`);
-    if (TAKEN_SETTINGS.has(name)) issues.push(`${at}: the name is taken: plugins.<id>.${name} is the host's own`);
+    if (taken.has(name)) issues.push(`${at}: the name is taken: plugins.<id>.${name} is the host's own`);
     if (!TYPES.includes(setting["type"] as string))
       issues.push(`${at}.type: ${shown(setting["type"])}; allowed: ${TYPES.join(", ")}`);
     if (!isText(setting["description"])) issues.push(`${at}.description: missing; operators read it`);

@@ -1,6 +1,7 @@
 import type { WebhookEndpointId } from "../ids.js";
 import type { AddressGuard } from "../ports/address-guard.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
+import { type ShownEndpoint, shownEndpoint } from "./shown-endpoint.js";
 import type { WebhookEndpoint } from "../ports/webhook-records.js";
 
 const PAGE = 200;
@@ -8,7 +9,7 @@ const LOOKUP_MAX_MS = 5_000;
 
 /** An endpoint whose deliveries would be refused now. */
 export interface BlockedEndpoint {
-  readonly endpoint: WebhookEndpoint;
+  readonly endpoint: ShownEndpoint;
   readonly addresses: readonly string[];
 }
 
@@ -25,7 +26,7 @@ export async function findBlockedEndpoints(
     const found = await Promise.all(active.map(({ url }) => guard.resolve(new URL(url).hostname, LOOKUP_MAX_MS)));
     found.forEach((resolution, index) => {
       if (resolution.state === "blocked")
-        blocked.push({ endpoint: active[index] as WebhookEndpoint, addresses: resolution.addresses });
+        blocked.push({ endpoint: shownEndpoint(active[index] as WebhookEndpoint), addresses: resolution.addresses });
     });
     const last = page.at(-1);
     if (last === undefined) return blocked;

@@ -15,6 +15,7 @@ import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { disabled, enabled, type EndpointStatus, type WebhookEndpoint, HEALTHY } from "../ports/webhook-records.js";
 import { makeSecret, type SealKeys, shownPrefixOf } from "./secrets.js";
+import { type ShownEndpoint, shownEndpoint } from "./shown-endpoint.js";
 import { normaliseWebhookUrl, requestKeyOf } from "./url-rules.js";
 
 /** Disabled ones included. */
@@ -38,7 +39,7 @@ export interface ManageEndpointsDeps {
 
 /** An endpoint at its creation: the only moment its secret is known. */
 export interface NewEndpoint {
-  readonly endpoint: WebhookEndpoint;
+  readonly endpoint: ShownEndpoint;
   readonly secret: string;
 }
 
@@ -47,9 +48,9 @@ export class ManageEndpoints {
   constructor(private readonly deps: ManageEndpointsDeps) {}
 
   /** Newest first. */
-  async list(accountId: AccountId, status: EndpointStatus | "all" = "active"): Promise<WebhookEndpoint[]> {
+  async list(accountId: AccountId, status: EndpointStatus | "all" = "active"): Promise<ShownEndpoint[]> {
     const all = await this.deps.webhooks.listEndpoints(accountId);
-    return all.filter((endpoint) => status === "all" || endpoint.status === status);
+    return all.filter((endpoint) => status === "all" || endpoint.status === status).map(shownEndpoint);
   }
 
   /**
@@ -90,7 +91,7 @@ export class ManageEndpoints {
       checkIsFree(href, existing);
       await deps.webhooks.insertEndpoint(tx, endpoint);
     });
-    return { endpoint, secret };
+    return { endpoint: shownEndpoint(endpoint), secret };
   }
 
   /**
@@ -105,12 +106,12 @@ export class ManageEndpoints {
     accountId: AccountId,
     id: string,
     changes: { readonly url?: string; readonly status?: EndpointStatus },
-  ): Promise<WebhookEndpoint> {
+  ): Promise<ShownEndpoint> {
     const { webhooks, clock } = this.deps;
     // An endpoint of another account is not found, with any URL.
     await this.find(accountId, id);
     const url = changes.url === undefined ? undefined : await this.checkUrl(changes.url);
-    return this.change(accountId, id, async (tx, endpoint, others) => {
+    const saved = await this.change(accountId, id, async (tx, endpoint, others) => {
       // Endpoints of before URLs were unique keep theirs.
       if (url !== undefined && url !== endpoint.url) checkIsFree(url, others);
       let changed = url === undefined || url === endpoint.url ? endpoint : { ...endpoint, url, health: HEALTHY };
@@ -122,6 +123,7 @@ export class ManageEndpoints {
       }
       return changed;
     });
+    return shownEndpoint(saved);
   }
 
   /** @throws {WebhookEndpointNotFoundError} unknown, or another account's */

@@ -15,6 +15,7 @@ import type { ManageEndpoints } from "./manage-endpoints.js";
 import { makeSecret, type SealKeys, withNewSecret } from "./secrets.js";
 import type { SendDelivery } from "./send-delivery.js";
 import { newDelivery, newEvent } from "./write-events.js";
+import { type ShownEndpoint, shownEndpoint } from "./shown-endpoint.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -64,10 +65,8 @@ export class OperateWebhooks {
   }
 
   /** An endpoint of any account. @throws {OperationRefusedError} no such endpoint */
-  async endpoint(id: string): Promise<WebhookEndpoint> {
-    const found = isId("whe", id) ? (await this.deps.webhooks.findEndpoints([id])).get(id) : undefined;
-    if (found === undefined) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
-    return found;
+  async endpoint(id: string): Promise<ShownEndpoint> {
+    return shownEndpoint(await this.find(id));
   }
 
   /** What was, or is to be, sent to an endpoint, newest first. @throws {OperationRefusedError} no such endpoint */
@@ -173,7 +172,7 @@ export class OperateWebhooks {
   async rotateSecret(
     endpointId: string,
     overlapMs: number,
-  ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
+  ): Promise<{ readonly endpoint: ShownEndpoint; readonly secret: string }> {
     const { audit, webhooks, secretBox, sealKeys, random, clock } = this.deps;
     if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS))
       throw new OperationRefusedError("Two secrets sign side by side for 0 to 168 hours.");
@@ -193,7 +192,7 @@ export class OperateWebhooks {
       targets: [id],
       fields: { overlap_hours: overlapMs / HOUR_MS },
     }));
-    return { endpoint, secret };
+    return { endpoint: shownEndpoint(endpoint), secret };
   }
 
   /** The active endpoints whose host resolves to what must not be reached. */
@@ -201,8 +200,14 @@ export class OperateWebhooks {
     return findBlockedEndpoints(this.deps.webhooks, this.deps.guard);
   }
 
+  private async find(id: string): Promise<WebhookEndpoint> {
+    const found = isId("whe", id) ? (await this.deps.webhooks.findEndpoints([id])).get(id) : undefined;
+    if (found === undefined) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
+    return found;
+  }
+
   private async activeEndpoint(id: string): Promise<WebhookEndpoint> {
-    const endpoint = await this.endpoint(id);
+    const endpoint = await this.find(id);
     if (endpoint.status !== "active") {
       throw new OperationRefusedError(`The webhook endpoint ${id} is disabled; its owner can make it active again.`);
     }

@@ -3,9 +3,10 @@ import type {
   ProviderCapabilities,
   ProviderDefinition,
   ProviderModel,
+  SettingDeclarations,
+  SettingValues,
 } from "../../core/ports/music-provider.js";
 import { type ProviderHost, toProviderHost } from "./host.js";
-import type { SettingDeclarations, SettingValues } from "./settings.js";
 
 /** The port's {@link ProviderDefinition}, typed by its own settings. */
 export interface TypedDefinition<Declared extends SettingDeclarations> extends Omit<

@@ -1,6 +1,6 @@
-import type { ProviderHost as PortHost } from "../../core/ports/music-provider.js";
+import type { ProviderHost as PortHost, SettingDeclarations, SettingValues } from "../../core/ports/music-provider.js";
 import { ProviderApi, type ProviderApiOptions } from "./api.js";
-import { httpUrl, type SettingDeclarations, type SettingValues } from "./settings.js";
+import { httpUrl } from "./settings.js";
 
 /** An option is required where the settings do not always have a value of its name and type. */
 type Needed<Declared extends SettingDeclarations, Name extends "baseUrl" | "timeoutMs"> =

@@ -21,17 +21,7 @@ export {
   type StrengthInput,
   templatesOf,
 } from "./model-templates.js";
-export {
-  apiKey,
-  baseUrl,
-  defineSettings,
-  httpUrl,
-  jsonObject,
-  pollMs,
-  type SettingDeclarations,
-  type SettingValues,
-  timeoutMs,
-} from "./settings.js";
+export { apiKey, baseUrl, defineSettings, httpUrl, jsonObject, pollMs, timeoutMs } from "./settings.js";
 export { dataUriOf, sourceFile } from "./sources.js";
 export { type FormParts, streamedForm, type StreamedForm } from "./streamed-form.js";
 export { NO_TAGS } from "./tracks.js";

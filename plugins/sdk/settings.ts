@@ -1,34 +1,5 @@
-import type { ProviderSetting } from "../../core/ports/music-provider.js";
+import type { SettingDeclarations } from "../../core/ports/music-provider.js";
 import { isLink, isObject, type JsonObject, parseJson } from "./json.js";
-
-/** The settings that a plugin declares, by name. */
-export interface SettingDeclarations {
-  readonly [name: string]: ProviderSetting;
-}
-
-type ValueOf<Setting> = Setting extends { readonly type: "integer" }
-  ? number
-  : Setting extends { readonly type: "boolean" }
-    ? boolean
-    : Setting extends { readonly allowed: readonly (infer Allowed extends string)[] }
-      ? Allowed
-      : string;
-
-type IsAlwaysThere<Setting> = Setting extends { readonly required: true }
-  ? true
-  : Setting extends { readonly default: string | number | boolean }
-    ? true
-    : false;
-
-/**
- * The values of declared settings: required ones and those with a default are always there, the others may be
- * undefined. The host has checked them against the declarations.
- */
-export type SettingValues<Declared extends SettingDeclarations> = {
-  readonly [Name in keyof Declared]: IsAlwaysThere<Declared[Name]> extends true
-    ? ValueOf<Declared[Name]>
-    : ValueOf<Declared[Name]> | undefined;
-};
 
 /** Keeps the literal types of settings that are declared outside their definition. */
 export function defineSettings<const Declared extends SettingDeclarations>(declared: Declared): Declared {

@@ -1,4 +1,4 @@
-import type { WebhookEndpoint as Endpoint } from "../../../core/ports/webhook-records.js";
+import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
 import { timestamp } from "./time.js";
 
 /** Where the account is notified of ended jobs. */
@@ -23,7 +23,7 @@ export interface NewWebhookEndpoint extends WebhookEndpoint {
   signing_secret: string;
 }
 
-export function presentWebhookEndpoint(endpoint: Endpoint): WebhookEndpoint {
+export function presentWebhookEndpoint(endpoint: ShownEndpoint): WebhookEndpoint {
   return {
     id: endpoint.id,
     url: endpoint.url,

@@ -17,14 +17,8 @@ import { KnexUnitOfWork } from "./unit-of-work.js";
 import { KnexUploadStore } from "./library/upload-store.js";
 import { KnexWebhookStore } from "./webhooks/webhook-store.js";
 
-export {
-  type DatabaseOptions,
-  ForeignTablesError,
-  type KnexDatabase,
-  openDatabase,
-  type SchemaStatus,
-  TABLE_PREFIX,
-} from "./database.js";
+export { ForeignTablesError, type KnexDatabase, type SchemaStatus } from "./database.js";
+export { type DatabaseOptions, openDatabase, openHostDatabase, TABLE_PREFIX } from "./open-database.js";
 export type { Stores };
 export { ThreadLeaseRenewal } from "./lease-renewal/lease-renewal-thread.js";
 export type { StorageAddress } from "./lease-renewal/messages.js";

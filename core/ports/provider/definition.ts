@@ -1,26 +1,11 @@
+import type { DeclaredSetting } from "../declared-settings.js";
 import type { ProviderCost } from "./outcomes.js";
 import type { ReferenceModes, SourceLimits } from "./references.js";
 import type { RequestOptions } from "./request-options.js";
 import type { OpenSandbox } from "./sandbox.js";
 
-/**
- * One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. A text that
- * is empty is an error, unless `canBeEmpty`.
- */
-export type ProviderSetting = {
-  readonly description: string;
-  readonly required?: boolean;
-  readonly secret?: boolean;
-} & (
-  | {
-      readonly type: "string";
-      readonly default?: string;
-      readonly allowed?: readonly string[];
-      readonly canBeEmpty?: boolean;
-    }
-  | { readonly type: "integer"; readonly default?: number; readonly minimum?: number; readonly maximum?: number }
-  | { readonly type: "boolean"; readonly default?: boolean }
-);
+/** One setting that a plugin takes under `plugins.<id>`. */
+export type ProviderSetting = DeclaredSetting;
 
 /** Whole seconds, both ends included. */
 export interface DurationBounds {

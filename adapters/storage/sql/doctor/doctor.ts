@@ -1,6 +1,7 @@
 import type { Logger } from "../../../../core/ports/logger.js";
 import { failed, type CheckResult, ok } from "../../../../core/ports/self-check.js";
-import { type KnexDatabase, openDatabase, type SchemaStatus } from "../database.js";
+import type { KnexDatabase, SchemaStatus } from "../database.js";
+import { openDatabase } from "../open-database.js";
 import { classifyRefusal } from "./mysql-connection.js";
 import { checkMysql } from "./mysql.js";
 import { checkSqlite, classifySqliteRefusal, refuseSqliteFile } from "./sqlite.js";

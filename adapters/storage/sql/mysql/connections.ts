@@ -1,10 +1,11 @@
 import type { Knex } from "knex";
 import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
 import type { Connections, ConnectOptions, InstallationWork } from "../dialect.js";
+import type { ConnectionSource } from "./connection-source.js";
 import { isConnectionLost } from "./errors.js";
 import { joinMysql } from "./host-transaction.js";
-import { MYSQL_LIMITS } from "./options.js";
-import { type MigrationHandle, MysqlPool, openMigrationHandle, type PooledConnection } from "./pool.js";
+import { MIGRATION_LOCK, MYSQL_LIMITS } from "./options.js";
+import { MysqlPool } from "./pool.js";
 import type { MysqlSession } from "./session.js";
 import type { Session, SqlValue, Table, TransactionSession } from "../session.js";
 import type { TableNames } from "../table-names.js";
@@ -12,38 +13,33 @@ import type { TableNames } from "../table-names.js";
 /** A lost connection is noticed at once, and the pool gives no other one that is as old. */
 const READ_TRIES_MAX = 3;
 
-/** Names of locks are at most 64 characters long. */
-const MIGRATION_LOCK = "CONCAT('fermata ', LEFT(SHA2(DATABASE(), 256), 32))";
-
 /** Opens a pool on `mysql:` + `target`; nothing is sent yet. */
 export async function connectMysql(target: string, options: ConnectOptions): Promise<Connections> {
-  return new MysqlConnections(new MysqlPool(target, options), options.names, () =>
-    openMigrationHandle(target, options.log),
-  );
+  return new MysqlConnections(new MysqlPool(target, options), options.names);
 }
 
-class MysqlConnections implements Connections {
+/** The same statements on connections of any source. */
+export class MysqlConnections implements Connections {
   readonly reader: Session;
 
   constructor(
-    private readonly pool: MysqlPool,
+    private readonly source: ConnectionSource,
     private readonly names: TableNames,
-    private readonly openForMigrations: () => MigrationHandle,
   ) {
-    this.reader = new PooledSession((work) => pool.with(MYSQL_LIMITS.statementMs, work));
+    this.reader = new PooledSession((work) => source.with(MYSQL_LIMITS.statementMs, work));
   }
 
   get write(): Knex {
-    return this.pool.handle;
+    return this.source.handle;
   }
 
   get read(): Knex {
-    return this.pool.handle;
+    return this.source.handle;
   }
 
   transaction<T>(work: (session: TransactionSession) => Promise<T>): Promise<T> {
-    return this.pool.with(MYSQL_LIMITS.statementMs, async (session, connection) => {
-      await session.run("START TRANSACTION");
+    return this.source.with(MYSQL_LIMITS.statementMs, async (session, discard) => {
+      await begin(session, discard, this.source.begin);
       try {
         const result = await work(session);
         session.isOpen = false;
@@ -52,7 +48,7 @@ class MysqlConnections implements Connections {
       } catch (error) {
         session.isOpen = false;
         // A lock wait that timed out has undone one statement only; a COMMIT would keep the others.
-        await this.rollBack(session, connection);
+        await rollBack(session, discard);
         throw error;
       }
     });
@@ -63,13 +59,12 @@ class MysqlConnections implements Connections {
   }
 
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.pool.with(MYSQL_LIMITS.auditMs, async (session, connection) => {
-      await session.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
-      await session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
+    return this.source.with(MYSQL_LIMITS.auditMs, async (session, discard) => {
+      await begin(session, discard, BEGIN_SNAPSHOT);
       try {
         return await work(session);
       } finally {
-        await this.rollBack(session, connection);
+        await rollBack(session, discard);
       }
     });
   }
@@ -79,7 +74,7 @@ class MysqlConnections implements Connections {
    * would outlive a crash.
    */
   async alone<T>(work: (knex: Knex) => Promise<T>): Promise<T> {
-    const { knex, close } = this.openForMigrations();
+    const { knex, close } = this.source.openForMigrations();
     const seconds = MYSQL_LIMITS.migrationMs / 1000;
     try {
       const [rows] = await knex.raw<{ got: number | null }[][]>(`SELECT GET_LOCK(${MIGRATION_LOCK}, ?) AS got`, [
@@ -93,17 +88,28 @@ class MysqlConnections implements Connections {
   }
 
   close(): Promise<void> {
-    return this.pool.close();
+    return this.source.close();
   }
+}
 
-  /** Discards a connection that cannot be rolled back: the server rolls back when it ends. */
-  private async rollBack(session: MysqlSession, connection: PooledConnection): Promise<void> {
-    try {
-      await session.run("ROLLBACK");
-    } catch {
-      this.pool.discard(connection);
-    }
+const BEGIN_SNAPSHOT = [
+  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+  "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+];
+
+/** A level holds for the next transaction of the connection: where ours does not begin, no other one may get it. */
+async function begin(session: MysqlSession, discard: () => void, statements: readonly string[]): Promise<void> {
+  try {
+    for (const statement of statements) await session.run(statement);
+  } catch (error) {
+    discard();
+    throw error;
   }
+}
+
+/** The server rolls back when a connection ends that cannot be rolled back. */
+async function rollBack(session: MysqlSession, discard: () => void): Promise<void> {
+  await session.run("ROLLBACK").catch(discard);
 }
 
 /** Takes a connection of the pool for each call. A read whose connection is lost is repeated on another one. */

@@ -1,4 +1,4 @@
-import type { Connection, QueryError, QueryOptions, ResultSetHeader, TypeCastField, TypeCastNext } from "mysql2";
+import type { ResultSetHeader } from "mysql2";
 import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
 import type { InstallationWork } from "../dialect.js";
 import {
@@ -8,16 +8,14 @@ import {
   inTurn,
   refusedTransaction,
 } from "../host-transaction.js";
-import { type SqlValue, storable } from "../session.js";
 import type { TableNames } from "../table-names.js";
+import { HostMysqlSession, unfitness } from "./host-session.js";
 import { MYSQL_LIMITS, SQL_MODE } from "./options.js";
-import { type MysqlResult, MysqlSession } from "./session.js";
+import type { MysqlConnection, MysqlSession } from "./session.js";
 
 /** Bits of the server's status in its response to a statement. @see MySQL's protocol, SERVER_STATUS_flags_enum */
 const IN_TRANSACTION = 1;
 const AUTOCOMMIT = 2;
-/** The bit of a client that gets the number of rows found. @see MySQL's protocol, capability flags */
-const FOUND_ROWS = 2;
 
 /**
  * What the app set is left alone, for two round trips more than a transaction of our own has; the savepoint takes two.
@@ -44,7 +42,9 @@ async function joinConnection<T>(
   { work, committed, installationId }: InstallationWork<T>,
   names: TableNames,
 ): Promise<T> {
-  const session = new JoinedMysqlSession(checked(connection), names);
+  const unfit = unfitness(connection);
+  if (unfit !== null) throw refusedTransaction(unfit);
+  const session = new JoinedMysqlSession(connection as MysqlConnection, names);
   const status = await session.begin();
   try {
     if ((status & IN_TRANSACTION) === 0 && (status & AUTOCOMMIT) !== 0)
@@ -58,29 +58,10 @@ async function joinConnection<T>(
   }
 }
 
-/** @throws {OperationRefusedError} statements would not do on it what they do on a connection of our own */
-function checked(connection: object): Connection {
-  const { query, execute, config } = connection as Partial<Connection>;
-  if (typeof query !== "function" || typeof execute !== "function" || typeof config !== "object")
-    throw refusedTransaction("it is none of mysql2");
-  const { queryFormat, clientFlags } = config as unknown as {
-    readonly queryFormat?: unknown;
-    readonly clientFlags: number;
-  };
-  if (typeof queryFormat === "function") throw refusedTransaction("its connection has a queryFormat of its own");
-  if ((clientFlags & FOUND_ROWS) === 0) throw refusedTransaction("its connection was opened without FOUND_ROWS");
-  return connection as Connection;
-}
-
-/** Statements among those of the app: never several in one packet, and read as ours are, whatever the app has set. */
-class JoinedMysqlSession extends MysqlSession {
-  protected override readonly packetStatements = 1;
-
-  constructor(
-    private readonly host: Connection,
-    names: TableNames,
-  ) {
-    super(host as ConstructorParameters<typeof MysqlSession>[0], { limitMs: Infinity, names });
+/** Statements in a transaction of the app, which waits for them as long as they take. */
+class JoinedMysqlSession extends HostMysqlSession {
+  constructor(host: MysqlConnection, names: TableNames) {
+    super(host, { limitMs: Infinity, names });
   }
 
   /** @returns the server's status */
@@ -108,32 +89,8 @@ class JoinedMysqlSession extends MysqlSession {
     await this.unlessGone(THEIR_MODES);
   }
 
-  protected override query(sql: string, values: readonly SqlValue[]): Promise<MysqlResult> {
-    const options: QueryOptions = { ...AS_OURS, sql, values: [...storable(values)] };
-    return new Promise((resolve, reject) => {
-      this.host.query<MysqlResult & ResultSetHeader>(options, (error: QueryError | null, result) =>
-        error === null ? resolve(result) : reject(error),
-      );
-    });
-  }
-
   /** What is undone by the loss of the connection need not be undone. The app learns of it by its own statements. */
   private async unlessGone(sql: string): Promise<void> {
     await this.query(sql, []).catch(() => undefined);
   }
-}
-
-/** Options of one query, which win over those of the connection. */
-const AS_OURS: Omit<QueryOptions, "sql"> = { rowsAsArray: false, nestTables: false as never, typeCast: asOurs };
-
-const NUMBERS: ReadonlySet<string> = new Set([
-  ...["TINY", "SHORT", "INT24", "LONG", "LONGLONG"],
-  ...["FLOAT", "DOUBLE", "DECIMAL", "NEWDECIMAL"],
-]);
-
-/** Numbers are below 2^53, whatever the app has set for its own. */
-function asOurs(field: TypeCastField, next: TypeCastNext): unknown {
-  if (!NUMBERS.has(field.type)) return next();
-  const text = field.string();
-  return text === null ? null : Number(text);
 }

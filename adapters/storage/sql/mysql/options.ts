@@ -13,6 +13,8 @@ export const MYSQL_LIMITS = {
   firstMs: 10_000,
   /** For a connection, from whichever source. */
   acquireMs: 850,
+  /** For one of the pool of an embedding app, which may be at work for that app. */
+  borrowMs: 2_000,
   /** For opening one. */
   connectMs: 750,
   /** For the sign of life of one that was idle. */
@@ -30,6 +32,9 @@ export const MYSQL_LIMITS = {
   /** For the migration of another process. */
   migrationMs: 120_000,
 } as const;
+
+/** Names of locks are at most 64 characters long. */
+export const MIGRATION_LOCK = "CONCAT('fermata ', LEFT(SHA2(DATABASE(), 256), 32))";
 
 /**
  * The server ends a session that was silent for so long: a process that hangs in a transaction keeps its locks no

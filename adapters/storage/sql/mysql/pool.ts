@@ -2,10 +2,11 @@ import type { Socket } from "node:net";
 import knex, { type Knex } from "knex";
 import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
 import { Pool } from "tarn";
+import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHandle } from "./connection-source.js";
 import { cannotConnect, isUnavailable, spoilsConnection } from "./errors.js";
 import { MysqlProbe } from "./probe.js";
 import { connectionOf, MYSQL_LIMITS, sessionSetup, POOL_MAX } from "./options.js";
-import { MysqlSession } from "./session.js";
+import { type MysqlConnection, MysqlSession } from "./session.js";
 import type { ConnectOptions } from "../dialect.js";
 import type { TableNames } from "../table-names.js";
 import { afterWaiting } from "./waits.js";
@@ -19,12 +20,12 @@ const ALIVE_MS = 500;
  */
 const FAIL_FAST_MS = 200;
 
-export type PooledConnection = Connection & { readonly stream: Socket };
-
 /** Connections to one database. Nothing is sent before the first is acquired. */
-export class MysqlPool {
+export class MysqlPool implements ConnectionSource {
+  readonly begin = ["START TRANSACTION"];
   readonly handle: Knex;
-  private readonly pool: Pool<PooledConnection>;
+  readonly openForMigrations: () => MigrationHandle;
+  private readonly pool: Pool<MysqlConnection>;
   private readonly probe: MysqlProbe;
   private readonly names: TableNames;
   private readonly usedAt = new WeakMap<Connection, number>();
@@ -39,10 +40,11 @@ export class MysqlPool {
   /** @param target what follows `mysql:` in the URL */
   constructor(target: string, { log, lockWaitMs, names }: ConnectOptions) {
     this.names = names;
+    this.openForMigrations = () => openMigrationHandle(target, log);
     const options = connectionOf(target);
     const setup = sessionSetup(Math.max(1, Math.round(lockWaitMs / 1000)));
     this.probe = new MysqlProbe(options, MYSQL_LIMITS.probeMs);
-    this.pool = new Pool<PooledConnection>({
+    this.pool = new Pool<MysqlConnection>({
       min: 0,
       max: POOL_MAX,
       // An unreachable server fails the caller at once, who decides whether to try again.
@@ -56,22 +58,15 @@ export class MysqlPool {
     this.handle = knex({ client: "mysql2", connectionPool: this.pool, log });
   }
 
-  /**
-   * Runs `work` in a session of its own, each statement of which may take so long.
-   *
-   * @throws {NoConnectionError} there was no connection in time
-   */
-  async with<T>(
-    limitMs: number,
-    work: (session: MysqlSession, connection: PooledConnection) => Promise<T>,
-  ): Promise<T> {
+  async with<T>(limitMs: number, work: ConnectionWork<T>): Promise<T> {
     const connection = await this.acquire();
+    const discard = (): void => void this.broken.add(connection);
     const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere() };
     try {
-      return await work(new MysqlSession(connection, { limitMs, late, names: this.names }), connection);
+      return await work(new MysqlSession(connection, { limitMs, late, names: this.names }), discard);
     } catch (error) {
       if (spoilsConnection(error)) {
-        this.discard(connection);
+        discard();
         this.foundDeadAt = performance.now();
       }
       throw error;
@@ -82,11 +77,6 @@ export class MysqlPool {
     }
   }
 
-  /** Ends this connection instead of giving it to another caller. */
-  discard(connection: PooledConnection): void {
-    this.broken.add(connection);
-  }
-
   async close(): Promise<void> {
     this.isClosed = true;
     await this.pool.destroy();
@@ -95,7 +85,7 @@ export class MysqlPool {
     for (const socket of this.sockets) socket.unref();
   }
 
-  private async openConnection(options: ConnectionOptions, setup: string): Promise<PooledConnection> {
+  private async openConnection(options: ConnectionOptions, setup: string): Promise<MysqlConnection> {
     const limitMs = this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.connectMs;
     const connection = await openConnection(options, setup, limitMs);
     const { stream } = connection;
@@ -104,7 +94,7 @@ export class MysqlPool {
     return connection;
   }
 
-  private async acquire(): Promise<PooledConnection> {
+  private async acquire(): Promise<MysqlConnection> {
     // Callers that queued behind one that waited in vain would wait as long again.
     if (performance.now() < this.failFastUntil)
       throw cannotConnect(new Error("another caller has just waited for one in vain"));
@@ -137,7 +127,7 @@ export class MysqlPool {
     return isThere;
   }
 
-  private async isAlive(connection: PooledConnection): Promise<boolean> {
+  private async isAlive(connection: MysqlConnection): Promise<boolean> {
     if (this.broken.has(connection) || connection.stream.destroyed) return false;
     const usedAt = this.usedAt.get(connection);
     if (usedAt === undefined) return true;
@@ -150,16 +140,10 @@ export class MysqlPool {
   }
 }
 
-/** A handle of one connection, which `close` ends. */
-export interface MigrationHandle {
-  readonly knex: Knex;
-  close(): Promise<void>;
-}
-
 /** Opens a handle for migrations: it waits for locks, and a change of a big table takes as long as it takes. */
-export function openMigrationHandle(target: string, log: Knex.Logger): MigrationHandle {
+function openMigrationHandle(target: string, log: Knex.Logger): MigrationHandle {
   const setup = sessionSetup(MYSQL_LIMITS.migrationMs / 1000);
-  const pool = new Pool<PooledConnection>({
+  const pool = new Pool<MysqlConnection>({
     min: 0,
     max: 1,
     propagateCreateError: true,
@@ -169,17 +153,12 @@ export function openMigrationHandle(target: string, log: Knex.Logger): Migration
     validate: validator(({ stream }) => !stream.destroyed),
     destroy: endConnection,
   });
-  const handle = knex({ client: "mysql2", connectionPool: pool, log });
-  const close = async (): Promise<void> => {
-    await pool.destroy();
-    await handle.destroy();
-  };
-  return { knex: handle, close };
+  return handleOf(pool, log);
 }
 
 /** @param limitMs how long the connection may take, and its setup again */
-async function openConnection(options: ConnectionOptions, setup: string, limitMs: number): Promise<PooledConnection> {
-  const connection = createConnection({ ...options, connectTimeout: limitMs }) as PooledConnection;
+async function openConnection(options: ConnectionOptions, setup: string, limitMs: number): Promise<MysqlConnection> {
+  const connection = createConnection({ ...options, connectTimeout: limitMs }) as MysqlConnection;
   // The pool notices the loss of an idle connection by its socket; an `error` without a listener would end the process.
   connection.on("error", () => undefined);
   await new Promise<void>((resolve, reject) => {
@@ -194,11 +173,11 @@ async function openConnection(options: ConnectionOptions, setup: string, limitMs
   }
 }
 
-function endConnection(connection: PooledConnection): Promise<void> {
+function endConnection(connection: MysqlConnection): Promise<void> {
   return new Promise((resolve) => connection.end(() => resolve()));
 }
 
 /** tarn waits for a promise too, which its types do not know. */
-function validator(isAlive: (connection: PooledConnection) => boolean | Promise<boolean>): () => boolean {
+function validator(isAlive: (connection: MysqlConnection) => boolean | Promise<boolean>): () => boolean {
   return isAlive as () => boolean;
 }

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Connection, QueryError, ResultSetHeader, RowDataPacket } from "mysql2";
+import type { Connection, QueryError, QueryOptions, ResultSetHeader, RowDataPacket } from "mysql2";
 import { NoResponseError } from "./errors.js";
 import { packetsOf } from "./packets.js";
 import { afterWaiting, type LateResponses } from "./waits.js";
@@ -18,6 +18,9 @@ export interface MysqlSessionOptions {
   readonly names?: TableNames;
 }
 
+/** A connection of the driver with its socket, which its types do not know. */
+export type MysqlConnection = Connection & { readonly stream: Socket };
+
 export type MysqlResult = RowDataPacket[] | ResultSetHeader;
 
 /**
@@ -29,8 +32,8 @@ export class MysqlSession implements TransactionSession {
   protected readonly packetStatements: number = PACKET_STATEMENTS;
 
   constructor(
-    private readonly connection: Connection & { readonly stream: Socket },
-    private readonly options: MysqlSessionOptions,
+    private readonly connection: MysqlConnection,
+    private readonly given: MysqlSessionOptions,
   ) {}
 
   /** Whether the server still responds. */
@@ -90,12 +93,17 @@ export class MysqlSession implements TransactionSession {
   }
 
   private named(sql: string): string {
-    return this.options.names?.in(sql) ?? sql;
+    return this.given.names?.in(sql) ?? sql;
   }
 
   protected query(sql: string, values: readonly SqlValue[]): Promise<MysqlResult> {
-    const bound = [...storable(values)];
-    return this.withinLimit((done) => this.connection.query<MysqlResult & RowDataPacket[]>(sql, bound, done));
+    const options = this.options(sql, [...storable(values)]);
+    return this.withinLimit((done) => this.connection.query<MysqlResult & RowDataPacket[]>(options, done));
+  }
+
+  /** What the driver is given for a statement. */
+  protected options(sql: string, values: SqlValue[]): QueryOptions {
+    return { sql, values };
   }
 
   private withinLimit<T>(send: (done: (error: QueryError | null, result: T) => void) => void): Promise<T> {
@@ -104,7 +112,7 @@ export class MysqlSession implements TransactionSession {
         reject(new NoResponseError("The database takes statements and does not respond to them."));
         this.connection.stream.destroy();
       };
-      const { limitMs, late } = this.options;
+      const { limitMs, late } = this.given;
       const stopWaiting = afterWaiting(limitMs, giveUp, late);
       send((error, result) => {
         stopWaiting();

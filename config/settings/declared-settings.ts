@@ -1,32 +1,25 @@
-import type { ProviderHost, ProviderSetting } from "../../core/ports/music-provider.js";
+import type { DeclaredSetting, SettingDeclarations } from "../../core/ports/declared-settings.js";
 import { withDefaults } from "../../core/providers/setting-defaults.js";
-import { environmentWord } from "./definition.js";
+import { environmentWord, type GivenSetting } from "./definition.js";
 import { refusedLine, unknownLine } from "./issues.js";
 
-/** A value as it was given, with where it came from. */
-export interface GivenSetting {
-  readonly value: unknown;
-  /** The file or environment variable, as issues name it. */
-  readonly origin: string;
-  /** True for a text of the environment, which may be a number or a boolean. */
-  readonly isText: boolean;
-}
-
-export interface PluginSettings {
+export interface OwnSettings {
   /** The given values and the defaults of the others. */
-  readonly values: ProviderHost["settings"];
+  readonly values: Readonly<Record<string, string | number | boolean | undefined>>;
   /** One line per issue; with any, `values` must not be used. */
   readonly issues: readonly string[];
 }
 
-type Declared = Readonly<Record<string, ProviderSetting>>;
-
-/** Checks a plugin's own settings, `plugins.ID.…`, against those it declares. */
-export function validatePluginSettings(
-  id: string,
-  declared: Declared,
+/**
+ * Checks the own settings of a plugin or an adapter against those it declares.
+ *
+ * @param path where they are: `plugins.ID`, `queue.options`
+ */
+export function validateOwnSettings(
+  path: string,
+  declared: SettingDeclarations,
   given: Readonly<Record<string, GivenSetting>>,
-): PluginSettings {
+): OwnSettings {
   const issues: string[] = [];
   const known = new Map<string, GivenSetting>();
   for (const [name, setting] of Object.entries(given)) {
@@ -35,9 +28,9 @@ export function validatePluginSettings(
     else
       issues.push(
         unknownLine(
-          `plugins.${id}.${name}`,
+          `${path}.${name}`,
           setting.origin,
-          Object.keys(declared).map((other) => `plugins.${id}.${other}`),
+          Object.keys(declared).map((other) => `${path}.${other}`),
         ),
       );
   }
@@ -50,7 +43,7 @@ export function validatePluginSettings(
     else
       issues.push(
         refusedLine(
-          `plugins.${id}.${name}`,
+          `${path}.${name}`,
           setting?.origin ?? null,
           setting?.value,
           allowedText(declaration),
@@ -58,24 +51,24 @@ export function validatePluginSettings(
         ),
       );
   }
-  return { values: withDefaults(declared, values), issues: issues };
+  return { values: withDefaults(declared, values), issues };
 }
 
 /** Names of the environment have lost their capitals, so there they are compared without. */
-function declaredName(declared: Declared, name: string, { isText }: GivenSetting): string | null {
+function declaredName(declared: SettingDeclarations, name: string, { isText }: GivenSetting): string | null {
   if (Object.hasOwn(declared, name)) return name;
   if (!isText) return null;
   return Object.keys(declared).find((other) => environmentWord(other) === environmentWord(name)) ?? null;
 }
 
-function converted({ type }: ProviderSetting, { value, isText }: GivenSetting): unknown {
+function converted({ type }: DeclaredSetting, { value, isText }: GivenSetting): unknown {
   if (!isText || typeof value !== "string") return value;
   if (type === "integer" && /^-?\d+$/.test(value)) return Number(value);
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
   return value;
 }
 
-function isAllowed(declaration: ProviderSetting, value: unknown): value is string | number | boolean {
+function isAllowed(declaration: DeclaredSetting, value: unknown): value is string | number | boolean {
   switch (declaration.type) {
     case "boolean":
       return typeof value === "boolean";
@@ -89,7 +82,7 @@ function isAllowed(declaration: ProviderSetting, value: unknown): value is strin
   }
 }
 
-function allowedText(declaration: ProviderSetting): string {
+function allowedText(declaration: DeclaredSetting): string {
   switch (declaration.type) {
     case "boolean":
       return "true or false";

@@ -1,0 +1,39 @@
+import knex, { type Knex } from "knex";
+import type { Pool } from "tarn";
+import type { MysqlSession } from "./session.js";
+
+/** What is done on one connection. `discard`: it is ended after the work, instead of being given to another caller. */
+export type ConnectionWork<T> = (session: MysqlSession, discard: () => void) => Promise<T>;
+
+/** Where connections come from: a pool of our own, or that of the embedding app. */
+export interface ConnectionSource {
+  /** Begin a transaction that writes, at READ COMMITTED. */
+  readonly begin: readonly string[];
+  /** A handle of knex. */
+  readonly handle: Knex;
+  /**
+   * Runs the work in a session of its own, each statement of which may take so long.
+   *
+   * @throws {NoConnectionError} there was no connection in time
+   */
+  with<T>(limitMs: number, work: ConnectionWork<T>): Promise<T>;
+  /** A handle of one connection, which waits for locks as long as migrations may. */
+  openForMigrations(): MigrationHandle;
+  close(): Promise<void>;
+}
+
+/** A handle of one connection, which `close` ends. */
+export interface MigrationHandle {
+  readonly knex: Knex;
+  close(): Promise<void>;
+}
+
+/** A handle of knex on a pool, which it closes. */
+export function handleOf<Connected>(pool: Pool<Connected>, log: Knex.Logger): MigrationHandle {
+  const handle = knex({ client: "mysql2", connectionPool: pool, log });
+  const close = async (): Promise<void> => {
+    await pool.destroy();
+    await handle.destroy();
+  };
+  return { knex: handle, close };
+}

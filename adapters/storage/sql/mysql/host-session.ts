@@ -1,0 +1,46 @@
+import type { Connection, QueryOptions, TypeCastField, TypeCastNext } from "mysql2";
+import type { SqlValue } from "../session.js";
+import { MysqlSession } from "./session.js";
+
+/** The bit of a client that gets the number of rows found. @see MySQL's protocol, capability flags */
+const FOUND_ROWS = 2;
+
+/** Why statements would not do on a connection what they do on one of our own; null: they do. */
+export function unfitness(connection: object): string | null {
+  const { query, execute, config } = connection as Partial<Connection>;
+  if (typeof query !== "function" || typeof execute !== "function" || typeof config !== "object")
+    return "it is none of mysql2";
+  const { queryFormat, clientFlags } = config as unknown as {
+    readonly queryFormat?: unknown;
+    readonly clientFlags: number;
+  };
+  if (typeof queryFormat === "function") return "its connection has a queryFormat of its own";
+  return (clientFlags & FOUND_ROWS) === 0 ? "its connection was opened without FOUND_ROWS" : null;
+}
+
+/**
+ * Statements on a connection of the embedding app: never several in one packet, and read as ours are, whatever the app
+ * has set.
+ */
+export class HostMysqlSession extends MysqlSession {
+  protected override readonly packetStatements = 1;
+
+  protected override options(sql: string, values: SqlValue[]): QueryOptions {
+    return { ...AS_OURS, sql, values };
+  }
+}
+
+/** Options of one query, which win over those of the connection. */
+const AS_OURS: Omit<QueryOptions, "sql"> = { rowsAsArray: false, nestTables: false as never, typeCast: asOurs };
+
+const NUMBERS: ReadonlySet<string> = new Set([
+  ...["TINY", "SHORT", "INT24", "LONG", "LONGLONG"],
+  ...["FLOAT", "DOUBLE", "DECIMAL", "NEWDECIMAL"],
+]);
+
+/** Numbers are below 2^53, whatever the app has set for its own. */
+function asOurs(field: TypeCastField, next: TypeCastNext): unknown {
+  if (!NUMBERS.has(field.type)) return next();
+  const text = field.string();
+  return text === null ? null : Number(text);
+}
