@@ -42,6 +42,11 @@ const PLUGIN_ENVIRONMENT = [
 /** Prettier breaks code at 120 columns, but does not break comments and strings. */
 const MAX_LINE_LENGTH = ["error", { code: 120, ignoreRegExpLiterals: true }];
 
+/** What scripts of the examples' pages use of a browser. */
+const BROWSER_GLOBALS = Object.fromEntries(
+  ["clearTimeout", "document", "fetch", "FormData", "location", "setTimeout"].map((name) => [name, "readonly"]),
+);
+
 export default defineConfig([
   { ignores: ["dist/", "coverage/", "data/", "adapters/http/generated/"] },
   js.configs.recommended,
@@ -82,6 +87,7 @@ export default defineConfig([
     },
   },
   { files: ["test/bench/**/*.ts", "test/examples/**/*.ts"], rules: { "no-console": "off" } },
+  { files: ["test/examples/**/*.js"], languageOptions: { globals: BROWSER_GLOBALS } },
   {
     files: ["**/*.{js,cjs,mjs}"],
     languageOptions: { globals: { module: "readonly", process: "readonly", require: "readonly" } },

@@ -4,6 +4,8 @@
  * `fflate`.
  */
 export { accountStoreContract } from "./contract/account-store.contract.js";
+export { adapterContract, type AdapterPlace } from "./contract/adapter.contract.js";
+export { type ContractReport, runAdapterContract } from "./support/run-contract.js";
 export { addressGuardContract, type GuardUnderTest } from "./contract/address-guard.contract.js";
 export { assetOpenerContract, type AssetOpenerUnderTest } from "./contract/asset-opener.contract.js";
 export { audioAnalyserContract } from "./contract/audio-analyser.contract.js";

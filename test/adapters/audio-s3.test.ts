@@ -3,14 +3,16 @@ import { expect } from "chai";
 import { S3AudioStore, type S3Options } from "../../adapters/audio/s3/audio-store.js";
 import { PART_BYTES } from "../../adapters/audio/s3/upload.js";
 import { SystemClock } from "../../adapters/system/clock.js";
-import { openAudio } from "../../config/adapters.js";
+import { loadAdapters } from "../../config/adapters/load.js";
 import { operatorAgents } from "../../config/operator-network.js";
 import { loadSettings } from "../../config/load.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
-import { AudioTooLargeError } from "../../core/ports/audio-store.js";
+import type { Settings } from "../../config/settings.js";
+import { type AudioStore, AudioTooLargeError } from "../../core/ports/audio-store.js";
 import type { TrackId } from "../../core/ids.js";
 import { audioStoreContract } from "../contract/audio-store.contract.js";
 import { dataOf } from "../support/api-client.js";
+import { SILENT, TEST_PORTS } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { SCRIPTED_AUDIO } from "../support/doubles/scripted-provider.js";
 import { openRelayTo, type Relay } from "../support/relay.js";
@@ -18,6 +20,11 @@ import { PAGE_OBJECTS_MAX, type S3Server, startS3Server } from "../support/s3-se
 import { startTestApp } from "../support/test-app.js";
 
 const CLOCK = new SystemClock();
+
+async function openAudio(settings: Settings): Promise<AudioStore> {
+  const adapters = await loadAdapters(settings, ["audio"]);
+  return adapters.get("audio").open({ ...TEST_PORTS, logger: SILENT });
+}
 
 describe("S3AudioStore", function () {
   this.timeout(60_000);
@@ -250,8 +257,8 @@ describe("S3AudioStore", function () {
         FERMATA_AUDIO__ACCESS_KEY_ID: accessKeyId,
         FERMATA_AUDIO__SECRET_ACCESS_KEY: secretAccessKey,
       };
-      const store = (await openAudio(load(env), CLOCK)) as S3AudioStore;
-      const through = (await openAudio(load({ ...env, FERMATA_AUDIO__REDIRECT: "false" }), CLOCK)) as S3AudioStore;
+      const store = (await openAudio(load(env))) as S3AudioStore;
+      const through = (await openAudio(load({ ...env, FERMATA_AUDIO__REDIRECT: "false" }))) as S3AudioStore;
       opened.push(store, through);
       await store.put("trk_1/mix.mp3", Buffer.from("x"), 100);
       expect(await through.stat("trk_1/mix.mp3")).to.include({ sizeBytes: 1 });
@@ -302,7 +309,7 @@ describe("S3AudioStore", function () {
 
     it("refuses one half of a key, naming both", async () => {
       const settings = load({ FERMATA_AUDIO__URL: "s3://music", FERMATA_AUDIO__ACCESS_KEY_ID: "AKIA" });
-      const error = await errorOf(openAudio(settings, CLOCK));
+      const error = await errorOf(openAudio(settings));
       expect((error as Error).message).to.include("audio.accessKeyId and audio.secretAccessKey");
     });
   });

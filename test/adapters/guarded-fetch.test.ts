@@ -109,6 +109,15 @@ describe("The fetch of plugins", () => {
       await host.close();
     }
   });
+
+  it("names the setting that allows an address which is not public", async () => {
+    const rule = { providerId: "owl", settings: {}, hosts: ["localhost"], allowHosts: [] };
+    const failure = await failureOf(providerFetch.fetchFor(new OutgoingRule(rule))("https://localhost/music"));
+    const [kind, billable, message = ""] = notified(failure);
+    expect([kind, billable, failure.providerCode]).to.deep.equal(["misconfigured", "no", "blocked_address"]);
+    expect(message).to.match(/^A call of the plugin owl was refused: .*localhost.*; its origin in .*allows it\.$/);
+    expect(message).to.include("its origin in plugins.owl.allowHosts allows it.");
+  });
 });
 
 describe("OperatorAddressGuard", () => {

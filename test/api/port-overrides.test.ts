@@ -7,6 +7,7 @@ import type { Generation, JobId, LeaseRenewal, Overrides, RateLimiter } from "..
 import { errorOf, refusalOf } from "../support/api-client.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { FixedKeyring } from "../support/doubles/fixed-keyring.js";
+import { MemoryAudioStore } from "../support/doubles/memory-audio-store.js";
 import { RecordingMetrics } from "../support/doubles/recording-metrics.js";
 import { scriptedBytes, submitHolds } from "../support/doubles/scripted-provider.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
@@ -55,6 +56,15 @@ describe("An app with ports of its own", () => {
     const refused = await caller.api.get("/api/v1/me");
     expect(refusalOf(refused)).to.equal("429 rate_limited");
     expect(errorOf(refused).details).to.include({ retry_after_seconds: 7 });
+  });
+
+  it("closes the audio store that it was given, once", async () => {
+    let closed = 0;
+    const audio = Object.assign(new MemoryAudioStore(), { close: () => void (closed += 1) });
+    const stopped = await startTestApp({ audio });
+    expect(closed).to.equal(0);
+    await stopped.close();
+    expect(closed).to.equal(1);
   });
 
   it("counts in its own metrics, and serves no page of them", async () => {

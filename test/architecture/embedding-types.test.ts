@@ -86,6 +86,16 @@ describe("The types that an embedding app compiles against", function () {
     expect(entries.errorsOf([code])).to.deep.equal([]);
   });
 
+  it("accept the adapter of adapters/README.md, and give its settings the types that it declares", () => {
+    const programs = programsIn("adapters/README.md", "fermata-music");
+    expect(programs).to.have.lengthOf(1);
+    const code = (programs[0] ?? "").replace(/^import .* from "fermata-music";\n/, "");
+    expect(code).to.include("defineAdapter({").and.not.include("fermata-music");
+    expect(entries.errorsOf([code])).to.deep.equal([]);
+    const [error = ""] = entries.errorsOf([code.replace('type: "string"', 'type: "integer"')]);
+    expect(error).to.include("'number' is not assignable to parameter of type 'string'");
+  });
+
   describe("of App and Core", () => {
     let api: ApiMembers;
     before(() => {
@@ -101,8 +111,8 @@ describe("The types that an embedding app compiles against", function () {
         expect(undocumented.map(({ name }) => name)).to.deep.equal([]);
       });
 
-      it(`return nothing by which workers hold jobs and plugins find them: ${type}`, () => {
-        const internals = ["fence", "leaseOwner", "handle"];
+      it(`return no secret, hash or sealed text, nor that by which workers hold jobs: ${type}`, () => {
+        const internals = ["fence", "leaseOwner", "handle", "sealedSecret", "retiredSecrets", "tokenHash"];
         expect(api.returnedMembers(type, internals, [...SETTINGS, ...FOR_SERVERS])).to.deep.equal([]);
         expect(api.returnedMembers(type, ["shareToken"])).to.include.members([
           "library.manage.share.shareToken",

@@ -29,7 +29,7 @@ const FOLDERS = [
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq))\/[^/]+$/,
   /^adapters\/(rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
-  /^config\/((bindings|settings)\/)?[^/]+$/,
+  /^config\/((adapters|bindings|settings)\/)?[^/]+$/,
   /^test\/(adapters|api|architecture|contract|plugins)\/[^/]+$/,
   /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,

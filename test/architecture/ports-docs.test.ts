@@ -10,7 +10,6 @@ import {
   selectionTables,
 } from "../support/port-docs.js";
 
-const ADAPTERS = parseSource("config/adapters.ts");
 const BINDINGS = parseSource("config/bindings/ports.ts");
 const SETTINGS = describeSettings().map(({ path }) => path);
 const STORES = memberTypes(parseSource("core/ports/stores.ts"), "Stores");
@@ -23,7 +22,7 @@ const PORTS = new Map<string, string | null>([
 ]);
 const DOCS = new Map(portSources().flatMap((source) => [...portDocs(source)]));
 
-/** Ports that a setting selects by other means than a table: a database, a condition, a plugin's module. */
+/** Ports that a setting selects by other means than a table: a URL, a condition, a plugin's module. */
 const SELECTED_OTHERWISE: Readonly<Record<string, string>> = {
   ...Object.fromEntries([...STORES.values()].map((port) => [port, "storage.url"])),
   LeaseRenewal: "storage.url",
@@ -31,18 +30,18 @@ const SELECTED_OTHERWISE: Readonly<Record<string, string>> = {
   SecretKeys: "secrets.key",
   Metrics: "metrics.enabled",
   MusicProvider: "plugins.ID.use",
+  JobQueue: "queue.url",
+  AudioStore: "audio.url",
 };
 
-/** The setting whose values are the keys of a table: of `keyof typeof QUEUE_SCHEMES` it is `queue.url`. */
+/** The setting whose values are the keys of a table: of `Settings["audio"]["analyser"]` it is `audio.analyser`. */
 function settingOf(keys: string): string {
-  const schemes = /^keyof typeof ([A-Z]+)_SCHEMES$/.exec(keys)?.[1];
-  const members = [...keys.matchAll(/\["(\w+)"\]/g)].map(([, name]) => name as string);
-  return schemes === undefined ? members.join(".") : `${schemes.toLowerCase()}.url`;
+  return [...keys.matchAll(/\["(\w+)"\]/g)].map(([, name]) => name as string).join(".");
 }
 
 const SELECTED: ReadonlyMap<string, string> = new Map([
   ...Object.entries(SELECTED_OTHERWISE),
-  ...[ADAPTERS, BINDINGS].flatMap(selectionTables).map(({ port, keys }) => [port, settingOf(keys)] as const),
+  ...selectionTables(BINDINGS).map(({ port, keys }) => [port, settingOf(keys)] as const),
 ]);
 
 /** What a port's docs lack, or say wrongly, a line each. @param override of `compose`; null: none */
@@ -74,8 +73,8 @@ describe("The docs of the ports", () => {
   });
 
   it("are compared with every table of config that a setting selects from", () => {
-    const fromTables = [ADAPTERS, BINDINGS].flatMap(selectionTables).map(({ port }) => port);
-    expect(fromTables).to.have.members(["JobQueue", "AudioStore", "AudioAnalyser"]);
+    const fromTables = selectionTables(BINDINGS).map(({ port }) => port);
+    expect(fromTables).to.have.members(["AudioAnalyser"]);
     expect([...SELECTED.values()].filter((path) => !SETTINGS.includes(path))).to.deep.equal([]);
     expect([...SELECTED.keys()].filter((port) => !DOCS.has(port))).to.deep.equal([]);
   });

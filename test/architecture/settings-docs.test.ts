@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { loadSettings } from "../../config/load.js";
 import { describeSettings } from "../../config/settings.js";
-import type { SettingDescription } from "../../config/settings.js";
+import type { SettingDescription } from "../../config/settings/describe.js";
 import { repositoryPath } from "../support/repository.js";
 
 const README = "config/README.md";

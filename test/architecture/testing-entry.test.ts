@@ -51,7 +51,7 @@ describe("The entries for tests of other packages", function () {
       .flatMap((name) => [...readFileSync(`${folder}/${name}`, "utf8").matchAll(/^export function (\w+Contract)\(/gm)])
       .map(([, suite = ""]) => suite);
     expect(suites).to.include.members(["ledgerStoreContract", "jobStoreContract", "jobQueueContract"]);
-    expect(Object.keys(contracts)).to.have.members([...suites, "storageUnderTest"]);
+    expect(Object.keys(contracts)).to.have.members([...suites, "runAdapterContract", "storageUnderTest"]);
   });
 
   it("export every type that their signatures mention, unless another entry does", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
 import { EMPTY_CHAIN, nextRecord } from "../../core/audit/audit-record.js";
-import type { AuditEntry, AuditRecord } from "../../core/ports/audit-record.js";
+import type { AuditEntry, AuditHead, AuditRecord } from "../../core/ports/audit-record.js";
 import type { AuditLog } from "../../core/ports/audit-log.js";
 import { anId, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
@@ -19,11 +19,16 @@ export function auditLogContract(name: string, open: () => Promise<Storage>): vo
   describe(`AuditLog contract: ${name}`, () => {
     let storage: Storage;
     let log: AuditLog;
-    beforeEach(async () => {
+    /** The head of the chain before a test. */
+    let head: AuditHead;
+    before(async () => {
       storage = await open();
       log = storage.auditLog;
     });
-    afterEach(() => storage.close());
+    after(() => storage.close());
+    beforeEach(async () => {
+      head = await log.findHead();
+    });
 
     async function append(entry: Partial<AuditEntry> = {}, createdAt = NOON): Promise<AuditRecord> {
       const created = { ...ENTRY, ...entry, id: anId("aud"), actor: "Zoë 🎼 ", createdAt };
@@ -44,15 +49,15 @@ export function auditLogContract(name: string, open: () => Promise<Storage>): vo
       const accountId = anId("acct");
       const fields = { reason: "Schlüssel ✂", count: 3, flag: true, nothing: null };
       const second = await append({ action: "accounts.suspend", accountId, targets: [accountId, "x"], fields });
-      expect(await log.page(0, 10)).to.deep.equal([first, second]);
-      expect(second).to.include({ number: 2, previousHash: first.hash });
-      expect(await log.findHead()).to.deep.equal({ number: 2, hash: second.hash });
+      expect(await log.page(head.number, 10)).to.deep.equal([first, second]);
+      expect(second).to.include({ number: head.number + 2, previousHash: first.hash });
+      expect(await log.findHead()).to.deep.equal({ number: head.number + 2, hash: second.hash });
     });
 
     it("pages by number, oldest first, and lists newest first", async () => {
       const records = [await append(), await append(), await append()];
-      expect(await log.page(1, 1)).to.deep.equal([records[1]]);
-      expect(await log.page(3, 10)).to.deep.equal([]);
+      expect(await log.page(head.number + 1, 1)).to.deep.equal([records[1]]);
+      expect(await log.page(head.number + 3, 10)).to.deep.equal([]);
       expect(await log.list({ limit: 2 })).to.deep.equal([records[2], records[1]]);
     });
 
@@ -89,8 +94,8 @@ export function auditLogContract(name: string, open: () => Promise<Storage>): vo
         throw new Error("changed its mind");
       });
       expect(await failure.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");
-      expect(await log.findHead()).to.deep.equal(EMPTY_CHAIN);
-      expect((await append()).number).to.equal(1);
+      expect(await log.findHead()).to.deep.equal(head);
+      expect((await append()).number).to.equal(head.number + 1);
     });
   });
 }

@@ -21,7 +21,8 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     migrate: understood,
     doctor: understood,
     builtInPlugins: understood,
-    importPlugin: understood,
+    checkAdapter: understood,
+    importPackage: understood,
     openLiveCheck: understood,
     writePackage: understood,
   };

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { repositoryPath } from "./repository.js";
@@ -29,7 +29,6 @@ const TSCONFIG = {
     noUncheckedIndexedAccess: true,
     exactOptionalPropertyTypes: true,
     verbatimModuleSyntax: true,
-    skipLibCheck: false,
     types: ["node"],
   },
 };
@@ -72,13 +71,21 @@ export class InstalledPackage {
     await this.install("@types/node");
   }
 
-  /** Writes a file of the app and compiles it. */
-  async compile(name: string, code: string): Promise<void> {
+  /**
+   * Writes a file of the app and compiles it.
+   *
+   * @param whole whether all types of the package are checked, those that the file does not use included
+   */
+  async compile(name: string, code: string, whole = false): Promise<void> {
     await writeFile(join(this.folder, `${name}.ts`), code);
-    await writeFile(join(this.folder, "tsconfig.json"), JSON.stringify({ ...TSCONFIG, files: [`${name}.ts`] }));
-    const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
-    const built = await ended([compiler, "--project", "."], this.folder);
-    expect(built).to.deep.equal({ code: 0, output: "" });
+    await this.build(`${name}.ts`, whole);
+  }
+
+  /** Copies a folder of sources, without folders in it, into the app and compiles them where they are. */
+  async compileFolder(source: string): Promise<void> {
+    const name = basename(source);
+    await cp(source, join(this.folder, name), { recursive: true });
+    await this.build(`${name}/*.ts`);
   }
 
   /** Compiles a file of the app, and runs the result with these arguments. */
@@ -90,6 +97,14 @@ export class InstalledPackage {
   ): Promise<Ended> {
     await this.compile(name, code);
     return ended([...args, `${name}.js`], this.folder, env);
+  }
+
+  private async build(sources: string, whole = false): Promise<void> {
+    const config = { compilerOptions: { ...TSCONFIG.compilerOptions, skipLibCheck: !whole }, include: [sources] };
+    await writeFile(join(this.folder, "tsconfig.json"), JSON.stringify(config));
+    const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+    const built = await ended([compiler, "--project", "."], this.folder);
+    expect(built).to.deep.equal({ code: 0, output: "" });
   }
 
   remove(): Promise<void> {

@@ -19,6 +19,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "rabbitmq-server": "/usr/lib/rabbitmq/bin/rabbitmq-server",
   chromium: "/usr/bin/chromium",
   "python3-swift": "/usr/lib/python3/dist-packages/swift",
+  "redis-server": "/usr/bin/redis-server",
 };
 
 /**

@@ -26,7 +26,7 @@ const UNRECORDED = [
   ...["ledger verify", "jobs list", "jobs show", "library search", "library show", "audit list"],
   ...["playlists list", "playlists show"],
   ...["audit verify", "report margin", "webhooks endpoints", "webhooks deliveries", "models list", "plugins list"],
-  ...["plugins new", "plugins check", "secrets status"],
+  ...["plugins new", "plugins check", "adapters check", "secrets status"],
 ];
 
 /** The webhooks of this test go to a port of this machine on which no server listens. */
@@ -92,7 +92,13 @@ describe("The audit log of the command line", function () {
     const host: CliHost = {
       ...{ version: "0", root: "/", stdout: silent, stderr: silent, confirm: null },
       ...{ open: nothing, run: nothing, migrate: nothing, doctor: nothing },
-      ...{ builtInPlugins: nothing, importPlugin: nothing, openLiveCheck: nothing, writePackage: nothing },
+      ...{
+        builtInPlugins: nothing,
+        checkAdapter: nothing,
+        importPackage: nothing,
+        openLiveCheck: nothing,
+        writePackage: nothing,
+      },
     };
     const known = [...UNRECORDED, ...CHANGES.map(([command]) => command)];
     expect(commandNames(host).sort()).to.deep.equal(known.sort());

@@ -1,49 +1,20 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { ApiClient, dataOf } from "../../support/api-client.js";
+import { ExampleProcess } from "../../support/example-process.js";
 import { InstalledPackage } from "../../support/installed-package.js";
 import { repositoryPath } from "../../support/repository.js";
 import { freePort } from "../../support/services.js";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/** A running example, by its lines. */
-class Running {
-  private readonly lines: AsyncIterableIterator<string>;
-  private readonly exit: Promise<unknown[]>;
-
-  constructor(private readonly child: ChildProcess) {
-    if (child.stdout === null) throw new Error("The example has a stdout.");
-    this.lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    this.exit = once(child, "exit");
-  }
-
-  async line(): Promise<string> {
-    const { value } = (await this.lines.next()) as { readonly value?: string };
-    return value ?? "the example has ended";
-  }
-
-  /** @returns its exit code */
-  async stop(): Promise<unknown> {
-    this.child.kill("SIGTERM");
-    return (await this.exit)[0];
-  }
-
-  kill(): void {
-    this.child.kill("SIGKILL");
-  }
-}
-
 describe("The examples, with the packed package", function () {
   this.timeout(120_000);
   let app: InstalledPackage;
   let env: NodeJS.ProcessEnv;
-  const running: Running[] = [];
+  const running: ExampleProcess[] = [];
   before(async () => {
     app = await InstalledPackage.open();
     await app.addApp();
@@ -51,20 +22,13 @@ describe("The examples, with the packed package", function () {
     const dataDir = join(app.folder, "data");
     env = { PATH: process.env["PATH"], FERMATA_DATA_DIR: dataDir, FERMATA_LOGS__LEVEL: "error" };
   });
-  afterEach(() => {
-    for (const example of running.splice(0)) example.kill();
-  });
+  afterEach(() => Promise.all(running.splice(0).map((example) => example.kill())));
   after(() => app.remove());
 
-  async function start(folder: string, name: string, given: NodeJS.ProcessEnv = {}): Promise<Running> {
+  async function start(folder: string, name: string, given: NodeJS.ProcessEnv = {}): Promise<ExampleProcess> {
     const code = await readFile(repositoryPath("test", "examples", folder, `${name}.ts`), "utf8");
     await app.compile(name, code);
-    const child = spawn(process.execPath, [`${name}.js`], {
-      cwd: app.folder,
-      env: { ...env, ...given },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const example = new Running(child);
+    const example = ExampleProcess.start(`${name}.js`, app.folder, { ...env, ...given });
     running.push(example);
     return example;
   }

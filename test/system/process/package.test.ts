@@ -83,7 +83,8 @@ describe("The package, installed by another app", function () {
         await app.stop();
       `;
       const env = { FERMATA_DATA_DIR: join(folder, "untyped") };
-      expect(await app.compiledAndRun("untyped", program, [], env)).to.deep.equal({ code: 0, output: "3 gone true\n" });
+      await app.compile("untyped", program, true);
+      expect(await ended(["untyped.js"], folder, env)).to.deep.equal({ code: 0, output: "3 gone true\n" });
     });
 
     it("is embedded as the README says: the example compiles, and a generation is paid for and split", async () => {

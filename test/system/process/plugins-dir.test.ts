@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { openPluginSandbox } from "../../../config/plugin-sandbox.js";
 import { provideFermata } from "../../../config/plugin-imports.js";
-import { importPlugin } from "../../../config/provider-package.js";
+import { importPackage } from "../../../config/provider-package.js";
 import { ProviderFailure } from "../../../plugins/sdk/index.js";
 import { FermataCall } from "../../support/process.js";
 import { repositoryPath } from "../../support/repository.js";
@@ -60,7 +60,7 @@ describe("A folder that plugins are installed into", function () {
 
   async function failureOf(files: Files, use = NAME): Promise<unknown> {
     const pluginsDir = await folderWith(files);
-    return ((await importPlugin(use, { cwd: root, pluginsDir })) as { ProviderFailure: unknown }).ProviderFailure;
+    return ((await importPackage(use, { cwd: root, pluginsDir })) as { ProviderFailure: unknown }).ProviderFailure;
   }
 
   const kinds: Readonly<Record<string, Files>> = {
@@ -84,7 +84,7 @@ describe("A folder that plugins are installed into", function () {
 
   it("is no condition: a plugin at a path imports the running Fermata as well", async () => {
     const folder = await folderWith({ ...ANOTHER_PROJECT, "owl.mjs": IMPORTS_SDK });
-    const plugin = await importPlugin("./owl.mjs", { cwd: folder, pluginsDir: null });
+    const plugin = await importPackage("./owl.mjs", { cwd: folder, pluginsDir: null });
     expect(plugin).to.have.property("ProviderFailure", ProviderFailure);
   });
 
@@ -107,9 +107,9 @@ describe("A folder that plugins are installed into", function () {
     const both = installed(ESM, { "index.js": "export default import.meta.url;" });
     const [first, second, empty] = [await folderWith(both), await folderWith(both), await folderWith({})];
     const entry = (folder: string): string => pathToFileURL(join(folder, "node_modules", NAME, "index.js")).href;
-    expect(await importPlugin(NAME, { cwd: second, pluginsDir: first })).to.equal(entry(first));
-    expect(await importPlugin(NAME, { cwd: second, pluginsDir: empty })).to.equal(entry(second));
-    const error: unknown = await importPlugin(NAME, { cwd: root, pluginsDir: empty }).catch((e: unknown) => e);
+    expect(await importPackage(NAME, { cwd: second, pluginsDir: first })).to.equal(entry(first));
+    expect(await importPackage(NAME, { cwd: second, pluginsDir: empty })).to.equal(entry(second));
+    const error: unknown = await importPackage(NAME, { cwd: root, pluginsDir: empty }).catch((e: unknown) => e);
     expect((error as Error).message).to.equal(
       `${NAME} cannot be loaded: there is no such package in ${empty} or ${root}; ` +
         `npm install --prefix ${empty} ${NAME} installs it`,
@@ -122,7 +122,7 @@ describe("A folder that plugins are installed into", function () {
       'export const handle = async () => ({ kind: new ProviderFailure("gone", "x").kind });\n';
     const files = installed(ESM, { "index.js": "export default import.meta.url;", "handler.js": handler });
     const pluginsDir = await folderWith(files);
-    const url = (await importPlugin(NAME, { cwd: root, pluginsDir })) as string;
+    const url = (await importPackage(NAME, { cwd: root, pluginsDir })) as string;
     const limits = { memoryBytes: 256 * 1024 * 1024, cpuMs: 10_000, replyMs: 20_000, processes: 1 };
     const sandbox = openPluginSandbox(new URL("./handler.js", url), limits);
     try {
@@ -135,7 +135,7 @@ describe("A folder that plugins are installed into", function () {
   it("names file and line of a syntax error in a file that imports Fermata", async () => {
     const broken = installed(ESM, { "index.js": `${IMPORTS_SDK}const const;\n` });
     const pluginsDir = await folderWith(broken);
-    const error: unknown = await importPlugin(NAME, { cwd: root, pluginsDir }).catch((e: unknown) => e);
+    const error: unknown = await importPackage(NAME, { cwd: root, pluginsDir }).catch((e: unknown) => e);
     const file = join(pluginsDir, "node_modules", NAME, "index.js");
     expect((error as Error).message).to.include(`cannot be loaded: syntax error in ${file}:3: `);
   });

@@ -229,7 +229,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         const { endpoint, secret } = await process.endpoints.create(before.accountId, "https://a.example.com/");
         const unnamed = oldSeal(old, secret, endpoint.id);
         await before.storage.inTransaction((tx) =>
-          before.storage.webhooks.saveEndpoint(tx, { ...endpoint, sealedSecret: unnamed }),
+          before.storage.webhooks.saveEndpoint(tx, { ...endpoint, sealedSecret: unnamed, retiredSecrets: [] }),
         );
         expect((await process.secrets.status()).sealedRows.get("none")).to.equal(1);
         const { retired, lost } = await process.secrets.retire(GENTLE, signal);

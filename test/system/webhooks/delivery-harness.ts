@@ -7,6 +7,7 @@ import { createWebhooks, type Webhooks } from "../../../core/webhooks/create-web
 import type { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";
 import { eventsKeptMs } from "../../../core/webhooks/delivery-schedule.js";
 import type { WebhookDelivery, WebhookEndpoint, DeliveryAttempt } from "../../../core/ports/webhook-records.js";
+import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
 import type { ManageEndpoints } from "../../../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../../../core/webhooks/operate-webhooks.js";
 import { newDelivery, newEvent } from "../../../core/webhooks/write-events.js";
@@ -71,7 +72,7 @@ export class DeliveryHarness {
     expect(violations).to.deep.equal([]);
   }
 
-  async endpoint(url = `https://hooks.example.com/${(this.registered += 1)}`): Promise<WebhookEndpoint> {
+  async endpoint(url = `https://hooks.example.com/${(this.registered += 1)}`): Promise<ShownEndpoint> {
     return (await this.endpoints.create(this.accountId, url)).endpoint;
   }
 

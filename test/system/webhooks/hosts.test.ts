@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { WebhookDelivery, WebhookEndpoint } from "../../../core/ports/webhook-records.js";
+import type { WebhookDelivery } from "../../../core/ports/webhook-records.js";
+import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
 import { sendReturns, sendFails, sendHolds } from "../../support/doubles/recording-sender.js";
 import { anId } from "../../support/builders.js";
 import { DeliveryHarness } from "./delivery-harness.js";
@@ -16,8 +17,8 @@ describe("The receiving hosts of webhooks", () => {
   afterEach(() => harness.close());
 
   /** Endpoints at one host, each of an account of its own. */
-  async function endpointsAt(host: string, count: number): Promise<WebhookEndpoint[]> {
-    const endpoints: WebhookEndpoint[] = [];
+  async function endpointsAt(host: string, count: number): Promise<ShownEndpoint[]> {
+    const endpoints: ShownEndpoint[] = [];
     for (let index = 0; index < count; index++) {
       const { id } = await harness.storage.addAccount();
       endpoints.push((await harness.endpoints.create(id, `https://${host}/${index}`)).endpoint);
@@ -25,7 +26,7 @@ describe("The receiving hosts of webhooks", () => {
     return endpoints;
   }
 
-  async function eventsFor(endpoints: readonly WebhookEndpoint[], count: number): Promise<WebhookDelivery[]> {
+  async function eventsFor(endpoints: readonly ShownEndpoint[], count: number): Promise<WebhookDelivery[]> {
     const deliveries: WebhookDelivery[] = [];
     for (let index = 0; index < count; index++)
       for (const endpoint of endpoints) deliveries.push(...(await harness.event(endpoint)));
@@ -78,7 +79,7 @@ describe("The receiving hosts of webhooks", () => {
   });
 
   it("that respond well to one account do not make it wait for the failures of another", async () => {
-    const [well, ...failing] = (await endpointsAt("shared.example.com", 6)) as [WebhookEndpoint, ...WebhookEndpoint[]];
+    const [well, ...failing] = (await endpointsAt("shared.example.com", 6)) as [ShownEndpoint, ...ShownEndpoint[]];
     const reception = (message: { readonly url: string }) => sendReturns(message.url === well.url ? 204 : 404);
     harness.sender.reception = (message, signal) => reception(message)(message, signal);
     await eventsFor(failing, EVENTS);
@@ -101,7 +102,7 @@ describe("The receiving hosts of webhooks", () => {
 
   it("serve several endpoints with one URL, from before URLs were unique", async () => {
     const one = await harness.endpoint("https://hooks.example.com/old");
-    const two = { ...one, id: anId("whe"), sealedSecret: "" };
+    const two = { ...one, id: anId("whe"), retiredSecrets: [] };
     await harness.storage.inTransaction((tx) =>
       harness.storage.webhooks.insertEndpoint(tx, {
         ...two,

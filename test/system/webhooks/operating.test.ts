@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { OperationRefusedError } from "../../../core/errors.js";
-import type { WebhookDelivery, WebhookEndpoint } from "../../../core/ports/webhook-records.js";
+import type { WebhookDelivery } from "../../../core/ports/webhook-records.js";
+import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
 import type { ResendProgress } from "../../../core/webhooks/operate-webhooks.js";
 import { sendReturns } from "../../support/doubles/recording-sender.js";
 import { DeliveryHarness } from "./delivery-harness.js";
@@ -20,7 +21,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
 
 describe("Operating webhooks", () => {
   let harness: DeliveryHarness;
-  let endpoint: WebhookEndpoint;
+  let endpoint: ShownEndpoint;
   beforeEach(async () => {
     harness = await DeliveryHarness.open();
     endpoint = await harness.endpoint();

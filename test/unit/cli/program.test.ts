@@ -59,6 +59,7 @@ const COMMANDS = [
   "plugins list",
   "plugins new",
   "plugins check",
+  "adapters check",
 ] as const;
 
 class UsageIssue extends Error {}
@@ -87,7 +88,8 @@ describe("The command line", () => {
       migrate: nothing,
       doctor: nothing,
       builtInPlugins: nothing,
-      importPlugin: nothing,
+      checkAdapter: nothing,
+      importPackage: nothing,
       openLiveCheck: nothing,
       writePackage: nothing,
       ...given,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { SettingsError, loadSettings } from "../../../config/load.js";
 import { keyLifetimeIssues } from "../../../config/settings/key-lifetime.js";
 import type { SettingsSources } from "../../../config/load.js";
-import { pathOfUrl } from "../../../config/settings.js";
+import { pathOfUrl } from "../../../config/settings/adapter-url.js";
 import type { Settings } from "../../../config/settings.js";
 
 type Given = Partial<SettingsSources> & { readonly file?: string };

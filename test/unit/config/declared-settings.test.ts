@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { validatePluginSettings } from "../../../config/settings/plugin-settings.js";
-import type { GivenSetting } from "../../../config/settings/plugin-settings.js";
+import { validateOwnSettings } from "../../../config/settings/declared-settings.js";
+import type { GivenSetting } from "../../../config/settings/definition.js";
 import type { ProviderSetting } from "../../../core/ports/music-provider.js";
 
 const DECLARED: Readonly<Record<string, ProviderSetting>> = {
@@ -19,7 +19,7 @@ const inEnvironment = (value: string, name: string): GivenSetting => ({
   isText: true,
 });
 
-const check = (given: Readonly<Record<string, GivenSetting>>) => validatePluginSettings("p", DECLARED, given);
+const check = (given: Readonly<Record<string, GivenSetting>>) => validateOwnSettings("plugins.p", DECLARED, given);
 
 describe("a plugin's own settings", () => {
   it("take their defaults; without one they are absent", () => {
@@ -50,7 +50,7 @@ describe("a plugin's own settings", () => {
 
   it("are found by their words when the environment has lost the capitals", () => {
     const declared = { baseURL: { type: "string", description: "Address" } } as const;
-    const { values } = validatePluginSettings("p", declared, {
+    const { values } = validateOwnSettings("plugins.p", declared, {
       baseUrl: inEnvironment("https://a.example", "BASE_URL"),
     });
     expect(values).to.deep.equal({ baseURL: "https://a.example" });
@@ -81,7 +81,7 @@ describe("a plugin's own settings", () => {
       pointer: { type: "string", default: "/id", canBeEmpty: true, description: "Empty for the whole" },
       path: { type: "string", default: "/", description: "A path" },
     } as const;
-    const { values, issues: found } = validatePluginSettings("p", declared, {
+    const { values, issues: found } = validateOwnSettings("plugins.p", declared, {
       pointer: inFile(""),
       path: inFile(""),
     });
@@ -89,7 +89,7 @@ describe("a plugin's own settings", () => {
     expect(found).to.deep.equal([
       'plugins.p.path (fermata.yaml): "" is not allowed; allowed: a text that is not empty',
     ]);
-    const [issue] = validatePluginSettings("p", declared, { pointer: inFile(7) }).issues;
+    const [issue] = validateOwnSettings("plugins.p", declared, { pointer: inFile(7) }).issues;
     expect(issue).to.equal("plugins.p.pointer (fermata.yaml): 7 is not allowed; allowed: a text");
   });
 
