@@ -4,7 +4,7 @@ import { LOG_FORMATS, LOG_LEVELS } from "../adapters/observability/log-options.j
 import type { AdapterPort } from "../core/ports/adapter.js";
 import { describeGroup, type SettingDescription } from "./settings/describe.js";
 import { Named, Own } from "./settings/definition.js";
-import type { GivenOf, Group, ValuesOf , Leaf} from "./settings/definition.js";
+import type { GivenOf, Group, ValuesOf, Leaf } from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";
 import { http, metrics } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
