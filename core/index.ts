@@ -1,7 +1,8 @@
 /** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
 export type { Account, ApiKey } from "./ports/account.js";
 export type { ShownKey } from "./accounts/shown-key.js";
-export type { EnsuredAccount, IssuedKey, ManageAccounts, NewAccount, NewKey } from "./accounts/manage-accounts.js";
+export type { EnsuredAccount, IssuedKey, ManageAccounts, NewAccount } from "./accounts/manage-accounts.js";
+export type { NewKey } from "./accounts/new-key.js";
 export type { AuditAction, AuditEntry, AuditFields, AuditHead, AuditRecord } from "./ports/audit-record.js";
 export type { AuditVerification, ReadAudit } from "./audit/read-audit.js";
 export type { MarginQuery, MarginReport, ReportMargin } from "./attempts/report-margin.js";

@@ -1,11 +1,12 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { CheckedAdapter, CliHost } from "./host.js";
 import { addCommand, addGroup, CommandFailed, print, withProgress } from "./output.js";
+import { namedValue } from "./values.js";
 
 interface CheckOptions {
   readonly json?: boolean;
   readonly url?: string;
-  readonly option: Readonly<Record<string, string>>;
+  readonly option: ReadonlyMap<string, string>;
 }
 
 /** `adapters check`. */
@@ -18,22 +19,22 @@ export function addAdapterCommands(program: Command, host: CliHost): void {
   ])
     .argument("[adapter]", "a path or the name of a package, as `queue.use` has it; without it the built-in of --url")
     .option("--url <url>", "an empty place for tests, which the contract suite fills; without it nothing is opened")
-    .option("--option <name=value>", "a setting of the adapter's own, for --url; can be repeated", collectOption, {})
+    .option(
+      "--option <name=value>",
+      "a setting of the adapter's own, for --url; can be repeated",
+      namedValue,
+      new Map(),
+    )
     .action(async (use: string | undefined, { url, option, ...options }: CheckOptions, command: Command) => {
       if (use === undefined && url === undefined) command.error("error: name an adapter, or give --url, or both");
-      if (url === undefined && Object.keys(option).length > 0) command.error("error: --option needs --url");
-      const check = (): Promise<CheckedAdapter> => host.checkAdapter(use ?? null, url ?? null, option);
+      if (url === undefined && option.size > 0) command.error("error: --option needs --url");
+      const check = (): Promise<CheckedAdapter> =>
+        host.checkAdapter(use ?? null, url ?? null, Object.fromEntries(option));
       const checked = await (url === undefined ? check() : withProgress(host, "Running the contract suite", check));
       const isOk = checked.issues.length === 0 && (checked.contract?.failures.length ?? 0) === 0;
       print(host, options, { ok: isOk, ...checked }, described(checked));
       if (!isOk) throw new CommandFailed();
     });
-}
-
-function collectOption(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const at = text.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError("Allowed: NAME=VALUE.");
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
 function described({ source, port, urls, settings, issues, contract }: CheckedAdapter): string[] {

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { InvalidArgumentError } from "commander";
 import type { GivenReference } from "../../core/generations/reference-rules.js";
 import {
   type OptionValue,
@@ -9,7 +8,7 @@ import {
 } from "../../core/ports/music-provider.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, print, withApp } from "./output.js";
-import { decimal, wholeNumber } from "./values.js";
+import { decimal, namedValue, wholeNumber } from "./values.js";
 
 interface GenerationFlags {
   readonly account: string;
@@ -79,13 +78,4 @@ function valueOf(type: RequestOption["type"], text: string): OptionValue {
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   const isNumber = (type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text);
   return isNumber ? Number(text) : text;
-}
-
-/** Adds `name=value` to those before it. @throws {InvalidArgumentError} */
-function namedValue(text: string, before: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const at = text.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError("Allowed: name=value, such as seed=42.");
-  const name = text.slice(0, at);
-  if (before.has(name)) throw new InvalidArgumentError(`${name} is given twice.`);
-  return new Map([...before, [name, text.slice(at + 1)]]);
 }

@@ -49,3 +49,12 @@ export function momentOrSpan(text: string): (now: number) => number {
   const time = moment(text);
   return () => time;
 }
+
+/** Adds `name=value` to those before it. @throws {InvalidArgumentError} */
+export function namedValue(text: string, before: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("Allowed: name=value, such as seed=42.");
+  const name = text.slice(0, at);
+  if (before.has(name)) throw new InvalidArgumentError(`${name} is given twice.`);
+  return new Map([...before, [name, text.slice(at + 1)]]);
+}

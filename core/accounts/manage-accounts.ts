@@ -4,19 +4,14 @@ import { grant } from "../credits/grant.js";
 import { OperationRefusedError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
 import type { AccountChanges, AccountFilter, AccountStore } from "../ports/account-store.js";
-import type { Clock } from "../ports/clock.js";
-import type { Digest } from "../ports/digest.js";
-import type { IdGenerator } from "../ports/id-generator.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
-import type { Random } from "../ports/random.js";
 import type { TransactionWork } from "../ports/unit-of-work.js";
-import type { Account, ApiKey } from "../ports/account.js";
-import { makeToken, shownPrefixOf } from "./api-key.js";
+import type { Account } from "../ports/account.js";
+import { checkedName, checkLength, NAME_MAX_LENGTH } from "./checked-text.js";
 import { checkedExternalId, isExternalId } from "./external-id.js";
-import { isScope, type Scope, SCOPES } from "../ports/scopes.js";
+import { newKey, type NewKey, type NewKeyDeps } from "./new-key.js";
 import { type ShownKey, shownKey } from "./shown-key.js";
 import type { Tiers } from "./tiers.js";
-import { withoutControls } from "../printable.js";
 
 export interface NewAccount {
   readonly name: string;
@@ -39,36 +34,20 @@ export interface EnsuredAccount extends Partial<NewAccount> {
   readonly tier?: string;
 }
 
-export interface NewKey {
-  /** All by default. */
-  readonly scopes?: readonly string[];
-  /** A label for lists, 1 to 100 characters. */
-  readonly name?: string;
-  /** In milliseconds since 1970, later than now; without it the key works until it is revoked. */
-  readonly expiresAt?: number;
-}
-
 /** A key at its creation: the only moment its token is known. */
 export interface IssuedKey {
   readonly key: ShownKey;
   readonly token: string;
 }
 
-export interface ManageAccountsDeps {
+export interface ManageAccountsDeps extends NewKeyDeps {
   readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
-  readonly random: Random;
-  readonly digest: Digest;
   readonly tiers: Tiers;
 }
 
-const NAME_MAX_LENGTH = 100;
 const REASON_MAX_LENGTH = 200;
-/** The last moment that a Date can be. */
-const MOMENT_MAX = 8.64e15;
 
 /** Accounts and keys, for operators and embedding apps. Changes hold within 1 s in every process. */
 export class ManageAccounts {
@@ -159,26 +138,12 @@ export class ManageAccounts {
   async issueKey(accountId: string, options: NewKey = {}): Promise<IssuedKey> {
     const { deps } = this;
     const account = await this.get(accountId);
-    const expiresAt = checkExpiry(options.expiresAt ?? null, deps.clock.now());
-    const scopes = checkScopes(options.scopes ?? SCOPES);
-    const name = options.name === undefined ? null : checkedName("A key's name", options.name);
-    const token = makeToken((count) => deps.random.bytes(count));
-    const key: ApiKey = {
-      id: deps.ids.next("key"),
-      accountId: account.id,
-      name,
-      tokenHash: deps.digest.sha256(token),
-      shownPrefix: shownPrefixOf(token),
-      scopes,
-      createdAt: deps.clock.now(),
-      revokedAt: null,
-      expiresAt,
-    };
+    const { key, token } = newKey(account.id, options, deps);
     const insert: TransactionWork<void> = async (tx, { isRetry }) => {
       if (isRetry && (await deps.accounts.findKeyHolders([key.tokenHash])).has(key.tokenHash)) return;
       await deps.accounts.insertKeys(tx, [key]);
     };
-    const fields = { name: key.name, scopes: scopes.join(","), expires_at: expiresAt };
+    const fields = { name: key.name, scopes: key.scopes.join(","), expires_at: key.expiresAt };
     await deps.audit.inTransaction(insert, () => entryOf("keys.issue", account.id, fields, [key.id]));
     return { key: shownKey(key), token };
   }
@@ -298,33 +263,4 @@ function entryOf(
   targets: readonly string[] = accountId === null ? [] : [accountId],
 ): AuditEntry {
   return { action, accountId, targets, fields };
-}
-
-/** @returns the name as it is stored, in one line and without control characters */
-function checkedName(what: string, given: string): string {
-  const name = withoutControls(given);
-  checkLength(what, name, NAME_MAX_LENGTH);
-  return name;
-}
-
-function checkLength(what: string, text: string, maximum: number): void {
-  const length = [...text].length;
-  if (length < 1 || length > maximum || !text.isWellFormed()) {
-    throw new OperationRefusedError(`${what} has 1 to ${maximum} characters; got ${length}.`);
-  }
-}
-
-function checkExpiry(expiresAt: number | null, now: number): number | null {
-  if (expiresAt === null) return null;
-  if (Number.isSafeInteger(expiresAt) && expiresAt > now && expiresAt <= MOMENT_MAX) return expiresAt;
-  throw new OperationRefusedError("A key expires at a moment in the future, given in whole milliseconds since 1970.");
-}
-
-function checkScopes(scopes: readonly string[]): Scope[] {
-  const unknown = scopes.filter((scope) => !isScope(scope));
-  if (unknown.length > 0 || scopes.length === 0) {
-    const given = unknown.length > 0 ? unknown.join(", ") : "none";
-    throw new OperationRefusedError(`Scopes are ${SCOPES.join(", ")}; got ${given}.`);
-  }
-  return [...new Set(scopes.filter(isScope))];
 }

@@ -161,5 +161,16 @@ describe("Adapters from elsewhere, in a process", function () {
         "options.name: missing; allowed: a text that is not empty",
       ]);
     });
+
+    it("refuses an option that is given twice, or without a value", async () => {
+      for (const [options, problem] of [
+        [["--option", "name=a", "--option", "name=b"], "name is given twice."],
+        [["--option", "name"], "Allowed: name=value, such as seed=42."],
+      ] as const) {
+        const { code, output } = await fermata(["adapters", "check", "--url", "memory:", ...options], {});
+        expect(code).to.equal(2);
+        expect(output).to.include(problem);
+      }
+    });
   });
 });
