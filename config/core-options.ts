@@ -32,6 +32,7 @@ export function coreOptions(
     splitCosts: { stem_split: settings.stemSplit.creditCost, vocal_removal: settings.vocalRemoval.creditCost },
     idempotencyTtlMs: settings.idempotency.ttlHours * 3_600_000,
     authFailuresPerMinute: settings.rateLimits.authFailures.perMinute,
+    followedJobsPerAccount: http.maxJobStreamsPerAccount,
     publicUrl,
     reachableUrl: http.publicUrl,
     audio: { maxBytes: audio.maxBytes, urlTtlMs: audio.urlTtlHours * 3_600_000 },

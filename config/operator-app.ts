@@ -3,6 +3,7 @@ import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
 import { presentModel } from "../adapters/http/presenters/model.js";
 import { presentPlaylist } from "../adapters/http/presenters/playlist.js";
+import { presentTimeline } from "../adapters/http/presenters/timeline.js";
 import { presentSingleTrack, presentTrack } from "../adapters/http/presenters/track.js";
 import { presentWebhookEndpoint } from "../adapters/http/presenters/webhook-endpoint.js";
 import type { Logger } from "../core/ports/logger.js";
@@ -26,6 +27,7 @@ export async function openOperatorApp(settings: Settings, logger: Logger, actor:
     job: (found: Parameters<typeof presentJob>[0]) => presentJob(found, app.audioUrls),
     webhookEndpoint: presentWebhookEndpoint,
     playlist: (found: Parameters<typeof presentPlaylist>[0]) => presentPlaylist(found, app),
+    timeline: presentTimeline,
     track: (track: Parameters<typeof presentTrack>[0]) => presentTrack(track, app),
     singleTrack: (found: Parameters<typeof presentSingleTrack>[0]) => presentSingleTrack(found, app),
     shareUrl: (track: Parameters<typeof app.shareUrls.urlOf>[0]) => app.shareUrls.urlOf(track),

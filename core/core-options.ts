@@ -28,6 +28,8 @@ export interface CoreOptions {
   readonly splitCosts: Readonly<Record<SplitKind, number>>;
   readonly idempotencyTtlMs: number;
   readonly authFailuresPerMinute: number;
+  /** How many jobs one account may follow at once, in a process; 20 by default. */
+  readonly followedJobsPerAccount?: number;
   /** What callers reach this server by, without a slash at its end; asked again for every link. */
   readonly publicUrl: () => string;
   /** The same address where the world can reach it; null: providers get no links and no address to report to. */

@@ -11,6 +11,7 @@ import type { ReportMargin } from "./attempts/report-margin.js";
 import type { SubmissionSwitch } from "./execution/submission-switch.js";
 import type { WorkingProvider } from "./execution/working-provider.js";
 import type { AcceptGeneration } from "./generations/accept-generation.js";
+import type { FollowJobs } from "./generations/follow-jobs.js";
 import type { GenerationEvents } from "./generations/generation-events.js";
 import type { Generations } from "./generations/generations.js";
 import { createGenerations } from "./generations/create-generations.js";
@@ -21,6 +22,7 @@ import type { WaitForJob } from "./generations/wait-for-job.js";
 import { RecordResponse } from "./idempotency/record-response.js";
 import { createJobs } from "./jobs/create-jobs.js";
 import { OperateJobs } from "./jobs/operate-jobs.js";
+import { ReadTimelines } from "./jobs/read-timelines.js";
 import type { AudioUrls } from "./library/audio-urls.js";
 import { createLibrary, type Library } from "./library/create-library.js";
 import type { PublicLinks } from "./library/public-links.js";
@@ -93,6 +95,8 @@ export interface ApiUseCases {
   readonly readGenerations: ReadGenerations;
   /** Waits for the end of a job. */
   readonly waitForJob: WaitForJob;
+  /** Lets an account follow a job as it happens. */
+  readonly followJobs: FollowJobs;
   /** Stores the response that an idempotency key replays. */
   readonly recordResponse: RecordResponse;
   /** Tracks that accounts upload themselves. */
@@ -106,6 +110,9 @@ export interface ApiUseCases {
   /** Reads the log of requests, and sums it up. */
   readonly usage: Usage["read"];
 }
+
+/** How many jobs an account may follow at once where the options do not say. */
+const FOLLOWED_JOBS_MAX = 20;
 
 /** Assembles the core. Nothing is read, written or started before a use case is called. */
 export function createCore(ports: CorePorts, options: CoreOptions): Core {
@@ -124,15 +131,13 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const working = { settleJobs: jobs.settleJobs, providers, audioUrls, derived: library.derived };
   const execution = createExecution({ ports, options: options.jobs, maxBytes: audio.maxBytes, audit, ...working });
   const { endJobs, submissions, margin } = execution;
+  const timelines = new ReadTimelines({ ...ports, outlooks: providers.outlooks });
+  const shared = { ports, audit, accounts, tiers, jobs, providers, timelines };
   const generations = createGenerations({
-    ports,
-    audit,
-    accounts,
-    tiers,
-    jobs,
-    providers,
+    ...shared,
     idempotencyTtlMs,
     splitCosts,
+    followedMax: options.followedJobsPerAccount ?? FOLLOWED_JOBS_MAX,
   });
   const usage = createUsage(ports, options.redact);
   const keptMs = eventsKeptMs(options.webhooks.scheduleMs);
@@ -144,7 +149,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     credits: new ManageCredits({ ...ports, audit, tiers }),
     generations: generations.generations,
     operateGenerations: generations.operate,
-    jobs: new OperateJobs({ ...ports, ...generations, endJobs, audit }),
+    jobs: new OperateJobs({ ...ports, ...generations, timelines, endJobs, audit }),
     splits: generations.splits,
     submissions,
     models: providers.models,
@@ -162,6 +167,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       acceptGeneration: generations.accept,
       readGenerations: generations.read,
       waitForJob: generations.waitForJob,
+      followJobs: generations.followJobs,
       recordResponse: new RecordResponse({
         unitOfWork: ports.unitOfWork,
         idempotency: ports.idempotency,

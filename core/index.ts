@@ -36,6 +36,7 @@ export type { GenerationInput } from "./generations/request-rules.js";
 export type * from "./ids.js";
 export type {
   AttemptLoss,
+  AttemptProgress,
   AttemptState,
   Job,
   JobAttempt,
@@ -49,7 +50,10 @@ export type {
   SourceUse,
   StoredFiles,
 } from "./jobs/job.js";
+export type { JobTimeline } from "./jobs/read-timelines.js";
 export type { ShownAttempt, ShownJob } from "./jobs/shown-job.js";
+export type { TimelineEvent, TimelineFact } from "./jobs/timeline.js";
+export type { JobOutlook } from "./providers/outlook.js";
 export type { ShownEndpoint } from "./webhooks/shown-endpoint.js";
 export type { Cancellation, CancelOptions, JobReport, OperateJobs } from "./jobs/operate-jobs.js";
 export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./generations/start-split.js";

@@ -110,6 +110,7 @@ export interface Presenters {
   /** null while it is not shared. */
   shareUrl(track: Track): string | null;
   singleTrack(found: TrackWithLyrics): object;
+  timeline(timeline: JobReport["timeline"]): object;
   track(track: Track): object;
   webhookEndpoint(endpoint: ShownEndpoint): object;
 }

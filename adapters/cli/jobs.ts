@@ -6,6 +6,7 @@ import type { JobStatus } from "../../core/jobs/job.js";
 import type { ShownAttempt, ShownJob } from "../../core/jobs/shown-job.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
+import { describeTimeline } from "./timeline.js";
 import { wholeNumberWithin } from "./values.js";
 
 const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
@@ -38,12 +39,14 @@ export function addJobCommands(program: Command, host: CliHost): void {
         print(host, options, { jobs: shown }, rows.length === 0 ? ["No jobs."] : table(rows));
       });
     });
-  addCommand(jobs, "show <id>", "Show a job with every attempt at its provider", ["jobs show job_01j… --json"]).action(
+  addCommand(jobs, "show <id>", "Show a job with all that happened to it", ["jobs show job_01j… --json"]).action(
     async (id: string, options: { json?: boolean }) => {
       await withApp(host, async (app, present) => {
         const report = await app.jobs.show(id);
-        const shown = { id: report.job.id, ...present.job(report), attempts: report.attempts.map(presentAttempt) };
-        print(host, options, shown, [...describeJob(report.job), ...report.attempts.map(describeAttempt)]);
+        const attempts = report.attempts.map(presentAttempt);
+        const timeline = present.timeline(report.timeline);
+        const shown = { id: report.job.id, ...present.job(report), attempts, timeline };
+        print(host, options, shown, [...describeJob(report.job), ...describeTimeline(report.timeline)]);
       });
     },
   );
@@ -101,13 +104,6 @@ function presentAttempt(attempt: ShownAttempt): object {
     billable: attempt.billable,
     loss: attempt.loss,
   };
-}
-
-function describeAttempt(attempt: ShownAttempt): string {
-  const { number, providerId, startedAt, state, outcome, message, loss } = attempt;
-  const word = outcome === null || outcome === state ? state : `${state} (${outcome})`;
-  const why = loss === null ? "" : `, lost: ${loss}`;
-  return `attempt ${number}  ${providerId}  ${iso(startedAt)}  ${word}${why}${message === null ? "" : `: ${message}`}`;
 }
 
 function describeJob(job: ShownJob): string[] {

@@ -4,6 +4,7 @@ import type { ReceiveCallback } from "../../core/providers/receive-callback.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import type { AcceptGeneration } from "../../core/generations/accept-generation.js";
+import type { FollowJobs } from "../../core/generations/follow-jobs.js";
 import type { ReadGenerations } from "../../core/generations/read-generations.js";
 import type { WaitForJob } from "../../core/generations/wait-for-job.js";
 import type { StoredResponse } from "../../core/ports/idempotency-store.js";
@@ -109,6 +110,7 @@ export interface HttpDeps {
   readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
+  readonly followJobs: Pick<FollowJobs, "follow">;
   readonly readLibrary: ReadLibrary;
   readonly uploadTrack: Pick<UploadTrack, "execute">;
   readonly receiveCallback: Pick<ReceiveCallback, "receive" | "isAddress">;

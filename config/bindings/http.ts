@@ -61,6 +61,7 @@ function httpDeps(
     acceptGeneration: api.acceptGeneration,
     readGenerations: api.readGenerations,
     waitForJob: api.waitForJob,
+    followJobs: api.followJobs,
     readLibrary: core.library.read,
     uploadTrack: api.uploadTrack,
     receiveCallback: api.receiveCallback,

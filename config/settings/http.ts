@@ -34,6 +34,13 @@ const limits = {
     unit: "seconds",
     description: "How long a request may take to arrive; its headers at most 10 of them",
   }),
+  maxJobStreamsPerAccount: kind.integer({
+    default: 20,
+    min: 1,
+    max: 10_000,
+    unit: "streams",
+    description: "Most streams of `GET /api/v1/jobs/{id}/events` open at once for one account, in a process",
+  }),
   stalledResponseSeconds: kind.duration({
     default: 60,
     max: 3_600,

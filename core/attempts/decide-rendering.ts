@@ -1,6 +1,7 @@
 import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf } from "../jobs/job-errors.js";
 import type { JobAttempt } from "../jobs/job.js";
-import type { ProviderFailure } from "../ports/music-provider.js";
+import type { AttemptChanges } from "../ports/job-store.js";
+import type { ProviderFailure, ProviderProgress } from "../ports/music-provider.js";
 import { adoption, notAdopted, progress, superseded } from "./adoption.js";
 import { cancelDueAt } from "./decide-cancel.js";
 import type { RenderingEvent } from "./events.js";
@@ -30,12 +31,28 @@ export function onRunning(situation: Situation, event: Of<"running">): Transitio
   if (isOverdue(situation, attempt)) return giveUp(situation, attempt);
   const handle = event.handle === null ? {} : { handle: event.handle };
   const isDoubted = attempt.endReportedAt !== null || attempt.overdueSince !== null;
-  const changes = { ...handle, ...(isDoubted ? { endReportedAt: null, overdueSince: null } : {}) };
+  const changes = {
+    ...handle,
+    ...progressMade(attempt, event.progress, situation.now),
+    ...(isDoubted ? { endReportedAt: null, overdueSince: null } : {}),
+  };
   return transition({
     attempts: Object.keys(changes).length === 0 ? [] : [{ number: attempt.number, changes }],
     job: { ...release(situation, pollDelayMs(event.nextPollMs)), ...progress(situation.job.crashes) },
     callbacksRead: readBy(situation, event.callbacksRead),
   });
+}
+
+/** Nothing where the provider said what it had said before: most polls then write nothing of the attempt. */
+function progressMade(
+  { progress: before }: JobAttempt,
+  said: ProviderProgress | undefined,
+  now: number,
+): Pick<AttemptChanges, "progress"> {
+  const { percent = null, queuePosition = null } = said ?? {};
+  if (percent === null && queuePosition === null) return {};
+  if (before !== null && before.percent === percent && before.queuePosition === queuePosition) return {};
+  return { progress: { percent, queuePosition, at: now } };
 }
 
 /**

@@ -51,6 +51,7 @@ export function onIntended(
     state: "intended",
     handle: null,
     result: null,
+    progress: null,
     files: null,
     startedAt: now,
     callEndsAt,

@@ -6,6 +6,7 @@ import type {
   ProviderCost,
   ProviderFailure,
   ProviderHandle,
+  ProviderProgress,
 } from "../ports/music-provider.js";
 import type { Route } from "../providers/routes.js";
 
@@ -58,6 +59,8 @@ export type RenderingEvent =
       readonly nextPollMs: number;
       /** Replaces the stored handle when given. */
       readonly handle: ProviderHandle | null;
+      /** Left out when the provider said nothing of it. */
+      readonly progress?: ProviderProgress;
       readonly callbacksRead: readonly CallbackId[];
     }
   /** `failure` is null when the plugin failed without saying why. A signed callback needs no confirmation. */

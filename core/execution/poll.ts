@@ -58,8 +58,8 @@ async function reported(
   }
   await step.noteSuccess();
   if (snapshot.state === "running") {
-    const { nextPollMs, handle = null } = snapshot;
-    return discardWhenEnded(step, await step.report({ type: "running", number, nextPollMs, handle, callbacksRead }));
+    const { state: type, handle = null, ...running } = snapshot;
+    return discardWhenEnded(step, await step.report({ ...running, type, number, handle, callbacksRead }));
   }
   const result = storableResult(snapshot);
   if (result !== null || source === "callback") {

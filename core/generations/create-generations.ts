@@ -3,9 +3,12 @@ import type { Tiers } from "../accounts/tiers.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import type { Jobs } from "../jobs/create-jobs.js";
 import type { SplitKind } from "../jobs/job.js";
+import type { ReadTimelines } from "../jobs/read-timelines.js";
+import { WatchJobs } from "../jobs/watch-jobs.js";
 import type { CorePorts } from "../ports/core-ports.js";
 import type { Providers } from "../providers/create-providers.js";
 import { AcceptGeneration } from "./accept-generation.js";
+import { FollowJobs } from "./follow-jobs.js";
 import { GenerationEvents } from "./generation-events.js";
 import { Generations } from "./generations.js";
 import { OperateGenerations } from "./operate-generations.js";
@@ -22,6 +25,9 @@ export interface CreateGenerationsDeps {
   readonly providers: Providers;
   readonly idempotencyTtlMs: number;
   readonly splitCosts: Readonly<Record<SplitKind, number>>;
+  readonly timelines: ReadTimelines;
+  /** How many jobs one account may follow at once, in this process. */
+  readonly followedMax: number;
 }
 
 export interface GenerationUseCases {
@@ -32,6 +38,7 @@ export interface GenerationUseCases {
   readonly operate: OperateGenerations;
   readonly read: ReadGenerations;
   readonly waitForJob: WaitForJob;
+  readonly followJobs: FollowJobs;
   /** Stem splits and vocal removals. */
   readonly splits: StartSplit;
   readonly events: GenerationEvents;
@@ -58,6 +65,7 @@ export function createGenerations({
     operate: new OperateGenerations({ acceptGeneration: accept, accounts, audit }),
     read,
     waitForJob,
+    followJobs: new FollowJobs({ ...providers, ...options, read, watch: new WatchJobs({ ...ports, endedJobs }) }),
     splits: new StartSplit({ ...ports, ...providers, acceptJobs, audit, tiers, costs }),
     events: new GenerationEvents({ ...ports, read, endedJobs }),
   };

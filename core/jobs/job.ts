@@ -154,6 +154,16 @@ export type AttemptLoss =
   /** What came of the call was never known. */
   | "unknown";
 
+/** How far a provider last said that accepted work is. */
+export interface AttemptProgress {
+  /** Whole, from 0 to 100; null when the provider did not say. */
+  readonly percent: number | null;
+  /** How many works are before it in the provider's queue; null when the provider did not say. */
+  readonly queuePosition: number | null;
+  /** When that was first heard. */
+  readonly at: number;
+}
+
 /** One purchase at a provider. */
 export interface JobAttempt {
   readonly id: AttemptId;
@@ -168,6 +178,8 @@ export interface JobAttempt {
   readonly handle: ProviderHandle | null;
   /** The provider's result, where it is behind links that need no key; null when it must be polled again. */
   readonly result: Completed | null;
+  /** The last that the provider said of it while it rendered; null when it said nothing. */
+  readonly progress: AttemptProgress | null;
   /** What is stored of it here, while the job could not be settled with it; null otherwise. */
   readonly files: StoredFiles | null;
   readonly startedAt: number;

@@ -5,10 +5,10 @@ import type { WaitForJob } from "../generations/wait-for-job.js";
 import { isId, type JobId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobFilter, JobStore } from "../ports/job-store.js";
-import type { LibraryStore } from "../ports/library-store.js";
 import type { Track } from "../library/track.js";
 import { CANCELLED_REASON } from "./job-errors.js";
 import { isFinal, type Job, type JobOutput, type JobState } from "./job.js";
+import type { JobTimeline, ReadTimelines } from "./read-timelines.js";
 import { type ShownAttempt, shownAttempt, type ShownJob, shownJob } from "./shown-job.js";
 
 /** A job with all that came of it. */
@@ -20,6 +20,8 @@ export interface JobReport {
   readonly outputs: readonly JobOutput[];
   /** Its purchases at providers, in their order. */
   readonly attempts: readonly ShownAttempt[];
+  /** All that happened to it, and what is expected of it. */
+  readonly timeline: JobTimeline;
 }
 
 /** Ends jobs outside of their workers. */
@@ -63,7 +65,7 @@ export interface Cancellation {
 
 export interface OperateJobsDeps {
   readonly jobs: JobStore;
-  readonly library: LibraryStore;
+  readonly timelines: Pick<ReadTimelines, "read">;
   readonly endJobs: CancelJobs;
   readonly generations: Pick<Generations, "get">;
   readonly waitForJob: Pick<WaitForJob, "wait">;
@@ -84,13 +86,10 @@ export class OperateJobs {
     return (await this.deps.jobs.listJobs(filter)).map(shownJob);
   }
 
-  /** A job with its tracks, files and attempts. @throws {OperationRefusedError} no such job */
+  /** A job with its tracks, files, attempts and timeline. @throws {OperationRefusedError} no such job */
   async show(id: string): Promise<JobReport> {
-    const job = await this.find(id);
-    const tracks = (await this.deps.library.tracksOfJobs([job.id])).get(job.id) ?? [];
-    const outputs = (await this.deps.jobs.outputsOf([job.id])).get(job.id) ?? [];
-    const attempts = await this.deps.jobs.listAttempts(job.id);
-    return { job: shownJob(job), tracks, outputs, attempts: attempts.map(shownAttempt) };
+    const { job, attempts, ...read } = await this.deps.timelines.read(await this.find(id));
+    return { ...read, job: shownJob(job), attempts: attempts.map(shownAttempt) };
   }
 
   /**

@@ -203,16 +203,29 @@ export interface JobStore {
   claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<JobAttempt[]>;
 
   /**
-   * How long each of the last attempts of this model took that the provider finished, from its acceptance or the call,
-   * in milliseconds; newest first.
+   * How long each of the last attempts of this model took that the provider finished, from its acceptance or the call;
+   * newest first.
    */
-  renderTimes(providerId: string, modelId: string, limit: number): Promise<number[]>;
+  renderTimes(providerId: string, modelId: string, limit: number): Promise<RenderTime[]>;
+
+  /**
+   * How many jobs wait to be submitted to this provider and are due before `dueAt`: they are claimed first. More than
+   * `countMax` are not counted.
+   */
+  countWaitingBefore(providerId: string, dueAt: number, countMax: number): Promise<number>;
 
   /**
    * How much of a provider's work waits and is under way, in all processes together. More than `countMax` are not
    * counted.
    */
   countWork(providerId: string, countMax: number): Promise<ProviderWork>;
+}
+
+/** A render that was finished. */
+export interface RenderTime {
+  readonly ms: number;
+  /** The length that was asked for; null where none was. */
+  readonly lengthSeconds: number | null;
 }
 
 export interface ProviderWork {

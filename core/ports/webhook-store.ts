@@ -1,4 +1,4 @@
-import type { AccountId, ProcessId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../ids.js";
+import type { AccountId, JobId, ProcessId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../ids.js";
 import type {
   DeliveryState,
   WebhookDelivery,
@@ -82,6 +82,12 @@ export interface WebhookStore {
   findEvents(ids: readonly WebhookEventId[]): Promise<Map<WebhookEventId, WebhookEvent>>;
   findDelivery(id: WebhookDeliveryId): Promise<WebhookDelivery | null>;
   listDeliveries(filter: DeliveryFilter): Promise<WebhookDelivery[]>;
+  /**
+   * The deliveries of the event of a job's end, by id; none once the event is deleted.
+   *
+   * @param createdAt when the event was created: when the job ended
+   */
+  deliveriesOfJob(jobId: JobId, createdAt: number): Promise<WebhookDelivery[]>;
 
   /**
    * The endpoints that have a pending delivery due at or before `now`, leased ones left out until their lease ends; in

@@ -32,24 +32,31 @@ export class Backlog {
     const { queueDeadlineMs } = this.deps;
     let waitMs = Infinity;
     for (const route of routes) {
-      const beginsInMs = await this.beginsInMs(route);
+      const beginsInMs = (await this.beginsInMs(route)) ?? 0;
       if (beginsInMs <= queueDeadlineMs) return { route };
       waitMs = Math.min(waitMs, beginsInMs - queueDeadlineMs);
     }
     return { waitMs };
   }
 
-  /** When one more job would begin, by the slots of the provider and its usual render; 0 where that is not known. */
-  private async beginsInMs({ providerId, servedModelId }: Route): Promise<number> {
+  /**
+   * In how many milliseconds a job begins, by the slots of the provider and its usual render; 0 when it can begin now,
+   * null when that is not known.
+   *
+   * @param waitingBefore how many waiting jobs begin before it; by default all that wait
+   */
+  async beginsInMs({ providerId, servedModelId }: Route, waitingBefore?: number): Promise<number | null> {
     const { catalogue, renderTimes } = this.deps;
     const work = await this.workOf(providerId);
     const provider = catalogue.providers.find(({ id }) => id === providerId);
     const slots = provider?.maxInFlight ?? slotsSeen(work);
-    if (slots === null || servedModelId === null) return 0;
-    const ahead = work.waiting + work.submitting + work.rendering;
+    const waiting = waitingBefore ?? work.waiting;
+    if (slots === null) return waiting === 0 ? 0 : null;
+    const ahead = waiting + work.submitting + work.rendering;
     if (ahead < slots) return 0;
+    if (servedModelId === null) return null;
     const usualMs = await renderTimes.usualMs(providerId, servedModelId);
-    return usualMs === null ? 0 : ((ahead - slots + 1) / slots) * usualMs;
+    return usualMs === null ? null : ((ahead - slots + 1) / slots) * usualMs;
   }
 
   private workOf(providerId: string): Promise<ProviderWork> {

@@ -4,6 +4,7 @@ import { CallbackUrls } from "./callback-urls.js";
 import { Catalogue, type CatalogueProvider } from "./catalogue.js";
 import type { BreakerPolicy } from "./circuit-breaker.js";
 import { ListModels } from "./list-models.js";
+import { Outlooks } from "./outlook.js";
 import { ProviderAvailability } from "./provider-availability.js";
 import { ReceiveCallback } from "./receive-callback.js";
 import { RenderTimes } from "./render-times.js";
@@ -25,6 +26,7 @@ export interface Providers {
   readonly availability: ProviderAvailability;
   readonly renderTimes: RenderTimes;
   readonly backlog: Backlog;
+  readonly outlooks: Outlooks;
   readonly models: ListModels;
   readonly callbackUrls: CallbackUrls;
   readonly receiveCallback: ReceiveCallback;
@@ -37,13 +39,15 @@ export function createProviders({ ports, queueDeadlineMs, reachableUrl, ...deps 
   const routes = new Routes({ catalogue, preferences: deps.routes });
   const availability = new ProviderAvailability({ store: health, unitOfWork, clock, policy: deps.breaker });
   const renderTimes = new RenderTimes({ ...ports, catalogue });
+  const backlog = new Backlog({ ...ports, catalogue, renderTimes, queueDeadlineMs });
   const callbackUrls = new CallbackUrls({ digest, keyring, publicUrl: reachableUrl });
   return {
     catalogue,
     routes,
     availability,
     renderTimes,
-    backlog: new Backlog({ ...ports, catalogue, renderTimes, queueDeadlineMs }),
+    backlog,
+    outlooks: new Outlooks({ ...ports, backlog, renderTimes }),
     models: new ListModels({ catalogue, routes, availability }),
     callbackUrls,
     receiveCallback: new ReceiveCallback({ ...ports, urls: callbackUrls }),

@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/clock.js";
-import type { JobStore } from "../ports/job-store.js";
+import type { JobStore, RenderTime } from "../ports/job-store.js";
 import type { Catalogue } from "./catalogue.js";
 
 export interface RenderTimesDeps {
@@ -13,32 +13,44 @@ const SAMPLES = 100;
 /** Fewer say less than the plugin's word. */
 const SAMPLES_MIN = 3;
 const CACHE_MS = 60_000;
+/** Lengths that far apart, as a factor, are compared with each other. */
+const ALIKE = 1.5;
 
 /** How long a model usually renders, as this process sees it: at most a minute behind. */
 export class RenderTimes {
-  private readonly cache = new Map<string, { readonly readAt: number; readonly ms: Promise<number | null> }>();
+  private readonly cache = new Map<string, { readonly readAt: number; readonly times: Promise<RenderTime[]> }>();
 
   constructor(private readonly deps: RenderTimesDeps) {}
 
-  /** The median of the last renders in milliseconds, or else what the plugin says; null when neither is known. */
-  async usualMs(providerId: string, modelId: string): Promise<number | null> {
+  /**
+   * The median of the last renders in milliseconds, or else what the plugin says; null when neither is known.
+   *
+   * @param lengthSeconds what is asked for: renders of about that length count alone, where there are enough of them.
+   *   null: all count
+   */
+  async usualMs(providerId: string, modelId: string, lengthSeconds: number | null = null): Promise<number | null> {
+    const times = await this.times(providerId, modelId);
+    const alike = lengthSeconds === null ? [] : times.filter((time) => isAlike(time.lengthSeconds, lengthSeconds));
+    const counted = alike.length >= SAMPLES_MIN ? alike : times;
+    if (counted.length >= SAMPLES_MIN) return median(counted.map(({ ms }) => ms));
+    const { usualRenderSeconds } = this.deps.catalogue.find(modelId) ?? {};
+    return usualRenderSeconds === undefined ? null : usualRenderSeconds * 1000;
+  }
+
+  private times(providerId: string, modelId: string): Promise<RenderTime[]> {
     const key = `${providerId} ${modelId}`;
     const now = this.deps.clock.now();
     const cached = this.cache.get(key);
-    if (cached !== undefined && now - cached.readAt < CACHE_MS) return cached.ms;
-    const ms = this.read(providerId, modelId);
-    this.cache.set(key, { readAt: now, ms });
-    ms.catch(() => this.cache.delete(key));
-    return ms;
+    if (cached !== undefined && now - cached.readAt < CACHE_MS) return cached.times;
+    const times = this.deps.jobs.renderTimes(providerId, modelId, SAMPLES);
+    this.cache.set(key, { readAt: now, times });
+    times.catch(() => this.cache.delete(key));
+    return times;
   }
+}
 
-  private async read(providerId: string, modelId: string): Promise<number | null> {
-    const { jobs, catalogue } = this.deps;
-    const times = await jobs.renderTimes(providerId, modelId, SAMPLES);
-    if (times.length >= SAMPLES_MIN) return median(times);
-    const { usualRenderSeconds } = catalogue.find(modelId) ?? {};
-    return usualRenderSeconds === undefined ? null : usualRenderSeconds * 1000;
-  }
+function isAlike(one: number | null, other: number): boolean {
+  return one !== null && one <= other * ALIKE && other <= one * ALIKE;
 }
 
 function median(values: readonly number[]): number {

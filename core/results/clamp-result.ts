@@ -11,6 +11,7 @@ import {
   type ProviderCost,
   ProviderFailure,
   type ProviderHandle,
+  type ProviderProgress,
   type ProviderReference,
   type ProviderTrack,
   type Running,
@@ -39,6 +40,7 @@ export const RESULT_LIMITS = {
   costAmount: 1_000_000_000,
   unitLength: 30,
   warnings: 20,
+  queuePosition: 1_000_000,
 } as const;
 
 /** Control characters (C0, C1), lone surrogates, and what turns the direction of text around. */
@@ -120,8 +122,26 @@ function accepted(word: Accepted): Accepted {
 }
 
 /** The handle that was stored before stays where the new one cannot be kept. */
-function running({ handle, ...word }: Running): Running {
-  return { ...word, nextPollMs: pollDelayMs(word.nextPollMs), ...replacement(handle) };
+function running({ handle, progress, ...word }: Running): Running {
+  const kept = progressWithin(progress);
+  return {
+    ...word,
+    nextPollMs: pollDelayMs(word.nextPollMs),
+    ...(kept === null ? {} : { progress: kept }),
+    ...replacement(handle),
+  };
+}
+
+/** In whole numbers; null when nothing of it is one. */
+function progressWithin(progress: ProviderProgress | undefined): ProviderProgress | null {
+  if (!isJsonObject(progress)) return null;
+  const percent = numberWithin(progress.percent, 0, 100);
+  const queuePosition = numberWithin(progress.queuePosition, 0, RESULT_LIMITS.queuePosition);
+  if (percent === null && queuePosition === null) return null;
+  return {
+    ...(percent === null ? {} : { percent: Math.floor(percent) }),
+    ...(queuePosition === null ? {} : { queuePosition: Math.floor(queuePosition) }),
+  };
 }
 
 function replacement(handle: ProviderHandle | undefined): { readonly handle?: ProviderHandle } {

@@ -84,6 +84,15 @@ function checkWord(path: string, word: unknown, states: readonly string[], repor
   if (typeof word["nextPollMs"] !== "number") report(`${path}nextPollMs`, word["nextPollMs"], "a number");
   if (state === "accepted" || word["handle"] !== undefined)
     checkHandle(`${path}handle`, word["handle"], state === "accepted", report);
+  if (state === "running" && word["progress"] !== undefined) checkProgress(`${path}progress`, word["progress"], report);
+}
+
+function checkProgress(path: string, progress: unknown, report: Report): void {
+  if (!isObject(progress)) return report(path, progress, "an object with percent, queuePosition or both");
+  for (const name of ["percent", "queuePosition"]) {
+    if (progress[name] !== undefined && typeof progress[name] !== "number")
+      report(`${path}.${name}`, progress[name], "a number, or left out");
+  }
 }
 
 /** A handle is opaque: one of another form may be all that finds paid work again, and is kept. */

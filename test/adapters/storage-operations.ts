@@ -167,6 +167,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   attemptsIn: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.attemptsIn(tx, [job.id])),
   requestsOf: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.requestsOf(tx, [job.id])),
   findOverdueAttempts: ({ jobs }) => jobs.findOverdueAttempts(NOON, 20),
+  countWaitingBefore: ({ jobs }) => jobs.countWaitingBefore("synth", NOON, 1_000),
   renderTimes: ({ jobs }) => jobs.renderTimes("synth", "synth/v1", 100),
   countWork: ({ jobs }) => jobs.countWork("synth", 100),
   outputsOf: ({ jobs }, { job }) => jobs.outputsOf([job.id]),

@@ -72,6 +72,11 @@ const OPERATIONS: Readonly<
     run: (storage) => storage.inTransaction((tx) => storage.webhooks.dropPending(tx, idOf("whe", 8), NOON)),
   },
   findDelivery: { by: ["id"], run: ({ webhooks }) => webhooks.findDelivery(idOf("dlv", 77)) },
+  deliveriesOfJob: {
+    by: ["events_age", "deliveries_event"],
+    sorts: true,
+    run: ({ webhooks }) => webhooks.deliveriesOfJob(anId("job"), NOON + 77),
+  },
   "listDeliveries, the newest": {
     by: ["deliveries_endpoint", "id"],
     sorts: true,

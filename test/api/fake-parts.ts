@@ -76,6 +76,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
       get: () => Promise.reject(new JobNotFoundError()),
     } as unknown as HttpDeps["readGenerations"],
     waitForJob: { wait: () => Promise.resolve({ ...job, status: "completed" }) },
+    followJobs: { follow: () => Promise.resolve(null) },
     readLibrary: {} as HttpDeps["readLibrary"],
     uploadTrack: {} as HttpDeps["uploadTrack"],
     usage: {} as HttpDeps["usage"],

@@ -653,6 +653,10 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
       await add(aJob({ ...processing, phase: "rendering" }), aJob({ ...processing, phase: "submitting" }));
       expect(await storage.jobs.countWork(one, 100)).to.deep.equal({ waiting: 2, submitting: 1, rendering: 1 });
       expect(await storage.jobs.countWork(one, 1)).to.deep.equal({ waiting: 1, submitting: 1, rendering: 1 });
+      const before = (dueAt: number, countMax = 100): Promise<number> =>
+        storage.jobs.countWaitingBefore(one, dueAt, countMax);
+      const due = (await storage.jobs.nextDueAt(one)) as number;
+      expect([await before(due), await before(due + 1), await before(due + 1, 1)]).to.deep.equal([0, 2, 1]);
       expect(await storage.jobs.countWork(aHash().slice(0, 8), 100)).to.deep.equal({
         waiting: 0,
         submitting: 0,
@@ -777,14 +781,20 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         const providerId = aHash().slice(0, 8);
         const rendered = (finishedAt: number, acceptedAt: number | null, modelId = "a/b"): JobAttempt =>
           anAttempt({ providerId, modelId, state: "settled", startedAt: NOON, acceptedAt, finishedAt });
+        const [long, free] = [30, null].map((durationSeconds) => aJob({ request: aJobRequest({ durationSeconds }) }));
+        await add(long as Job, free as Job);
         await addAttempts(
-          rendered(NOON + 30, NOON + 10),
-          rendered(NOON + 50, NOON + 50),
+          { ...rendered(NOON + 30, NOON + 10), jobId: (long as Job).id },
+          { ...rendered(NOON + 50, NOON + 50), jobId: (free as Job).id },
           rendered(NOON + 90, NOON + 5, "c/d"),
           anAttempt({ providerId, modelId: "a/b" }),
         );
-        expect(await storage.jobs.renderTimes(providerId, "a/b", 10)).to.deep.equal([50, 20]);
-        expect(await storage.jobs.renderTimes(providerId, "a/b", 1)).to.deep.equal([50]);
+        const times = [
+          { ms: 50, lengthSeconds: null },
+          { ms: 20, lengthSeconds: 30 },
+        ];
+        expect(await storage.jobs.renderTimes(providerId, "a/b", 10)).to.deep.equal(times);
+        expect(await storage.jobs.renderTimes(providerId, "a/b", 1)).to.deep.equal(times.slice(0, 1));
         expect(await storage.jobs.renderTimes(providerId, "e/f", 1)).to.deep.equal([]);
       });
 

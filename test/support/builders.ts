@@ -240,6 +240,7 @@ export function anAttempt(overrides: Partial<JobAttempt> = {}): JobAttempt {
     state: "intended",
     handle: null,
     result: null,
+    progress: null,
     files: null,
     startedAt: NOON,
     callEndsAt: null,

@@ -109,7 +109,7 @@ function completeOperation(operation: Operation): void {
   const [success] = Object.entries(operation.responses);
   assert(success !== undefined, "an operation has a success");
   const [status, response] = success;
-  const content = response.content?.["application/json"];
+  const [content] = Object.values(response.content ?? {});
   if (content !== undefined) {
     content.examples = Object.fromEntries(Object.entries(notes.examples).map(([name, value]) => [name, { value }]));
   }
@@ -119,7 +119,8 @@ function completeOperation(operation: Operation): void {
     ...(needsScope ? (["insufficient_scope"] as const) : []),
     ...notes.errors,
   ]);
-  operation.responses = { [status]: response, ...refusals };
+  const successes = Object.entries(operation.responses).filter(([each]) => Number(each) < 300);
+  operation.responses = { ...Object.fromEntries(successes), ...refusals };
   for (const [each, result] of Object.entries(operation.responses)) {
     result.headers = headersOf(Number(each), each === status ? (notes.headers ?? []) : []);
   }

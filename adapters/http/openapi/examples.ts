@@ -7,6 +7,7 @@ import type { Model } from "../presenters/model.js";
 import type { Playlist } from "../presenters/playlist.js";
 import type { Profile } from "../presenters/profile.js";
 import type { SingleTrack, Track } from "../presenters/track.js";
+import type { Outlook } from "../presenters/timeline.js";
 import type { Usage } from "../presenters/usage.js";
 import type { WebhookEndpoint } from "../presenters/webhook-endpoint.js";
 
@@ -183,6 +184,28 @@ export const FAILED_JOB: Job = {
   outputs: [],
   error: { code: "provider_timeout", message: "The provider did not answer in time.", request_id: REQUEST_ID },
 };
+
+/** Of a stream of server-sent events. */
+export const JOB_EVENTS = [
+  "retry: 2000",
+  `id: accepted\nevent: accepted\ndata: {"id":"accepted","type":"accepted","at":"${JOB.created_at}","credits":15}`,
+  `event: outlook\ndata: ${JSON.stringify({
+    state: "rendering",
+    waiting_before: null,
+    percent: 40,
+    queue_position: null,
+    starts_at: null,
+    ends_at: "2026-11-21T06:30:12.000Z",
+  } satisfies Outlook)}`,
+  `id: completed\nevent: completed\ndata: ${JSON.stringify({
+    id: "completed",
+    type: "completed",
+    at: JOB.completed_at,
+    job: JOB,
+  })}`,
+]
+  .map((event) => `${event}\n\n`)
+  .join("");
 
 export const WEBHOOK_ENDPOINT: WebhookEndpoint = {
   id: "whe_01m7ytc0ar5c8m0vgw1fjz3q0e",

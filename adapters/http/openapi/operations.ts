@@ -154,6 +154,11 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     errors: ["webhook_endpoint_not_found"],
     examples: { deleted: { data: { id: example.WEBHOOK_ENDPOINT.id, deleted: true } } },
   },
+  followJob: {
+    errors: ["invalid_request", "job_not_found"],
+    examples: { followed: example.JOB_EVENTS },
+    parameters: { "Last-Event-ID": { schema: {}, example: "attempt.1.accepted" } },
+  },
   getJob: {
     errors: ["invalid_request", "job_not_found"],
     examples: { completed: { data: example.JOB }, failed: { data: example.FAILED_JOB } },

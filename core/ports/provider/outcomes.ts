@@ -35,9 +35,19 @@ export interface Accepted {
   readonly nextPollMs: number;
 }
 
+/** How far accepted work is, in the provider's own words; a member is left out where it says nothing of it. */
+export interface ProviderProgress {
+  /** From 0 to 100; fractions are cut off. */
+  readonly percent?: number;
+  /** How many works are before it in the provider's queue: 0 when it is next. */
+  readonly queuePosition?: number;
+}
+
 export interface Running {
   readonly state: "running";
   readonly nextPollMs: number;
+  /** Shown to the account and to operators. */
+  readonly progress?: ProviderProgress;
   /** Replaces the stored handle when given. */
   readonly handle?: ProviderHandle;
 }

@@ -69,6 +69,18 @@ export function webhookDeliveries(opened: () => StorageWith<"webhooks">): void {
     expect(await find(anId("dlv"))).to.equal(null);
   });
 
+  it("are found by the job whose end they are of", async () => {
+    const jobId = anId("job");
+    const [event, other] = [anEvent({ jobId, createdAt: NOON + 5 }), anEvent({ createdAt: NOON + 5 })];
+    const [first, second] = [aDelivery({ eventId: event.id }), aDelivery({ eventId: event.id, state: "delivered" })];
+    await addEvents(event, other);
+    await add(second, first, aDelivery({ eventId: other.id }));
+    const found = await opened().webhooks.deliveriesOfJob(jobId, NOON + 5);
+    expect(found.map(({ id }) => id)).to.deep.equal([first.id, second.id].sort());
+    expect(await opened().webhooks.deliveriesOfJob(jobId, NOON + 6)).to.deep.equal([]);
+    expect(await opened().webhooks.deliveriesOfJob(anId("job"), NOON + 5)).to.deep.equal([]);
+  });
+
   it("accepts an event once per endpoint, for several endpoints", async () => {
     const delivery = aDelivery();
     const { eventId, endpointId } = delivery;

@@ -8,6 +8,7 @@ interface ShownJob {
   readonly id: string;
   readonly status: string;
   readonly attempts: readonly object[];
+  readonly timeline: { readonly events: readonly { readonly id: string }[]; readonly outlook: object };
   readonly [name: string]: unknown;
 }
 
@@ -58,7 +59,7 @@ describe("fermata jobs", function () {
     const id = await accepted(url, "sea [[fail:content_rejected]]");
     const api = new ApiClient(url, key);
     await eventually("failed", async () => dataOf(await api.get(`/api/v1/jobs/${id}`)).status === "failed");
-    const { attempts, id: shownId, ...job } = await json("jobs", "show", id);
+    const { attempts, id: shownId, timeline, ...job } = await json("jobs", "show", id);
     expect(shownId).to.equal(id);
     expect(job).to.deep.equal(dataOf(await api.get(`/api/v1/jobs/${id}`)));
     expect(attempts).to.have.length(1);
@@ -82,11 +83,20 @@ describe("fermata jobs", function () {
       "billable",
       "loss",
     ]);
+    expect(timeline.events.map(({ id: event }) => event)).to.deep.equal([
+      "accepted",
+      "attempt.1.started",
+      "attempt.1.failed",
+      "refunded",
+      "failed",
+    ]);
+    expect(timeline.outlook).to.include({ state: "ended", ends_at: null });
     const { stdout } = await sandbox.command(["jobs", "show", id], dataDir);
     expect(stdout)
       .to.match(/^status +failed$/m)
       .and.to.match(/^error +invalid_request: /m)
-      .and.to.match(/^attempt 1 +synth +\S+Z +refused \(content_rejected\): /m);
+      .and.to.match(/^\S+Z +accepted; 10 credits reserved\n\S+Z +attempt 1 at synth, synth\/instrumental$/m)
+      .and.to.match(/^\S+Z +attempt 1 at synth refused \(content_rejected\): .+\n\S+Z +10 credits refunded$/m);
   });
 
   it("cancels a queued job and refunds it; a worker that comes later leaves it alone", async () => {
@@ -141,7 +151,7 @@ describe("fermata jobs", function () {
     expect(dataOf(await api.get("/api/v1/credits"))).to.include({ available: 100, total_spent: 0 });
     expect(await server.stop(), "a stop waits for the worker to bring its result").to.equal(0);
 
-    const { attempts: _, id: __, ...shown } = await json("jobs", "show", id);
+    const { attempts: _, id: __, timeline: ___, ...shown } = await json("jobs", "show", id);
     expect(shown).to.deep.equal(ended);
     expect(readRows(dataDir).tracks).to.deep.equal([]);
     expect(await filesUnder(join(dataDir, "audio"))).to.deep.equal([]);

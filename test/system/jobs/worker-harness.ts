@@ -24,6 +24,7 @@ import type { AccountId, JobId } from "../../../core/ids.js";
 import type { Maintenance } from "../../../core/maintenance/maintenance.js";
 import type { JobEnded } from "../../../core/jobs/ended-jobs.js";
 import type { Job, JobAttempt, JobRequest } from "../../../core/jobs/job.js";
+import { ReadTimelines } from "../../../core/jobs/read-timelines.js";
 import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import type { ProviderAvailability } from "../../../core/providers/provider-availability.js";
 import { pollOf } from "../../../core/execution/poll-together.js";
@@ -241,6 +242,7 @@ export class WorkerHarness {
     const workJobs = execution.createWorkers(working, maintenance);
     const { accounts } = createAccounts({ ports, audit, tiers: TIERS });
     const costs = { idempotencyTtlMs: 86_400_000, splitCosts: { stem_split: COST, vocal_removal: COST } };
+    const timelines = new ReadTimelines({ ...ports, outlooks: providers.outlooks });
     const { splits, generations, waitForJob } = createGenerations({
       ports,
       audit,
@@ -248,6 +250,8 @@ export class WorkerHarness {
       tiers: TIERS,
       jobs,
       providers,
+      timelines,
+      followedMax: 20,
       ...costs,
     });
     return {
@@ -256,7 +260,7 @@ export class WorkerHarness {
       clock,
       availability: providers.availability,
       applyReports,
-      operate: new OperateJobs({ ...ports, generations, waitForJob, endJobs, audit }),
+      operate: new OperateJobs({ ...ports, generations, waitForJob, endJobs, audit, timelines }),
       splits,
       submissions,
       maintenance,

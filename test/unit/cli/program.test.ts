@@ -283,7 +283,7 @@ describe("The command line", () => {
     const empty = (): object => ({});
     const present = {
       ...{ credits: empty, job: empty, model: empty, webhookEndpoint: empty, playlist: empty, track: empty },
-      ...{ singleTrack: empty, shareUrl: () => null },
+      ...{ singleTrack: empty, timeline: empty, shareUrl: () => null },
     };
     const host: Partial<CliHost> = { open: async () => ({ app, present }) };
     expect(await run(["models", "list"], host)).to.deep.equal({ code: 0, stdout: "No models.\n", stderr: "" });

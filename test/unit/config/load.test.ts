@@ -50,6 +50,7 @@ describe("loading settings", () => {
         bodyLimitBytes: 262_144,
         maxConnections: 4_096,
         maxConnectionsPerNetwork: 512,
+        maxJobStreamsPerAccount: 20,
         maxPipelined: 16,
         requestTimeoutSeconds: 20,
         stalledResponseSeconds: 60,

@@ -1,6 +1,6 @@
 import type { JobId } from "../../../../core/ids.js";
 import type { JobAttempt } from "../../../../core/jobs/job.js";
-import type { AttemptUpdate, JobStore } from "../../../../core/ports/job-store.js";
+import type { AttemptUpdate, JobStore, RenderTime } from "../../../../core/ports/job-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { groupBy } from "../lists.js";
 import { allOf } from "../rows.js";
@@ -14,9 +14,18 @@ const CANCELS_DUE = "FROM {job_attempts} WHERE provider_id = ? AND cancel_due_at
 const ANY_CANCEL_DUE = `SELECT 1 ${CANCELS_DUE} LIMIT 1`;
 const FIND_CANCELS = `SELECT ${columnsOf(JOB_ATTEMPTS)} ${CANCELS_DUE} ORDER BY cancel_due_at LIMIT ?`;
 const CANCEL_AGAIN = "UPDATE {job_attempts} SET cancel_due_at = ? WHERE job_id = ? AND number = ?";
-const RENDER_TIMES = `SELECT finished_at - COALESCE(accepted_at, started_at) AS ms, finished_at - started_at AS call_ms
-  FROM {job_attempts} WHERE provider_id = ? AND model_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC
-  LIMIT ?`;
+/** Limited before the join: requests are long, and read for these alone. */
+const RENDER_TIMES = `SELECT ms, call_ms, JSON_EXTRACT(j.request, '$.durationSeconds') AS length_seconds
+  FROM (SELECT job_id, finished_at, finished_at - COALESCE(accepted_at, started_at) AS ms,
+    finished_at - started_at AS call_ms
+    FROM {job_attempts} WHERE provider_id = ? AND model_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC
+    LIMIT ?) AS last LEFT JOIN {jobs} AS j ON j.id = last.job_id ORDER BY last.finished_at DESC`;
+
+interface RenderTimeRow {
+  readonly ms: number;
+  readonly call_ms: number;
+  readonly length_seconds: number | string | null;
+}
 
 type AttemptMethods =
   | "insertAttempts"
@@ -84,12 +93,14 @@ export class AttemptQueries extends EndQueries implements Pick<JobStore, Attempt
   }
 
   /** Work that was finished with the call itself took as long as the call. */
-  async renderTimes(providerId: string, modelId: string, limit: number): Promise<number[]> {
+  async renderTimes(providerId: string, modelId: string, limit: number): Promise<RenderTime[]> {
     const values = [providerId, modelId, limit];
-    const rows = await this.database.reading((session) =>
-      session.all<{ ms: number; call_ms: number }>(RENDER_TIMES, values),
-    );
-    return rows.map(({ ms, call_ms: callMs }) => (ms > 0 ? ms : callMs));
+    const rows = await this.database.reading((session) => session.all<RenderTimeRow>(RENDER_TIMES, values));
+    return rows.map(({ ms, call_ms: callMs, length_seconds: length }) => ({
+      ms: ms > 0 ? ms : callMs,
+      // An engine may return the JSON itself: `30`, or `null` in four letters.
+      lengthSeconds: length === null || length === "null" ? null : Number(length),
+    }));
   }
 }
 

@@ -27,6 +27,7 @@ export const JOB_ATTEMPTS = table(
     loss: plain<JobAttempt["loss"]>(),
     handle: json<JobAttempt["handle"]>(),
     result: json<JobAttempt["result"]>(),
+    progress: json<JobAttempt["progress"]>(),
     files: { ...json<JobAttempt["files"]>(), fromSql: toFiles },
   },
   ["jobId", "number"],

@@ -54,6 +54,9 @@ const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} FROM {jobs} WHERE provider_id 
 const COUNT_PHASE =
   "SELECT COUNT(*) AS total FROM (SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL " +
   "LIMIT ?) AS some";
+const COUNT_BEFORE =
+  "SELECT COUNT(*) AS total FROM (SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = 'waiting' AND due_at < ? " +
+  "LIMIT ?) AS some";
 const ANY_DUE = "SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
 /** A waiting job whose lease ran out is a lost worker's: it is not in flight, or it could never be claimed again. */
 const COUNT_IN_FLIGHT = `SELECT
@@ -179,6 +182,12 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
     const rows = await this.database.reading((session) => session.allEach<{ total: number }>(COUNT_PHASE, lists));
     const [waiting = 0, submitting = 0, rendering = 0] = rows.map(({ total }) => total);
     return { waiting, submitting, rendering };
+  }
+
+  async countWaitingBefore(providerId: string, dueAt: number, countMax: number): Promise<number> {
+    const values = [providerId, dueAt, countMax];
+    const [row] = await this.database.reading((session) => session.all<{ total: number }>(COUNT_BEFORE, values));
+    return row?.total ?? 0;
   }
 
   async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {

@@ -32,6 +32,7 @@ import { externalIds } from "./0030-external-ids.js";
 import { endNumbers } from "./0031-end-numbers.js";
 import { cancelRequests } from "./0032-cancel-requests.js";
 import { installationId } from "./0033-installation-id.js";
+import { attemptProgress } from "./0034-attempt-progress.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -67,6 +68,7 @@ export const MIGRATIONS: readonly Migration[] = [
   endNumbers,
   cancelRequests,
   installationId,
+  attemptProgress,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -1,4 +1,4 @@
-import type { WebhookDeliveryId, WebhookEventId } from "../../../../core/ids.js";
+import type { JobId, WebhookDeliveryId, WebhookEventId } from "../../../../core/ids.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { DeliveryFilter, DeliveryUpdate, WebhookStore } from "../../../../core/ports/webhook-store.js";
 import type { DeliveryAttempt, WebhookDelivery, WebhookEvent } from "../../../../core/ports/webhook-records.js";
@@ -18,6 +18,9 @@ import {
 } from "./webhook-tables.js";
 
 const FIND_DELIVERY = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_deliveries} WHERE id = ?`;
+/** Events have an index by their age; few are of the same millisecond. */
+const OF_JOB = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_deliveries}
+  WHERE event_id IN (SELECT id FROM {webhook_events} WHERE created_at = ? AND job_id = ?) ORDER BY id`;
 const LAST_ATTEMPT = "SELECT MAX(number) AS number FROM {webhook_tries} WHERE delivery_id = ?";
 const LIST_ATTEMPTS = `SELECT ${columnsOf(DELIVERY_ATTEMPTS)} FROM {webhook_tries}
   WHERE delivery_id = ? ORDER BY number`;
@@ -44,6 +47,11 @@ export class KnexWebhookStore extends DueQueries implements WebhookStore {
     if (filter.states?.length === 0) return [];
     const { text, values } = listStatement(filter, this.database.dialect);
     const rows = await this.database.reading((session) => session.all<DeliveryRow>(text, values));
+    return rows.map(WEBHOOK_DELIVERIES.fromRow);
+  }
+
+  async deliveriesOfJob(jobId: JobId, createdAt: number): Promise<WebhookDelivery[]> {
+    const rows = await this.database.reading((session) => session.all<DeliveryRow>(OF_JOB, [createdAt, jobId]));
     return rows.map(WEBHOOK_DELIVERIES.fromRow);
   }
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Model } from "../../../../core/providers/catalogue.js";
+import type { RenderTime } from "../../../../core/ports/job-store.js";
 import { RenderTimes } from "../../../../core/providers/render-times.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 
@@ -7,6 +8,12 @@ describe("RenderTimes", () => {
   const clock = new ManualClock();
 
   function timesOf(measured: () => Promise<number[]>, usualRenderSeconds?: number): RenderTimes {
+    const ofAnyLength = async (): Promise<RenderTime[]> =>
+      (await measured()).map((ms) => ({ ms, lengthSeconds: null }));
+    return timesWith(ofAnyLength, usualRenderSeconds);
+  }
+
+  function timesWith(measured: () => Promise<RenderTime[]>, usualRenderSeconds?: number): RenderTimes {
     const model = usualRenderSeconds === undefined ? null : ({ usualRenderSeconds } as Model);
     return new RenderTimes({ jobs: { renderTimes: measured }, catalogue: { find: () => model }, clock });
   }
@@ -19,6 +26,19 @@ describe("RenderTimes", () => {
   ] as const) {
     it(`says ${what}`, async () => {
       expect(await timesOf(() => Promise.resolve([...measured]), said).usualMs("p", "p/m")).to.equal(expected);
+    });
+  }
+
+  for (const [what, lengthSeconds, expected] of [
+    ["of about the length that is asked for", 30, 10_000],
+    ["of all lengths where too few are alike", 300, 40_000],
+    ["of all lengths where none is asked for", null, 40_000],
+  ] as const) {
+    it(`says the median of renders ${what}`, async () => {
+      const lengths = [25, 30, 40, 120, 120, 120, 300];
+      const measured = lengths.map((length) => ({ ms: length > 50 ? 40_000 : 10_000, lengthSeconds: length }));
+      const times = timesWith(() => Promise.resolve(measured));
+      expect(await times.usualMs("p", "p/m", lengthSeconds)).to.equal(expected);
     });
   }
 
