@@ -18,6 +18,7 @@ export const PORTS: { readonly [Port in keyof CorePorts]: ServiceIdentifier<Core
   metrics: token("Metrics"),
   unitOfWork: token("UnitOfWork"),
   accounts: token("AccountStore"),
+  adminTokens: token("AdminTokenStore"),
   auditLog: token("AuditLog"),
   ledger: token("LedgerStore"),
   idempotency: token("IdempotencyStore"),

@@ -1,4 +1,5 @@
 import type { Tier } from "./accounts/tiers.js";
+import type { Actor } from "./audit/audit-trail.js";
 import type { BreakerPolicy } from "./providers/circuit-breaker.js";
 import type { CatalogueProvider } from "./providers/catalogue.js";
 import type { RoutePreferences } from "./providers/routes.js";
@@ -10,8 +11,10 @@ import type { JobEventBody } from "./webhooks/create-webhooks.js";
 
 /** What an installation decides. Times in milliseconds, sizes in bytes, prices in whole credits. */
 export interface CoreOptions {
-  /** Who acts, in the audit log: 1 to 100 characters. */
-  readonly actor: string;
+  /** Who acts, in the audit log: 1 to 100 characters; or a function that is asked when an action begins. */
+  readonly actor: string | (() => Actor);
+  /** A token for the admin API that the settings give, of an owner; none by default. */
+  readonly adminToken?: string | null;
   /** At least one; the first is that of new accounts. */
   readonly tiers: readonly Tier[];
   /** Every provider that is known, those that are off included, with their models. */

@@ -1,3 +1,4 @@
+import { AdminTokens } from "./admin/admin-tokens.js";
 import { createAccounts } from "./accounts/create-accounts.js";
 import type { Authenticate } from "./accounts/authenticate.js";
 import type { ManageAccounts } from "./accounts/manage-accounts.js";
@@ -17,6 +18,7 @@ import type { Generations } from "./generations/generations.js";
 import { createGenerations } from "./generations/create-generations.js";
 import type { OperateGenerations } from "./generations/operate-generations.js";
 import type { ReadGenerations } from "./generations/read-generations.js";
+import type { RetryJobs } from "./generations/retry-jobs.js";
 import type { StartSplit } from "./generations/start-split.js";
 import type { WaitForJob } from "./generations/wait-for-job.js";
 import { RecordResponse } from "./idempotency/record-response.js";
@@ -32,6 +34,7 @@ import type { OperateAudio } from "./maintenance/operate-audio.js";
 import type { CorePorts } from "./ports/core-ports.js";
 import { createProviders } from "./providers/create-providers.js";
 import type { ListModels } from "./providers/list-models.js";
+import type { ReportProviders } from "./providers/report-providers.js";
 import type { ReceiveCallback } from "./providers/receive-callback.js";
 import { Limits } from "./rate-limits/limits.js";
 import { createSecrets } from "./secrets/create-secrets.js";
@@ -46,6 +49,8 @@ import { Workers } from "./workers.js";
 export interface Core {
   /** Accounts and their API keys: creates, finds, changes and suspends them. */
   readonly accounts: ManageAccounts;
+  /** Tokens of operators for the admin API. */
+  readonly adminTokens: AdminTokens;
   /** What operators and this app did, in a chain of hashes. */
   readonly audit: ReadAudit;
   /** Balances; grants and renewals of credits. */
@@ -54,6 +59,10 @@ export interface Core {
   readonly generations: Generations;
   /** Creates them for an operator, recorded in the audit log. */
   readonly operateGenerations: OperateGenerations;
+  /** Starts failed jobs once more, as new ones. */
+  readonly retryJobs: RetryJobs;
+  /** The providers with their circuit breakers, and what they have to do. */
+  readonly providers: ReportProviders;
   /** Jobs of all kinds and accounts, as operators see and cancel them. */
   readonly jobs: OperateJobs;
   /** Stem splits and vocal removals. */
@@ -120,6 +129,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { queueDeadlineMs, sweepMs } = options.jobs;
   const { trail: audit, read: readAudit } = createAudit(ports, options.actor);
   const tiers = new Tiers(options.tiers);
+  const adminTokens = new AdminTokens({ ...ports, audit, givenToken: options.adminToken ?? null });
   const { accounts, authenticate } = createAccounts({ ports, audit, tiers });
   const secrets = createSecrets(ports, audit);
   const library = createLibrary({ ports, audit, tiers, publicUrl, audio, uploads: options.uploads });
@@ -145,11 +155,14 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
   return {
     accounts,
+    adminTokens,
     audit: readAudit,
     credits: new ManageCredits({ ...ports, audit, tiers }),
     generations: generations.generations,
     operateGenerations: generations.operate,
     jobs: new OperateJobs({ ...ports, ...generations, timelines, endJobs, audit }),
+    retryJobs: generations.retryJobs,
+    providers: providers.report,
     splits: generations.splits,
     submissions,
     models: providers.models,

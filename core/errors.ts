@@ -26,15 +26,15 @@ export abstract class FermataError extends Error {
 
 export class AuthenticationRequiredError extends FermataError {
   readonly code = "authentication_required";
-  constructor() {
-    super("Send an API key: `Authorization: Bearer <API_KEY>`.");
+  constructor(message = "Send an API key: `Authorization: Bearer <API_KEY>`.") {
+    super(message);
   }
 }
 
 export class InvalidApiKeyError extends FermataError {
   readonly code = "invalid_api_key";
-  constructor() {
-    super("The API key is not valid.");
+  constructor(message = "The API key is not valid.") {
+    super(message);
   }
 }
 
@@ -63,8 +63,8 @@ export class ApiTermsNotAcceptedError extends FermataError {
 export class InsufficientScopeError extends FermataError {
   readonly code = "insufficient_scope";
   override readonly details: { readonly required_scope: string };
-  constructor(requiredScope: string) {
-    super(`The API key lacks the scope ${requiredScope}.`);
+  constructor(requiredScope: string, message = `The API key lacks the scope ${requiredScope}.`) {
+    super(message);
     this.details = { required_scope: requiredScope };
   }
 }
@@ -278,4 +278,10 @@ export class TransactionLostError extends ServiceUnavailableError {
 /** An operation of an operator or an embedding app that makes no sense as given; the public API never returns it. */
 export class OperationRefusedError extends FermataError {
   readonly code = "invalid_request";
+}
+
+/** What an operation names is not there. */
+export class UnknownObjectError extends OperationRefusedError {
+  /** Tells it from other refusals, also where it comes from another copy of this class. */
+  readonly isUnknown = true;
 }

@@ -19,6 +19,8 @@ export type CallbackId = `cbk_${string}`;
 /** One running process, as the owner of leases. */
 export type ProcessId = `prc_${string}`;
 export type ReportId = `rpt_${string}`;
+/** An operator's token for the admin API. */
+export type AdminTokenId = `adm_${string}`;
 /** A record of the audit log. */
 export type AuditRecordId = `aud_${string}`;
 
@@ -37,6 +39,7 @@ export interface IdByPrefix {
   prc: ProcessId;
   rpt: ReportId;
   aud: AuditRecordId;
+  adm: AdminTokenId;
 }
 
 export type IdPrefix = keyof IdByPrefix;

@@ -3,6 +3,8 @@ export type { Account, ApiKey } from "./ports/account.js";
 export type { ShownKey } from "./accounts/shown-key.js";
 export type { EnsuredAccount, IssuedKey, ManageAccounts, NewAccount } from "./accounts/manage-accounts.js";
 export type { NewKey } from "./accounts/new-key.js";
+export type { Actor } from "./audit/audit-trail.js";
+export type { AdminTokens, NewAdminToken, Operator, ShownAdminToken } from "./admin/admin-tokens.js";
 export type { AuditAction, AuditEntry, AuditFields, AuditHead, AuditRecord } from "./ports/audit-record.js";
 export type { AuditVerification, ReadAudit } from "./audit/read-audit.js";
 export type { MarginQuery, MarginReport, ReportMargin } from "./attempts/report-margin.js";
@@ -69,6 +71,8 @@ export type { SearchInput } from "./library/search-rules.js";
 export type { ShareUrls } from "./library/share-urls.js";
 export type { Track, TrackAsset, TrackOrigin } from "./library/track.js";
 export type { TrackUpload, UploadTrack } from "./library/upload-track.js";
+export type { ProviderReport, ReportProviders } from "./providers/report-providers.js";
+export type { RetriedJob, RetryJobs } from "./generations/retry-jobs.js";
 export type { ListedModel, ListModels } from "./providers/list-models.js";
 
 /** The core on ports of one's own. */
@@ -80,6 +84,8 @@ export type { Workers } from "./workers.js";
 /** Every port, with its types, and the errors that adapters throw. */
 export type * from "./ports/account-store.js";
 export * from "./ports/adapter.js";
+export type * from "./ports/admin-token-store.js";
+export { ADMIN_ROLES, type AdminRole, type AdminToken } from "./ports/admin-token.js";
 export type * from "./ports/address-guard.js";
 export type * from "./ports/asset-opener.js";
 export type * from "./ports/audio-analyser.js";

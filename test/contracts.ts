@@ -32,6 +32,7 @@ export { ledgerStoreContract } from "./contract/ledger-store.contract.js";
 export { libraryStoreContract } from "./contract/library-store.contract.js";
 export { loggerContract, type LoggerUnderTest } from "./contract/logger.contract.js";
 export * from "./contract/music-provider.contract.js";
+export { adminTokenStoreContract } from "./contract/admin-token-store.contract.js";
 export { providerHealthStoreContract } from "./contract/provider-health-store.contract.js";
 export { providerLimitsContract } from "./contract/provider-limits.contract.js";
 export { providerSandboxContract } from "./contract/provider-sandbox.contract.js";

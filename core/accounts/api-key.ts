@@ -6,6 +6,7 @@
 export const API_KEY_PATTERN = /^frm_[0-9A-Za-z]{46}$/;
 
 const PREFIX = "frm_";
+const BEHIND_PREFIX = /^[0-9A-Za-z]{46}$/;
 const RANDOM_LENGTH = 40;
 const CHECKSUM_LENGTH = 6;
 const SHOWN_LENGTH = 12;
@@ -18,7 +19,7 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 export const TOKEN_RANDOM_BYTES = 128;
 
 /** Builds a token from unpredictable bytes. */
-export function makeToken(randomBytes: (count: number) => Uint8Array): string {
+export function makeToken(randomBytes: (count: number) => Uint8Array, prefix = PREFIX): string {
   let random = "";
   while (random.length < RANDOM_LENGTH) {
     for (const byte of randomBytes(TOKEN_RANDOM_BYTES)) {
@@ -26,13 +27,13 @@ export function makeToken(randomBytes: (count: number) => Uint8Array): string {
       if (unbiased && random.length < RANDOM_LENGTH) random += ALPHABET[byte % ALPHABET.length];
     }
   }
-  return `${PREFIX}${random}${checksum(random)}`;
+  return `${prefix}${random}${checksum(random)}`;
 }
 
-/** True when `token` has the form of a key and its checksum fits. */
-export function isWellFormedToken(token: string): boolean {
-  if (!API_KEY_PATTERN.test(token)) return false;
-  const random = token.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
+/** True when `token` has the form of a key, or of another token with this prefix, and its checksum fits. */
+export function isWellFormedToken(token: string, prefix = PREFIX): boolean {
+  if (!token.startsWith(prefix) || !BEHIND_PREFIX.test(token.slice(prefix.length))) return false;
+  const random = token.slice(prefix.length, prefix.length + RANDOM_LENGTH);
   return token.endsWith(checksum(random));
 }
 

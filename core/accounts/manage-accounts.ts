@@ -1,7 +1,7 @@
 import type { AuditAction, AuditEntry, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import { grant } from "../credits/grant.js";
-import { OperationRefusedError } from "../errors.js";
+import { OperationRefusedError, UnknownObjectError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
 import type { AccountChanges, AccountFilter, AccountStore } from "../ports/account-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
@@ -89,7 +89,7 @@ export class ManageAccounts {
   /** @throws {OperationRefusedError} no such account */
   async get(id: string): Promise<Account> {
     const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
-    if (account === undefined) throw new OperationRefusedError(`There is no account ${id}.`);
+    if (account === undefined) throw new UnknownObjectError(`There is no account ${id}.`);
     return account;
   }
 
@@ -163,7 +163,7 @@ export class ManageAccounts {
         (tx) => accounts.revokeKey(tx, id, clock.now()),
         (isThere) => (isThere ? entryOf("keys.revoke", null, {}, [id]) : null),
       ));
-    if (!revoked) throw new OperationRefusedError(`There is no key ${keyId}.`);
+    if (!revoked) throw new UnknownObjectError(`There is no key ${keyId}.`);
   }
 
   /**

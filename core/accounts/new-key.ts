@@ -53,10 +53,11 @@ export function newKey(accountId: AccountId, wanted: NewKey, deps: NewKeyDeps): 
   return { key, token };
 }
 
-function checkedExpiry(expiresAt: number | null, now: number): number | null {
+/** @throws {OperationRefusedError} a moment that is not in the future */
+export function checkedExpiry(expiresAt: number | null, now: number): number | null {
   if (expiresAt === null) return null;
   if (Number.isSafeInteger(expiresAt) && expiresAt > now && expiresAt <= MOMENT_MAX) return expiresAt;
-  throw new OperationRefusedError("A key expires at a moment in the future, given in whole milliseconds since 1970.");
+  throw new OperationRefusedError("It expires at a moment in the future, given in whole milliseconds since 1970.");
 }
 
 function checkedScopes(scopes: readonly string[]): Scope[] {

@@ -1,6 +1,6 @@
 import type { JobId } from "../ids.js";
 import { type AttemptLoss, isFinal, type Job, type JobAttempt } from "../jobs/job.js";
-import type { EndedJobsCursor, JobStore } from "../ports/job-store.js";
+import type { JobsCursor, JobStore } from "../ports/job-store.js";
 import { purchaseOf } from "./purchases.js";
 import { type ShownAttempt, shownAttempt, type ShownJob, shownJob } from "../jobs/shown-job.js";
 
@@ -112,7 +112,7 @@ export class ReportMargin {
 
   /** Ended jobs, the oldest first. */
   private async *pages(from: number, to: number): AsyncGenerator<readonly Job[]> {
-    let after: EndedJobsCursor = { createdAt: from, id: "" as JobId };
+    let after: JobsCursor = { createdAt: from, id: "" as JobId };
     for (;;) {
       const page = await this.deps.jobs.listEnded(after, to, PAGE);
       if (page.length > 0) yield page;

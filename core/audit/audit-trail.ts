@@ -41,8 +41,16 @@ export interface AuditTrailDeps {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly digest: Digest;
-  /** Who acts in this process. */
-  readonly actor: string;
+  /** Who acts now, asked when an action begins. */
+  readonly actor: () => Actor;
+}
+
+/** Who does something, and why. */
+export interface Actor {
+  /** 1 to 100 characters. */
+  readonly name: string;
+  /** In the operator's own words; null when none were given. */
+  readonly why: string | null;
 }
 
 export class AuditTrail implements RecordsActions {
@@ -53,12 +61,12 @@ export class AuditTrail implements RecordsActions {
     describe: (result: T) => AuditEntry | null,
     transaction?: HostTransaction,
   ): Promise<T> {
-    const { ids, unitOfWork } = this.deps;
-    const id = ids.next("aud");
+    const { ids, unitOfWork, actor } = this.deps;
+    const by = { id: ids.next("aud"), actor: actor() };
     const recorded: TransactionWork<T> = async (tx, run) => {
       const result = await work(tx, run);
       const entry = describe(result);
-      if (entry !== null) await this.append(tx, id, entry, run.isRetry);
+      if (entry !== null) await this.append(tx, by, entry, run.isRetry);
       return result;
     };
     return transaction === undefined
@@ -67,10 +75,10 @@ export class AuditTrail implements RecordsActions {
   }
 
   alongside<T>(describe: (result: T) => AuditEntry | null): Alongside<T> {
-    const id = this.deps.ids.next("aud");
+    const by = { id: this.deps.ids.next("aud"), actor: this.deps.actor() };
     return async (tx, result) => {
       const entry = describe(result);
-      if (entry !== null) await this.append(tx, id, entry, true);
+      if (entry !== null) await this.append(tx, by, entry, true);
     };
   }
 
@@ -86,10 +94,16 @@ export class AuditTrail implements RecordsActions {
    *
    * @param mayExist an earlier run may have been committed, and this very record with it
    */
-  private async append(tx: Transaction, id: AuditRecordId, entry: AuditEntry, mayExist: boolean): Promise<void> {
-    const { auditLog, clock, digest, actor } = this.deps;
+  private async append(
+    tx: Transaction,
+    { id, actor: { name: actor, why } }: { readonly id: AuditRecordId; readonly actor: Actor },
+    entry: AuditEntry,
+    mayExist: boolean,
+  ): Promise<void> {
+    const { auditLog, clock, digest } = this.deps;
     const head = await auditLog.lockHead(tx);
     if (mayExist && (await auditLog.has(tx, id))) return;
-    await auditLog.append(tx, nextRecord(head, { ...entry, id, actor, createdAt: clock.now() }, digest));
+    const fields = why === null ? entry.fields : { ...entry.fields, why };
+    await auditLog.append(tx, nextRecord(head, { ...entry, fields, id, actor, createdAt: clock.now() }, digest));
   }
 }

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "../ports/audit-record.js";
-import { OperationRefusedError } from "../errors.js";
+import { OperationRefusedError, UnknownObjectError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
@@ -60,6 +60,17 @@ export class ManageCredits {
     const balance = (await this.deps.ledger.findBalances([id])).get(id);
     if (balance === undefined) throw unknownAccount(accountId);
     return balance;
+  }
+
+  /**
+   * Movements of an account's credits, newest first.
+   *
+   * @param before only those with a lower number
+   * @throws {UnknownObjectError} no such account
+   */
+  async entries(accountId: string, limit: number, before?: number): Promise<LedgerEntry[]> {
+    const { accountId: id } = await this.balance(accountId);
+    return this.deps.ledger.listEntries(id, limit, before);
   }
 
   /**
@@ -163,6 +174,6 @@ function isSameEntry(one: LedgerEntry, other: LedgerEntry): boolean {
   return (Object.keys(one) as (keyof LedgerEntry)[]).every((member) => other[member] === one[member]);
 }
 
-function unknownAccount(id: string): OperationRefusedError {
-  return new OperationRefusedError(`There is no account ${id}.`);
+function unknownAccount(id: string): UnknownObjectError {
+  return new UnknownObjectError(`There is no account ${id}.`);
 }

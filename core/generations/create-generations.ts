@@ -13,6 +13,7 @@ import { GenerationEvents } from "./generation-events.js";
 import { Generations } from "./generations.js";
 import { OperateGenerations } from "./operate-generations.js";
 import { ReadGenerations } from "./read-generations.js";
+import { RetryJobs } from "./retry-jobs.js";
 import { StartSplit } from "./start-split.js";
 import { WaitForJob } from "./wait-for-job.js";
 
@@ -36,6 +37,8 @@ export interface GenerationUseCases {
   readonly accept: AcceptGeneration;
   /** The same by an account's id, recorded in the audit log. */
   readonly operate: OperateGenerations;
+  /** Failed jobs once more, for operators. */
+  readonly retryJobs: RetryJobs;
   readonly read: ReadGenerations;
   readonly waitForJob: WaitForJob;
   readonly followJobs: FollowJobs;
@@ -59,6 +62,7 @@ export function createGenerations({
   const accept = new AcceptGeneration({ ...ports, ...providers, acceptJobs, tiers, idempotencyTtlMs });
   const read = new ReadGenerations({ jobs: ports.jobs, library: ports.library });
   const waitForJob = new WaitForJob({ jobs: ports.jobs, endedJobs, clock: ports.clock });
+  const splits = new StartSplit({ ...ports, ...providers, acceptJobs, audit, tiers, costs });
   return {
     generations: new Generations({ accept, accounts, read, waitForJob }),
     accept,
@@ -66,7 +70,8 @@ export function createGenerations({
     read,
     waitForJob,
     followJobs: new FollowJobs({ ...providers, ...options, read, watch: new WatchJobs({ ...ports, endedJobs }) }),
-    splits: new StartSplit({ ...ports, ...providers, acceptJobs, audit, tiers, costs }),
+    splits,
+    retryJobs: new RetryJobs({ jobs: ports.jobs, accept, accounts, splits, audit }),
     events: new GenerationEvents({ ...ports, read, endedJobs }),
   };
 }

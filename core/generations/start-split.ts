@@ -8,6 +8,7 @@ import {
   type FermataError,
   InvalidRequestError,
   OperationRefusedError,
+  UnknownObjectError,
   ProviderUnavailableError,
   TrackNotFoundError,
 } from "../errors.js";
@@ -156,7 +157,7 @@ export class StartSplit {
     if (id === null)
       throw new OperationRefusedError(`The track ${track?.id} has no owner. Name the account that pays.`);
     const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
-    if (account === undefined) throw new OperationRefusedError(`There is no account ${id}.`);
+    if (account === undefined) throw new UnknownObjectError(`There is no account ${id}.`);
     if (account.suspendedAt !== null) throw new AccountSuspendedError();
     return account;
   }

@@ -1,5 +1,5 @@
 import type { Alongside, RecordsActions } from "../audit/audit-trail.js";
-import { OperationRefusedError } from "../errors.js";
+import { UnknownObjectError } from "../errors.js";
 import type { Generation, Generations } from "../generations/generations.js";
 import type { WaitForJob } from "../generations/wait-for-job.js";
 import { isId, type JobId } from "../ids.js";
@@ -137,8 +137,8 @@ export class OperateJobs {
   }
 }
 
-function noJob(id: string): OperationRefusedError {
-  return new OperationRefusedError(`There is no job ${id}.`);
+function noJob(id: string): UnknownObjectError {
+  return new UnknownObjectError(`There is no job ${id}.`);
 }
 
 function outcomeOf({ status, error }: Generation): Cancellation["outcome"] {

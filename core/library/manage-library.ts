@@ -1,6 +1,6 @@
 import type { AuditAction, AuditEntry, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
-import { OperationRefusedError, PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
+import { UnknownObjectError, PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
 import { type AccountId, isId, type PlaylistId } from "../ids.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
@@ -175,7 +175,7 @@ export class ManageLibrary {
 
   private async accountOf(id: string): Promise<AccountId> {
     if (isId("acct", id) && (await this.deps.accounts.findAccounts([id])).has(id)) return id;
-    throw new OperationRefusedError(`There is no account ${id}.`);
+    throw new UnknownObjectError(`There is no account ${id}.`);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Alongside } from "../audit/audit-trail.js";
 import {
   AccountSuspendedError,
   InvalidRequestError,
-  OperationRefusedError,
+  UnknownObjectError,
   PayloadTooLargeError,
   ServiceUnavailableError,
 } from "../errors.js";
@@ -111,7 +111,7 @@ export class UploadTrack {
 
   private async accountOf(id: string): Promise<Account> {
     const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
-    if (account === undefined) throw new OperationRefusedError(`There is no account ${id}.`);
+    if (account === undefined) throw new UnknownObjectError(`There is no account ${id}.`);
     if (account.suspendedAt !== null) throw new AccountSuspendedError();
     return account;
   }

@@ -9,6 +9,12 @@ export type AccountChanges = Partial<
 export interface AccountFilter {
   /** Only those that are suspended. */
   readonly isSuspended?: boolean;
+  /** Only those of this tier. */
+  readonly tier?: string;
+  /** Only those whose name contains this text, in whichever case, or whose id or external id it is. */
+  readonly search?: string;
+  /** Only those after this one in the list; not together with `isSuspended`. */
+  readonly after?: AccountId;
   readonly limit: number;
 }
 

@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   "credits.renew",
   "generations.create",
   "jobs.cancel",
+  "jobs.retry",
   "submissions.pause",
   "submissions.resume",
   "splits.start",
@@ -30,6 +31,8 @@ export const AUDIT_ACTIONS = [
   "webhooks.rotate_secret",
   "secrets.rotate",
   "secrets.retire",
+  "admin_tokens.issue",
+  "admin_tokens.revoke",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

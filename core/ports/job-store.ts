@@ -79,11 +79,15 @@ export interface JobFilter {
   readonly accountId?: AccountId;
   readonly status?: JobStatus;
   readonly kind?: Job["kind"];
+  /** Those whose last provider it is. */
+  readonly providerId?: string;
+  /** Only those behind this one in the list. */
+  readonly after?: JobsCursor;
   readonly limit: number;
 }
 
-/** A place in a list of ended jobs. */
-export interface EndedJobsCursor {
+/** A place in a list of jobs. */
+export interface JobsCursor {
   readonly createdAt: number;
   readonly id: JobId;
 }
@@ -164,7 +168,7 @@ export interface JobStore {
   attemptsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>>;
 
   /** Ended jobs behind this place and created before `createdBefore`, the oldest first (`createdAt`, then `id`). */
-  listEnded(after: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]>;
+  listEnded(after: JobsCursor, createdBefore: number, limit: number): Promise<Job[]>;
 
   /**
    * Gives committed ends of jobs that have no number yet the next numbers, by `completedAt`, then `id`; at most `limit`

@@ -41,8 +41,8 @@ export interface LedgerStore {
   /** All entries of a job in order of their numbers: its reservation, then its charge or refund. */
   entriesOfJob(jobId: JobId): Promise<LedgerEntry[]>;
 
-  /** The newest entries of an account, newest first. */
-  listEntries(accountId: AccountId, limit: number): Promise<LedgerEntry[]>;
+  /** The newest entries of an account, newest first. @param before only those with a lower number; all by default */
+  listEntries(accountId: AccountId, limit: number, before?: number): Promise<LedgerEntry[]>;
 
   /** Checks every invariant on one consistent view of the data, without holding up a writer. */
   audit(): Promise<LedgerAudit>;

@@ -1,4 +1,5 @@
 import type { AccountStore } from "./account-store.js";
+import type { AdminTokenStore } from "./admin-token-store.js";
 import type { AuditLog } from "./audit-log.js";
 import type { CallbackStore } from "./callback-store.js";
 import type { IdempotencyStore } from "./idempotency-store.js";
@@ -20,6 +21,7 @@ import type { WebhookStore } from "./webhook-store.js";
 export interface Stores {
   readonly unitOfWork: UnitOfWork;
   readonly accounts: AccountStore;
+  readonly adminTokens: AdminTokenStore;
   readonly auditLog: AuditLog;
   readonly ledger: LedgerStore;
   readonly idempotency: IdempotencyStore;

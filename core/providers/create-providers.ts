@@ -7,6 +7,7 @@ import { ListModels } from "./list-models.js";
 import { Outlooks } from "./outlook.js";
 import { ProviderAvailability } from "./provider-availability.js";
 import { ReceiveCallback } from "./receive-callback.js";
+import { ReportProviders } from "./report-providers.js";
 import { RenderTimes } from "./render-times.js";
 import { type RoutePreferences, Routes } from "./routes.js";
 
@@ -28,6 +29,7 @@ export interface Providers {
   readonly backlog: Backlog;
   readonly outlooks: Outlooks;
   readonly models: ListModels;
+  readonly report: ReportProviders;
   readonly callbackUrls: CallbackUrls;
   readonly receiveCallback: ReceiveCallback;
 }
@@ -49,6 +51,7 @@ export function createProviders({ ports, queueDeadlineMs, reachableUrl, ...deps 
     backlog,
     outlooks: new Outlooks({ ...ports, backlog, renderTimes }),
     models: new ListModels({ catalogue, routes, availability }),
+    report: new ReportProviders({ ...ports, catalogue, breaker: deps.breaker }),
     callbackUrls,
     receiveCallback: new ReceiveCallback({ ...ports, urls: callbackUrls }),
   };

@@ -1,6 +1,6 @@
 import type { AuditAction, AuditEntry } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
-import { OperationRefusedError } from "../errors.js";
+import { OperationRefusedError, UnknownObjectError } from "../errors.js";
 import { isId, type WebhookEndpointId } from "../ids.js";
 import type { AddressGuard } from "../ports/address-guard.js";
 import type { Clock } from "../ports/clock.js";
@@ -90,7 +90,7 @@ export class OperateWebhooks {
   async resend(deliveryId: string, signal: AbortSignal): Promise<DeliveryAttempt> {
     const { webhooks } = this.deps;
     const delivery = isId("dlv", deliveryId) ? await webhooks.findDelivery(deliveryId) : null;
-    if (delivery === null) throw new OperationRefusedError(`There is no webhook delivery ${deliveryId}.`);
+    if (delivery === null) throw new UnknownObjectError(`There is no webhook delivery ${deliveryId}.`);
     const event = (await webhooks.findEvents([delivery.eventId])).get(delivery.eventId);
     if (event === undefined) throw new OperationRefusedError(`The event of ${deliveryId} is no longer kept.`);
     const endpoint = await this.activeEndpoint(delivery.endpointId);
@@ -180,7 +180,7 @@ export class OperateWebhooks {
     const secret = makeSecret((count) => random.bytes(count));
     const rotate = async (tx: Transaction): Promise<WebhookEndpoint> => {
       const found = await webhooks.lockEndpoint(tx, id);
-      if (found === null) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
+      if (found === null) throw new UnknownObjectError(`There is no webhook endpoint ${id}.`);
       const rotated = withNewSecret(found, secret, secretBox, overlapMs, clock.now());
       await sealKeys.requireInForce(tx, secretBox.keyIdOf(rotated.sealedSecret));
       await webhooks.saveEndpoint(tx, rotated);
@@ -202,7 +202,7 @@ export class OperateWebhooks {
 
   private async find(id: string): Promise<WebhookEndpoint> {
     const found = isId("whe", id) ? (await this.deps.webhooks.findEndpoints([id])).get(id) : undefined;
-    if (found === undefined) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
+    if (found === undefined) throw new UnknownObjectError(`There is no webhook endpoint ${id}.`);
     return found;
   }
 

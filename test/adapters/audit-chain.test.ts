@@ -13,7 +13,14 @@ const ENTRY: AuditEntry = { action: "accounts.suspend", accountId: null, targets
 const digest = new NodeDigest();
 
 function trailOf({ auditLog, unitOfWork }: Stores, actor = "test"): AuditTrail {
-  return new AuditTrail({ auditLog, unitOfWork, clock: TEST_PORTS.clock, ids: { next: anId }, digest, actor });
+  return new AuditTrail({
+    auditLog,
+    unitOfWork,
+    clock: TEST_PORTS.clock,
+    ids: { next: anId },
+    digest,
+    actor: () => ({ name: actor, why: null }),
+  });
 }
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {

@@ -167,6 +167,8 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   attemptsIn: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.attemptsIn(tx, [job.id])),
   requestsOf: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.requestsOf(tx, [job.id])),
   findOverdueAttempts: ({ jobs }) => jobs.findOverdueAttempts(NOON, 20),
+  "listJobs of a provider and a status, behind another job": ({ jobs }) =>
+    jobs.listJobs({ providerId: "synth", status: "failed", after: { createdAt: NOON, id: anId("job") }, limit: 20 }),
   countWaitingBefore: ({ jobs }) => jobs.countWaitingBefore("synth", NOON, 1_000),
   renderTimes: ({ jobs }) => jobs.renderTimes("synth", "synth/v1", 100),
   countWork: ({ jobs }) => jobs.countWork("synth", 100),

@@ -28,6 +28,10 @@ describe("SQLite query plans", () => {
   for (const [name, search] of [
     ["listJobs of an account", "jobs_account (account_id=? AND status=?)"],
     ["listJobs of an account and a status", "jobs_account (account_id=? AND status=?)"],
+    [
+      "listJobs of a provider and a status, behind another job",
+      "jobs_provider (provider_id=? AND status=? AND created_at<?)",
+    ],
     ["findByReferences", "jobs_reference (account_id=? AND reference=?)"],
     ["findOverdue", "jobs_status (status=? AND created_at<?)"],
     ["claimJobs", "jobs_due (provider_id=? AND phase=? AND due_at<?)"],
@@ -41,7 +45,7 @@ describe("SQLite query plans", () => {
     ["countWork", "jobs_due (provider_id=? AND phase=?"],
     ["unread callbacks", "provider_callbacks_digest (job_id=?)"],
     ["old callbacks", "provider_callbacks_received (received_at<?)"],
-    ["listEntries", "sqlite_autoindex_fermata_ledger_entries_1 (account_id=?)"],
+    ["listEntries", "sqlite_autoindex_fermata_ledger_entries_1 (account_id=? AND seq<?)"],
   ] as const) {
     it(`${name} uses ${search}`, async () => {
       const storage = await sqliteStorage.open();

@@ -7,6 +7,7 @@ import { installationStoreContract } from "../contract/installation-store.contra
 import { jobStoreContract } from "../contract/job-store.contract.js";
 import { ledgerStoreContract } from "../contract/ledger-store.contract.js";
 import { libraryStoreContract } from "../contract/library-store.contract.js";
+import { adminTokenStoreContract } from "../contract/admin-token-store.contract.js";
 import { providerHealthStoreContract } from "../contract/provider-health-store.contract.js";
 import { providerLimitsContract } from "../contract/provider-limits.contract.js";
 import { rateCountStoreContract } from "../contract/rate-count-store.contract.js";
@@ -25,6 +26,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   jobStoreContract(name, open);
   callbackStoreContract(name, open);
   libraryStoreContract(name, open);
+  adminTokenStoreContract(name, open);
   providerHealthStoreContract(name, open);
   providerLimitsContract(name, open);
   rateCountStoreContract(name, open);

@@ -21,6 +21,8 @@ interface Calls {
   readonly jobs: CallsOf<App["jobs"]>;
   readonly operateGenerations: CallsOf<App["operateGenerations"]>;
   readonly splits: CallsOf<App["splits"]>;
+  readonly retryJobs: CallsOf<App["retryJobs"]>;
+  readonly adminTokens: CallsOf<App["adminTokens"]>;
   readonly audio: CallsOf<App["audio"]>;
   readonly webhooks: CallsOf<Omit<App["webhooks"], "endpoints">>;
   readonly secrets: CallsOf<App["secrets"]>;
@@ -51,6 +53,9 @@ describe("A call of an embedding app on behalf of its operator", () => {
     const sound = { title: "y", accountId: account.id, visibility: "private" } as const;
     const input = { modelId: "scripted/beat", prompt: "rain" };
     const split = { kind: "stem_split", accountId: account.id, trackId } as const;
+    const failed = await app.generations.create(account.id, input);
+    await app.jobs.cancel(failed.id);
+    const { shown: token } = await app.adminTokens.issue({ name: "bob", role: "owner" });
     const calls: Calls = {
       accounts: {
         get: "reads",
@@ -70,6 +75,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
       credits: {
         balance: "reads",
         verify: "reads",
+        entries: "reads",
         grant: ["credits.grant", () => app.credits.grant(account.id, 5)],
         renew: ["credits.renew", () => app.credits.renew(account.id)],
       },
@@ -95,6 +101,13 @@ describe("A call of an embedding app on behalf of its operator", () => {
       },
       operateGenerations: { create: ["generations.create", () => app.operateGenerations.create(account.id, input)] },
       splits: { start: ["splits.start", () => app.splits.start(split)] },
+      retryJobs: { retry: ["jobs.retry", () => app.retryJobs.retry(failed.id)] },
+      adminTokens: {
+        list: "reads",
+        identify: "reads",
+        issue: ["admin_tokens.issue", () => app.adminTokens.issue({ name: "carol", role: "read" })],
+        revoke: ["admin_tokens.revoke", () => app.adminTokens.revoke(token.id)],
+      },
       secrets: {
         status: "reads",
         rotate: ["secrets.rotate", () => app.secrets.rotate()],

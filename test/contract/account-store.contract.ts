@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { emptyBalance } from "../../core/credits/balance.js";
 import type { AccountId } from "../../core/ids.js";
 import type { Account } from "../../core/ports/account.js";
-import type { AccountChanges } from "../../core/ports/account-store.js";
+import type { AccountChanges, AccountFilter } from "../../core/ports/account-store.js";
 import { anAccount, anApiKey, anId, aHash, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
 
@@ -151,9 +151,28 @@ export function accountStoreContract(name: string, open: () => Promise<Storage>)
         expect((await storage.accounts.findAccounts([account.id])).get(account.id)).to.deep.equal(account);
       });
 
-      it("lists the newest accounts first, up to the limit", async () => {
+      it("lists the newest accounts first, up to the limit, and from a place in the list on", async () => {
         const [older, newer] = [await storage.addAccount(), await storage.addAccount()];
         expect(await storage.accounts.listAccounts({ limit: 2 })).to.deep.equal([newer, older]);
+        expect(await storage.accounts.listAccounts({ limit: 1, after: newer.id })).to.deep.equal([older]);
+      });
+
+      it("lists accounts by a part of their name, by their ids and by their tier", async () => {
+        const tier = `tier ${aHash().slice(0, 8)}`;
+        const [named, percent, other] = [
+          await storage.addAccount({ name: "Ada's Music 100%", externalId: `User_${aHash()}`, tier }),
+          await storage.addAccount({ name: "Ada's Music 100 per cent", tier }),
+          await storage.addAccount({ name: "Grace", tier: `${tier} too` }),
+        ];
+        const found = async (filter: Partial<AccountFilter>): Promise<string[]> =>
+          (await storage.accounts.listAccounts({ limit: 100, ...filter })).map(({ id }) => id);
+        expect(await found({ tier })).to.deep.equal([percent.id, named.id]);
+        expect(await found({ tier, search: "ADA's music" })).to.deep.equal([percent.id, named.id]);
+        expect(await found({ tier, search: "100%" })).to.deep.equal([named.id]);
+        expect(await found({ search: named.externalId ?? "" })).to.deep.equal([named.id]);
+        expect(await found({ search: (named.externalId ?? "").toLowerCase() })).to.deep.equal([]);
+        expect(await found({ search: other.id })).to.deep.equal([other.id]);
+        expect(await found({ tier, search: "a_a" })).to.deep.equal([]);
       });
 
       it("returns whether the account exists, also for a change without an effect", async () => {

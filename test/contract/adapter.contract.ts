@@ -16,6 +16,7 @@ import { jobQueueContract } from "./job-queue.contract.js";
 import { jobStoreContract } from "./job-store.contract.js";
 import { ledgerStoreContract } from "./ledger-store.contract.js";
 import { libraryStoreContract } from "./library-store.contract.js";
+import { adminTokenStoreContract } from "./admin-token-store.contract.js";
 import { providerHealthStoreContract } from "./provider-health-store.contract.js";
 import { providerLimitsContract } from "./provider-limits.contract.js";
 import { rateCountStoreContract } from "./rate-count-store.contract.js";
@@ -43,6 +44,7 @@ const STORAGE_SUITES: readonly ((name: string, open: () => Promise<StorageUnderT
   jobStoreContract,
   callbackStoreContract,
   libraryStoreContract,
+  adminTokenStoreContract,
   providerHealthStoreContract,
   providerLimitsContract,
   rateCountStoreContract,

@@ -232,6 +232,22 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         expect(await list({ accountId, limit: 0 })).to.deep.equal([]);
       });
 
+      it("have the jobs of a provider, and those behind a job", async () => {
+        const providerId = aHash().slice(0, 8);
+        const of = { providerId, accountId: anId("acct") };
+        const [newest, high, low, oldest] = [
+          aJob({ ...of, createdAt: NOON + 1 }),
+          aJob({ ...of, ...ended("failed") }),
+          aJob({ ...of }),
+          aJob({ ...of, createdAt: NOON - 1, ...ended("completed") }),
+        ].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)) as [Job, Job, Job, Job];
+        await add(low, newest, oldest, high, aJob({ accountId: of.accountId }));
+        expect(await list({ providerId })).to.deep.equal([newest.id, high.id, low.id, oldest.id]);
+        expect(await list({ providerId, after: high })).to.deep.equal([low.id, oldest.id]);
+        expect(await list({ providerId, after: oldest })).to.deep.equal([]);
+        expect(await list({ providerId, accountId: anId("acct") })).to.deep.equal([]);
+      });
+
       it("continue among jobs of one moment by their ids", async () => {
         const accountId = anId("acct");
         const [low, middle, high] = [aJob({ accountId }), aJob({ accountId }), aJob({ accountId })];

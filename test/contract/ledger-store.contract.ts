@@ -80,6 +80,8 @@ export function ledgerStoreContract(name: string, open: () => Promise<Storage>):
         expect(await storage.balanceOf(account.id)).to.include({ monthly: 100, ledgerSeq: 3 });
         const entries = await storage.ledger.listEntries(account.id, 2);
         expect(entries.map((entry) => entry.kind)).to.deep.equal(["renew", "expire"]);
+        const earlier = await storage.ledger.listEntries(account.id, 2, 3);
+        expect(earlier.map((entry) => entry.seq)).to.deep.equal([2, 1]);
       });
 
       it("accepts a movement without entries", async () => {

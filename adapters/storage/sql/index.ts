@@ -2,6 +2,7 @@ import type { Clock } from "../../../core/ports/clock.js";
 import type { Random } from "../../../core/ports/random.js";
 import type { Stores } from "../../../core/ports/stores.js";
 import { KnexAccountStore } from "./accounts/account-store.js";
+import { KnexAdminTokenStore } from "./accounts/admin-token-store.js";
 import { KnexAuditLog } from "./accounts/audit-log.js";
 import { KnexCallbackStore } from "./jobs/callback-store.js";
 import type { KnexDatabase } from "./database.js";
@@ -32,6 +33,7 @@ export function createStores(
   return {
     unitOfWork,
     accounts: new KnexAccountStore(database),
+    adminTokens: new KnexAdminTokenStore(database),
     auditLog: new KnexAuditLog(database),
     ledger: new KnexLedgerStore(database),
     idempotency: new KnexIdempotencyStore(),

@@ -74,7 +74,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       const { accounts, ledger, auditLog } = storage;
       const [digest, random, clock] = [new NodeDigest(), new SystemRandom(), TEST_PORTS.clock];
       const trail = { auditLog, unitOfWork: forgetful(storage.unitOfWork), clock, ids: { next: anId }, digest };
-      const audit = new AuditTrail({ ...trail, actor: "test" });
+      const audit = new AuditTrail({ ...trail, actor: () => ({ name: "test", why: null }) });
       const ports = { accounts, ledger, audit, clock, tiers: new Tiers([TIER]) };
       const manage = new ManageAccounts({ ...ports, digest, random, ids: { next: anId } });
       const account = await manage.create({ name: "Nightingale Radio", tier: TIER.name, credits: 10 });

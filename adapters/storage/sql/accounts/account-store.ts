@@ -20,10 +20,7 @@ const FIND_KEY_HOLDER =
 const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM {api_keys} WHERE account_id = ?
   ORDER BY created_at DESC, id DESC`;
 
-const LIST_ACCOUNTS = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} ORDER BY id DESC LIMIT ?`;
-const LIST_SUSPENDED_ACCOUNTS =
-  `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE suspended_at IS NOT NULL ` +
-  "ORDER BY suspended_at DESC, id DESC LIMIT ?";
+const ALL_ACCOUNTS = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts}`;
 const LIST_SUSPENDED = "SELECT id FROM {accounts} WHERE suspended_at IS NOT NULL";
 const LIVE_KEYS = "SELECT id FROM {api_keys} WHERE revoked_at IS NULL ORDER BY id";
 const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM {api_keys} WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
@@ -58,9 +55,13 @@ export class KnexAccountStore implements AccountStore {
     return this.database.reading((session) => mapOf(session, FIND_BY_EXTERNAL_ID, externalIds, entryOf));
   }
 
-  async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {
-    const query = isSuspended ? LIST_SUSPENDED_ACCOUNTS : LIST_ACCOUNTS;
-    const rows = await this.database.reading((session) => session.all<AccountRow>(query, [limit]));
+  async listAccounts({ isSuspended = false, limit, ...filter }: AccountFilter): Promise<Account[]> {
+    const { conditions, values } = conditionsOf(filter);
+    const all = [...(isSuspended ? ["suspended_at IS NOT NULL"] : []), ...conditions];
+    const where = all.length === 0 ? "" : `WHERE ${all.join(" AND ")} `;
+    const order = isSuspended ? "suspended_at DESC, id DESC" : "id DESC";
+    const query = `${ALL_ACCOUNTS} ${where}ORDER BY ${order} LIMIT ?`;
+    const rows = await this.database.reading((session) => session.all<AccountRow>(query, [...values, limit]));
     return rows.map(ACCOUNTS.fromRow);
   }
 
@@ -126,4 +127,20 @@ function toKeyHolder(row: KeyHolderRow): KeyHolder {
     created_at: row.account_created_at,
   });
   return { key: API_KEYS.fromRow(row), account };
+}
+
+function conditionsOf({ tier, search, after }: Pick<AccountFilter, "tier" | "search" | "after">): {
+  readonly conditions: readonly string[];
+  readonly values: readonly string[];
+} {
+  const given: readonly (readonly [string, readonly string[] | undefined])[] = [
+    ["tier = ?", tier === undefined ? undefined : [tier]],
+    [
+      "(LOWER(name) LIKE ? ESCAPE '!' OR id = ? OR external_id = ?)",
+      search === undefined ? undefined : [`%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%`, search, search],
+    ],
+    ["id < ?", after === undefined ? undefined : [after]],
+  ];
+  const set = given.flatMap(([condition, values]) => (values === undefined ? [] : [{ condition, values }]));
+  return { conditions: set.map(({ condition }) => condition), values: set.flatMap(({ values }) => values) };
 }

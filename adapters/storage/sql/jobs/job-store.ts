@@ -11,7 +11,7 @@ import type {
 import type {
   ClaimedJob,
   ClaimRequest,
-  EndedJobsCursor,
+  JobsCursor,
   JobFilter,
   JobReference,
   JobStore,
@@ -190,7 +190,7 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
     return row?.total ?? 0;
   }
 
-  async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {
+  async listEnded({ createdAt, id }: JobsCursor, createdBefore: number, limit: number): Promise<Job[]> {
     // The first bound is what the index begins at: SQLite makes nothing of the OR.
     const behind = "AND created_at >= ? AND created_at < ? AND (created_at > ? OR (created_at = ? AND id > ?))";
     return this.listByStatus(
@@ -261,6 +261,16 @@ function filterCondition(filter: JobFilter): { readonly condition: string; reado
   if (filter.kind !== undefined) {
     conditions.push("AND kind = ?");
     values.push(filter.kind);
+  }
+  if (filter.providerId !== undefined) {
+    conditions.push("AND provider_id = ?");
+    values.push(filter.providerId);
+  }
+  if (filter.after !== undefined) {
+    const { createdAt, id } = filter.after;
+    // The first bound is what the index begins at: SQLite makes nothing of the OR.
+    conditions.push("AND created_at <= ? AND (created_at < ? OR id < ?)");
+    values.push(createdAt, createdAt, id);
   }
   return { condition: conditions.join(" "), values };
 }

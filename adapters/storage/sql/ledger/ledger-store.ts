@@ -18,8 +18,8 @@ import { columnsOf, sessionOf } from "../session.js";
 const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM {balances} WHERE account_id = ?`;
 const FIND_REFERENCE = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE external_ref = ?`;
 const ENTRIES_OF_JOB = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE job_id = ? ORDER BY seq`;
-const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE account_id = ? ORDER BY seq DESC
-  LIMIT ?`;
+const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE account_id = ? AND seq < ?
+  ORDER BY seq DESC LIMIT ?`;
 
 export class KnexLedgerStore implements LedgerStore {
   constructor(private readonly database: KnexDatabase) {}
@@ -55,10 +55,9 @@ export class KnexLedgerStore implements LedgerStore {
     return rows.map(toLedgerEntry);
   }
 
-  async listEntries(accountId: AccountId, limit: number): Promise<LedgerEntry[]> {
-    const rows = await this.database.reading((session) =>
-      session.all<LedgerEntryRow>(LIST_ENTRIES, [accountId, limit]),
-    );
+  async listEntries(accountId: AccountId, limit: number, before = Number.MAX_SAFE_INTEGER): Promise<LedgerEntry[]> {
+    const values = [accountId, before, limit];
+    const rows = await this.database.reading((session) => session.all<LedgerEntryRow>(LIST_ENTRIES, values));
     return rows.map(toLedgerEntry);
   }
 

@@ -33,6 +33,8 @@ import { endNumbers } from "./0031-end-numbers.js";
 import { cancelRequests } from "./0032-cancel-requests.js";
 import { installationId } from "./0033-installation-id.js";
 import { attemptProgress } from "./0034-attempt-progress.js";
+import { adminTokens } from "./0037-admin-tokens.js";
+import { jobsByProvider } from "./0038-jobs-by-provider.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -69,6 +71,8 @@ export const MIGRATIONS: readonly Migration[] = [
   cancelRequests,
   installationId,
   attemptProgress,
+  adminTokens,
+  jobsByProvider,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
