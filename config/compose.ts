@@ -201,6 +201,7 @@ function createApp(
     clock: ports.clock,
     plugins,
     work: () => appProcess.work(),
+    listenForMetrics: () => appProcess.listenForMetrics(),
     isEmpty: () => ports.accounts.isEmpty(),
     readiness: () => appProcess.readiness(),
     stop: (options) => appProcess.stop(http, options),
