@@ -99,7 +99,13 @@ export class AppProcess {
     await this.warnOfStrandedJobs();
   }
 
+  /** The names of the parts that do not work. */
   async readiness(): Promise<string[]> {
+    return [...(await this.parts())].flatMap(([name, works]) => (works ? [] : [name]));
+  }
+
+  /** Each part that the process needs, and whether it works. */
+  async parts(): Promise<ReadonlyMap<string, boolean>> {
     const { storage, ports } = this.deps;
     const { schema, checks: ofStorage = { storage: () => ports.installation.find(ANY_FACT) } } = storage;
     const checks = {
@@ -108,7 +114,7 @@ export class AppProcess {
       queue: () => ports.queue.check(),
     };
     const results = await Promise.allSettled(Object.values(checks).map((check) => check()));
-    return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
+    return new Map(Object.keys(checks).map((name, index) => [name, results[index]?.status === "fulfilled"]));
   }
 
   /** @param http null: it has no server */

@@ -168,6 +168,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   requestsOf: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.requestsOf(tx, [job.id])),
   findOverdueAttempts: ({ jobs }) => jobs.findOverdueAttempts(NOON, 20),
   renderTimes: ({ jobs }) => jobs.renderTimes("synth", "synth/v1", 100),
+  waitingSince: ({ jobs }) => jobs.waitingSince("synth"),
   countWork: ({ jobs }) => jobs.countWork("synth", 100),
   outputsOf: ({ jobs }, { job }) => jobs.outputsOf([job.id]),
   insertOutputs: (storage) =>
