@@ -180,12 +180,13 @@ export class PrometheusMetrics implements Metrics {
       registers: [this.registry],
       async collect() {
         this.reset();
+        // Without labels it is 0 after its reset.
+        if (labels.length === 0) this.remove();
         try {
           const found = await read();
           if (typeof found === "number") this.set(found);
           else for (const sample of found) this.set({ ...sample.labels }, sample.value);
         } catch (error) {
-          this.remove();
           logger.warn("A gauge could not be read", { gauge: name, error });
         }
       },

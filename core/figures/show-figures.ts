@@ -1,4 +1,6 @@
 import type { Clock } from "../ports/clock.js";
+import { findLedgerWatch, type LedgerWatch } from "../maintenance/watch-ledger.js";
+import type { InstallationStore } from "../ports/installation-store.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { GaugeSample, Metrics } from "../ports/metrics.js";
 import type { ProviderHealthStore } from "../ports/provider-health-store.js";
@@ -21,6 +23,7 @@ export interface FiguresDeps {
   readonly jobs: Pick<JobStore, "countWork" | "waitingSince">;
   readonly health: Pick<ProviderHealthStore, "listHealth">;
   readonly webhooks: Pick<WebhookStore, "countPending">;
+  readonly installation: Pick<InstallationStore, "find">;
   readonly catalogue: Pick<Catalogue, "providers">;
   readonly breaker: BreakerPolicy;
   readonly clock: Clock;
@@ -66,6 +69,7 @@ export function showFigures(deps: FiguresDeps): void {
     { name: "webhook_deliveries_pending", help: pending },
     fromStorage(() => webhooks.countPending()),
   );
+  showLedger(deps, fromStorage);
   const slots = (value: (of: Slots) => number) => (): GaugeSample[] =>
     deps.slots().map((of) => ({ labels: { provider: of.provider, kind: of.kind }, value: value(of) }));
   const labels = ["provider", "kind"];
@@ -76,6 +80,32 @@ export function showFigures(deps: FiguresDeps): void {
   metrics.gauge(
     { name: "worker_slots_in_use", help: "Calls of a provider that this process has under way", labels },
     slots(({ inUse }) => inUse),
+  );
+}
+
+type FromStorage = <Read>(read: () => Promise<Read>) => () => Promise<Read>;
+
+/** Nothing before a process has begun to watch. */
+function showLedger({ metrics, installation }: FiguresDeps, fromStorage: FromStorage): void {
+  const watch = fromStorage(() => findLedgerWatch(installation));
+  const show = (name: string, help: string, read: (of: LedgerWatch) => number | null): void =>
+    metrics.gauge({ name, help }, async (): Promise<readonly GaugeSample[]> => {
+      const found = await watch();
+      const value = found === null ? null : read(found);
+      return value === null ? [] : [{ labels: {}, value }];
+    });
+  show(
+    "ledger_violations",
+    "Invariants of the ledger that are broken, as the watch found in its last round or in this one",
+    ({ found, foundBefore }) => Math.max(found, foundBefore),
+  );
+  show(
+    "ledger_watch_timestamp_seconds",
+    "When the watch of the ledger last wrote that it goes on",
+    ({ checkedAt }) => checkedAt / 1000,
+  );
+  show("ledger_round_timestamp_seconds", "When the watch of the ledger last came to its end", ({ roundEndedAt }) =>
+    roundEndedAt === null ? null : roundEndedAt / 1000,
   );
 }
 

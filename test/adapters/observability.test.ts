@@ -402,12 +402,17 @@ describe("PrometheusMetrics", () => {
     const logger = new RecordingLogger();
     const metrics = open(logger);
     metrics.gauge({ name: "broken", help: "Unavailable" }, () => Promise.reject(new Error("storage is away")));
+    metrics.gauge({ name: "broken_too", help: "Unavailable", labels: ["provider"] }, () => Promise.reject(new Error()));
+    metrics.gauge({ name: "unknown", help: "Not known yet" }, () => []);
     metrics.gauge({ name: "fine", help: "In reach" }, () => 7);
     const text = await metrics.text();
     expect(text)
       .to.match(/^fermata_fine 7$/m)
-      .and.not.match(/^fermata_broken [\d.]/m);
-    expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A gauge could not be read"]);
+      .and.not.match(/^fermata_(broken|broken_too|unknown)\b/m);
+    expect(logger.lines.map(({ message, fields }) => [message, fields["gauge"]])).to.deep.equal([
+      ["A gauge could not be read", "broken"],
+      ["A gauge could not be read", "broken_too"],
+    ]);
   });
 
   it("separates the metrics of two apps in one process", async () => {
