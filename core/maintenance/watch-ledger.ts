@@ -38,7 +38,7 @@ const NAME = "ledger_watch";
 /** Between two steps. With the time that a step takes, this is under 1 % of a core. */
 export const WATCH_EVERY_MS = 2_000;
 /** A step begins no page when it has taken this long. */
-const STEP_MS = 10;
+const STEP_MS = 5;
 const PAGE_ROWS = 200;
 /** A small ledger is not gone through more often. */
 const ROUND_MIN_MS = 60_000;
