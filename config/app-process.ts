@@ -1,4 +1,5 @@
-import type { Http, MetricsServer } from "../adapters/http/index.js";
+import type { Http } from "../adapters/http/index.js";
+import type { MetricsServer } from "../adapters/http/metrics-server.js";
 import type { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import type { Core } from "../core/create-core.js";
 import type { StoppedWork } from "../core/execution/work-jobs.js";
@@ -59,7 +60,23 @@ export class AppProcess {
     await ports.queue.prepare(plugins.filter(({ enabled }) => enabled).map(({ definition }) => definition.id));
     const { url } = await http.listen();
     publicUrl.current = settings.http.publicUrl ?? url;
-    return { url, metricsUrl: await this.listenForMetrics(url) };
+    const { metricsPage } = this.deps;
+    const isShared = metricsPage !== null && settings.metrics.port === null;
+    return { url, metricsUrl: isShared ? `${url}/metrics` : await this.listenForMetrics() };
+  }
+
+  /** @returns where the figures are; null where there are none, or they have no port of their own */
+  async listenForMetrics(): Promise<string | null> {
+    const { settings, metricsPage, ports } = this.deps;
+    const { host, port } = settings.metrics;
+    if (metricsPage === null || port === null) return null;
+    const { MetricsServer } = await import("../adapters/http/metrics-server.js");
+    this.metricsServer = await MetricsServer.open(metricsPage, host, port);
+    const { url, taken } = this.metricsServer;
+    if (taken.length > 0)
+      ports.logger.warn("metrics.port is in use by another process; the metrics take the next free port", { taken });
+    ports.logger.info("Metrics are served at a port of their own", { url: `${url}/metrics` });
+    return `${url}/metrics`;
   }
 
   async work(): Promise<void> {
@@ -82,7 +99,13 @@ export class AppProcess {
     await this.warnOfStrandedJobs();
   }
 
+  /** The names of the parts that do not work. */
   async readiness(): Promise<string[]> {
+    return [...(await this.parts())].flatMap(([name, works]) => (works ? [] : [name]));
+  }
+
+  /** Each part that the process needs, and whether it works. */
+  async parts(): Promise<ReadonlyMap<string, boolean>> {
     const { storage, ports } = this.deps;
     const { schema, checks: ofStorage = { storage: () => ports.installation.find(ANY_FACT) } } = storage;
     const checks = {
@@ -91,7 +114,7 @@ export class AppProcess {
       queue: () => ports.queue.check(),
     };
     const results = await Promise.allSettled(Object.values(checks).map((check) => check()));
-    return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
+    return new Map(Object.keys(checks).map((name, index) => [name, results[index]?.status === "fulfilled"]));
   }
 
   /** @param http null: it has no server */
@@ -114,19 +137,6 @@ export class AppProcess {
         { provider, jobs: count },
       );
     }
-  }
-
-  /** @returns where the figures are, null where there are none */
-  private async listenForMetrics(apiUrl: string): Promise<string | null> {
-    const { settings, metricsPage, ports } = this.deps;
-    const { host, port } = settings.metrics;
-    if (metricsPage === null) return null;
-    if (port === null) return `${apiUrl}/metrics`;
-    const { MetricsServer } = await import("../adapters/http/index.js");
-    this.metricsServer = await MetricsServer.open(metricsPage, host, port);
-    const url = `${this.metricsServer.url}/metrics`;
-    ports.logger.info("Metrics are served at a port of their own", { url });
-    return url;
   }
 
   private async close(http: Http | null, options: AppStopOptions): Promise<void> {

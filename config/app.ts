@@ -41,6 +41,14 @@ export interface HeadlessApp extends Omit<Core, "library" | "api" | "createWorke
   readonly plugins: readonly LoadedPlugin[];
   /** Begins to work on jobs in this process. */
   work(): Promise<void>;
+  /**
+   * Serves `GET /metrics` alone, for a process that does not serve the API: at `metrics.host` and the first free port
+   * from `metrics.port` on. {@link App.listen} does the same.
+   *
+   * @returns the address; null when there are no metrics, or `metrics.port` is null
+   * @throws {Error} naming the address and why it cannot be had
+   */
+  listenForMetrics(): Promise<string | null>;
   /** True until the first account is created. */
   isEmpty(): Promise<boolean>;
   /** The names of the parts that are not fine; none when all is well. */

@@ -13,7 +13,6 @@ import { type Core, createCore } from "../core/create-core.js";
 import { OperationRefusedError } from "../core/errors.js";
 import type { AdapterPort } from "../core/ports/adapter.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
-import type { CorePorts } from "../core/ports/core-ports.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { Metrics } from "../core/ports/metrics.js";
@@ -28,6 +27,7 @@ import { coreOptions } from "./core-options.js";
 import { prepareDataDir } from "./data-dir.js";
 import { PACKAGE_USERS, type PackageUser, requirePackages } from "./optional-packages.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
+import { showProcess } from "./gauges.js";
 import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
@@ -49,6 +49,7 @@ export interface Overrides extends PortOverrides {
 interface Opened {
   readonly plugins: readonly LoadedPlugin[];
   readonly storage: OpenedStorage;
+  readonly storageClock: StorageClock | null;
   readonly openedLast: readonly Closable[];
   readonly metricsPage: SharedMetricsPage | null;
 }
@@ -127,13 +128,17 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
     openedLast.unshift(secrets);
     queue = given.queue ?? (await adapters.get("queue").open({ logger, clock, random }));
     const { metrics, page } = await openMetrics(settings, given, logger);
-    if (metrics !== null && storageClock !== null) showClockOffset(metrics, storageClock);
     const { keyring, keys: secretKeys } = secrets;
     const container = new Container({ defaultScope: "Singleton" });
     container.bind(T.settings).toConstantValue(settings);
     const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
     bindPorts(container, opened, given, { plugins, ...storage });
-    return createApp(container, settings, { plugins, storage, openedLast, metricsPage: page }, { actor, authenticate });
+    return createApp(
+      container,
+      settings,
+      { plugins, storage, storageClock, openedLast, metricsPage: page },
+      { actor, authenticate },
+    );
   } catch (error) {
     await queue?.close();
     await audio?.close?.();
@@ -178,7 +183,7 @@ function createApp(
   opened: Opened,
   { actor, authenticate }: Pick<Overrides, "actor" | "authenticate">,
 ): OpenApp {
-  const { plugins, storage, openedLast, metricsPage } = opened;
+  const { plugins, storage, storageClock, openedLast, metricsPage } = opened;
   const { host, port, publicUrl: givenUrl } = settings.http;
   const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
   const ports = portsOf(container);
@@ -189,8 +194,8 @@ function createApp(
     );
   const core = container.get(T.core);
   const { metrics } = ports;
-  if (metrics !== null) showPending(metrics, ports);
   const appProcess = new AppProcess({ core, ports, settings, plugins, storage, metricsPage, publicUrl, openedLast });
+  if (metrics !== null) showProcess(metrics, { storageClock, storage, parts: () => appProcess.parts() });
   const { api: _api, createWorkers: _createWorkers, library, ...useCases } = core;
   let http: Http | null = null;
   const app: HeadlessApp = {
@@ -201,6 +206,7 @@ function createApp(
     clock: ports.clock,
     plugins,
     work: () => appProcess.work(),
+    listenForMetrics: () => appProcess.listenForMetrics(),
     isEmpty: () => ports.accounts.isEmpty(),
     readiness: () => appProcess.readiness(),
     stop: (options) => appProcess.stop(http, options),
@@ -228,12 +234,6 @@ function appLibrary({ read, manage, importer, operateUploads }: Core["library"])
     import: (document, folder) => importer.execute(document, folder === undefined ? null : new ImportFolder(folder)),
     upload: (upload) => operateUploads.execute(upload),
   };
-}
-
-/** Shows what waits. */
-function showPending(metrics: Metrics, { webhooks }: CorePorts): void {
-  const help = "Webhook deliveries that wait for their first or next try";
-  metrics.gauge({ name: "webhook_deliveries_pending", help }, () => webhooks.countPending());
 }
 
 /** What no port of the app replaces. */
@@ -268,9 +268,4 @@ async function openMetrics(
   const { PrometheusMetrics } = await import("../adapters/observability/metrics.js");
   const metrics = new PrometheusMetrics(logger, { processMetrics: true });
   return { metrics, page: new SharedMetricsPage(metrics) };
-}
-
-function showClockOffset(metrics: Metrics, storageClock: StorageClock): void {
-  const help = "How far this machine's clock is ahead of the storage's, which is used for all that is stored";
-  metrics.gauge({ name: "clock_offset_seconds", help }, () => storageClock.offsetMs / 1000);
 }

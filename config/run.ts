@@ -125,6 +125,7 @@ async function runUntilSignal(
 
 /** @returns what to print once the process is ready */
 async function beginWork(app: HeadlessApp, { json }: RunOptions): Promise<string> {
+  await app.listenForMetrics();
   await app.work();
   return json === true ? toDocument({ working: true }) : "working\n";
 }

@@ -10,6 +10,7 @@ import { ManageCredits } from "./credits/manage-credits.js";
 import { createExecution } from "./execution/create-execution.js";
 import type { ReportMargin } from "./attempts/report-margin.js";
 import type { SubmissionSwitch } from "./execution/submission-switch.js";
+import { showFigures, type Slots } from "./figures/show-figures.js";
 import type { WorkingProvider } from "./execution/working-provider.js";
 import type { AcceptGeneration } from "./generations/accept-generation.js";
 import type { FollowJobs } from "./generations/follow-jobs.js";
@@ -153,6 +154,11 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const keptMs = eventsKeptMs(options.webhooks.scheduleMs);
   const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others: [secrets.reseal] };
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
+  let workers: Workers | null = null;
+  const { metrics } = ports;
+  const slots = (): readonly Slots[] => workers?.slots ?? [];
+  if (metrics !== null)
+    showFigures({ ...ports, breaker: options.breaker, metrics, catalogue: providers.catalogue, slots });
   return {
     accounts,
     adminTokens,
@@ -193,10 +199,10 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       usage: usage.read,
     },
     createWorkers: (working) =>
-      new Workers({
+      (workers = new Workers({
         jobs: execution.createWorkers(working, maintenance),
         deliveries: webhooks.createDeliveries(),
         endedJobs: jobs.endedJobs,
-      }),
+      })),
   };
 }

@@ -12,6 +12,9 @@ export interface LaneOptions {
 
 export const LANE_DEFAULTS: LaneOptions = { groupMax: 256, waitingMax: 2_000, waitMaxMs: 5_000 };
 
+/** Called for each group when it begins, with how long each of its commands has waited, in seconds. */
+export type OnGroup = (waitsSeconds: readonly number[]) => void;
+
 interface Waiting<Command, Result> {
   readonly command: Command;
   readonly since: number;
@@ -32,6 +35,7 @@ export class Lane<Command, Result> {
     private readonly runGroup: (commands: readonly Command[]) => Promise<readonly Result[]>,
     private readonly clock: Clock,
     private readonly options: LaneOptions = LANE_DEFAULTS,
+    private readonly onGroup: OnGroup | null = null,
   ) {}
 
   /** @throws {ServiceUnavailableError} too many wait, or this one waited too long; nothing was done */
@@ -55,7 +59,9 @@ export class Lane<Command, Result> {
     await Promise.resolve();
     while (this.waiting.length > 0) {
       const group = this.waiting.splice(0, this.options.groupMax);
-      await this.settleGroup(this.refuseLate(group));
+      const inTime = this.refuseLate(group);
+      this.report(inTime);
+      await this.settleGroup(inTime);
     }
     this.running = null;
   }
@@ -67,6 +73,12 @@ export class Lane<Command, Result> {
       member.reject(new ServiceUnavailableError("The service is overloaded. Try again."));
       return false;
     });
+  }
+
+  private report(group: readonly Waiting<Command, Result>[]): void {
+    if (this.onGroup === null || group.length === 0) return;
+    const now = this.clock.now();
+    this.onGroup(group.map(({ since }) => (now - since) / 1000));
   }
 
   private async settleGroup(group: readonly Waiting<Command, Result>[]): Promise<void> {
@@ -95,8 +107,9 @@ export class Lanes<Command, Result> {
     runGroup: (commands: readonly Command[]) => Promise<readonly Result[]>,
     clock: Clock,
     options: LaneOptions = LANE_DEFAULTS,
+    onGroup: OnGroup | null = null,
   ) {
-    this.lanes = Array.from({ length: count }, () => new Lane(runGroup, clock, options));
+    this.lanes = Array.from({ length: count }, () => new Lane(runGroup, clock, options, onGroup));
   }
 
   submit(key: string, command: Command): Promise<Result> {

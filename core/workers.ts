@@ -1,4 +1,5 @@
 import type { StoppedWork, StopOptions, WorkJobs } from "./execution/work-jobs.js";
+import type { Slots } from "./figures/show-figures.js";
 import type { EndedJobs } from "./jobs/ended-jobs.js";
 import type { DeliverWebhooks } from "./webhooks/deliver-webhooks.js";
 
@@ -11,6 +12,11 @@ export interface WorkersDeps {
 /** The workers of one process: jobs, webhook deliveries and maintenance. */
 export class Workers {
   constructor(private readonly deps: WorkersDeps) {}
+
+  /** Slots for calls of providers, free ones included. */
+  get slots(): readonly Slots[] {
+    return this.deps.jobs.slots;
+  }
 
   async start(): Promise<void> {
     const { jobs, deliveries, endedJobs } = this.deps;

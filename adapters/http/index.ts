@@ -3,9 +3,10 @@ import { setTimeout } from "node:timers/promises";
 import type { Request, Response } from "express";
 import { Lifecycle } from "./lifecycle.js";
 import type { HttpDeps } from "./deps.js";
+import { listen } from "./listen.js";
 import type { RequestHandler } from "./request-handler.js";
 import { createRouter } from "./router.js";
-import { createServer, listen } from "./server.js";
+import { createServer } from "./server.js";
 
 export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/limits.js";
 
@@ -21,7 +22,6 @@ export type {
 } from "./deps.js";
 export type { RequestHandler } from "./request-handler.js";
 export type { AuthenticateRequest, SignedInCaller } from "./signed-in.js";
-export { MetricsServer } from "./metrics-server.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";
 export { presentGeneration } from "./presenters/generation.js";

@@ -73,11 +73,28 @@ export class RequestContext {
     }
   }
 
+  private log(route: string, status: number, seconds: number): void {
+    const { request, caller, errorCode, jobId } = this;
+    this.deps.logger.debug("A request has ended", {
+      request_id: this.requestId,
+      method: request.method,
+      path: shownPathOf(request),
+      route,
+      status,
+      seconds,
+      ...(errorCode === null ? {} : { code: errorCode }),
+      ...(caller === null ? {} : { account_id: caller.account.id }),
+      ...(jobId === null ? {} : { job_id: jobId }),
+    });
+  }
+
   private report(): void {
     const { deps, request, response } = this;
     const status = response.headersSent ? response.statusCode : CLIENT_WENT_AWAY;
     const route = routeOf(request);
-    deps.metrics?.countRequest({ method: request.method, route, status }, (deps.clock.now() - this.startedAt) / 1000);
+    const seconds = (deps.clock.now() - this.startedAt) / 1000;
+    deps.metrics?.countRequest({ method: request.method, route, status }, seconds);
+    this.log(route, status, seconds);
     if (this.caller === null || deps.onCompleted === undefined) return;
     deps.onCompleted({
       requestId: this.requestId,
@@ -107,6 +124,18 @@ export function contextOf(request: IncomingMessage): RequestContext {
 export function clientLabel(label: string): string | null {
   if (label === "") return null;
   return label.length <= CLIENT_MAX_LENGTH ? label : [...label].slice(0, CLIENT_MAX_LENGTH).join("");
+}
+
+/**
+ * Without the query, which may hold a signature, and without the secrets that some paths end with: readers of the log
+ * may not open a shared page or report for a provider. Express's own `request.path` throws on an address that is none,
+ * and its `originalUrl` is missing for a request that was refused before the router.
+ */
+export function shownPathOf(request: Request): string {
+  const url = (request.originalUrl as string | undefined) ?? request.url;
+  const end = url.indexOf("?");
+  const path = end === -1 ? url : url.slice(0, end);
+  return path.replace(/(\/share\/).+$/, "$1***").replace(/(\/callbacks\/(?:.*\/)?)[^/]+\/?$/, "$1***");
 }
 
 const templates = new Map<string, string>();

@@ -49,6 +49,7 @@ function storageOf(database: KnexDatabase, ports: Pick<AdapterHost, "clock" | "r
     checks: { storage: () => database.check() },
     schema: { check: () => checkSchema(database), migrate: () => migrate(database) },
     readTime: () => database.readTime(),
+    pools: () => database.pools(),
     close: () => database.close(),
   };
 }

@@ -88,7 +88,7 @@ export const metrics = {
     kind.integer({
       min: 0,
       max: PORT_MAX,
-      description: "Port of its own for `GET /metrics`; 0 takes a free one, none serves it at the port of the API",
+      description: "First port to try for `GET /metrics`; 0 takes any free one, none serves it at the port of the API",
     }),
     "`http.port` + 1000; 0 with `http.port` 0",
     metricsPort,

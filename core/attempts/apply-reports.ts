@@ -5,16 +5,18 @@ import type { Ending } from "../jobs/decide-settlement.js";
 import type { JobEnded } from "../jobs/ended-jobs.js";
 import { isFinal, type JobAttempt, type JobState } from "../jobs/job.js";
 import type { SettleJobs } from "../jobs/settle-jobs.js";
-import { Lanes } from "../lane.js";
+import { LANE_DEFAULTS, Lanes } from "../lane.js";
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { AttemptUpdate, JobChanges, JobStore } from "../ports/job-store.js";
+import type { Logger } from "../ports/logger.js";
 import type { Metrics } from "../ports/metrics.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import { decide, type Report } from "./decide.js";
 import { attemptsAfter, jobAfter, type Transition } from "./transition.js";
 import { CountPurchases } from "./purchases.js";
+import { ReportEnds } from "./report-ends.js";
 
 export interface ApplyReportsDeps {
   readonly jobs: JobStore;
@@ -23,8 +25,9 @@ export interface ApplyReportsDeps {
   readonly settleJobs: SettleJobs;
   readonly queue: JobQueue;
   readonly clock: Clock;
-  /** Counts purchases at providers; null: nothing is counted. */
-  readonly metrics: Pick<Metrics, "countAttempt"> | null;
+  readonly logger: Logger;
+  /** Counts purchases at providers, ended jobs and groups; null: nothing is counted. */
+  readonly metrics: Pick<Metrics, "countAttempt" | "countJobEnded" | "countGroup"> | null;
 }
 
 export interface ReportCommand extends Report {
@@ -67,10 +70,18 @@ interface Decided {
 export class ApplyReports {
   private readonly lanes: Lanes<ReportCommand, Applied>;
   private readonly purchases: CountPurchases;
+  private readonly ends: ReportEnds;
 
   constructor(private readonly deps: ApplyReportsDeps) {
-    this.lanes = new Lanes(deps.unitOfWork.concurrentWriters, (commands) => this.applyGroup(commands), deps.clock);
+    this.lanes = new Lanes(
+      deps.unitOfWork.concurrentWriters,
+      (commands) => this.applyGroup(commands),
+      deps.clock,
+      LANE_DEFAULTS,
+      (waits) => deps.metrics?.countGroup("report", waits),
+    );
     this.purchases = new CountPurchases(deps.metrics);
+    this.ends = new ReportEnds(deps);
   }
 
   /** @throws {ServiceUnavailableError} it is not known whether the report was written; sending it again is safe */
@@ -82,6 +93,7 @@ export class ApplyReports {
     const { unitOfWork, settleJobs, queue } = this.deps;
     const { results, ended, notified } = await unitOfWork.inTransaction((tx) => this.write(tx, commands));
     this.purchases.committed(commands);
+    for (const { ended: one, attempts } of results) if (one !== null) this.ends.report(one.job, attempts);
     settleJobs.emitEnded(ended);
     if (notified.length > 0) queue.notify(notified);
     return results;

@@ -1,5 +1,6 @@
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
+import type { Metrics } from "../ports/metrics.js";
 import { type CallContext, ProviderFailure } from "../ports/music-provider.js";
 import { clampFailure, clampResult } from "../results/clamp-result.js";
 import { InvalidResultFailure } from "../results/invalid-result.js";
@@ -18,6 +19,7 @@ export interface PluginCall {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "countProviderCall"> | null;
 }
 
 /** A plugin did not end a call after its limit or an abort. The outcome of the call is unknown. */
@@ -42,6 +44,7 @@ export async function callPlugin<Result>(
   onLate: (result: Result) => void = () => undefined,
 ): Promise<Result> {
   const { providerId, name, limitMs, signal, clock, logger } = plugin;
+  const startedAt = clock.now();
   const aborting = new AbortController();
   const done = new AbortController();
   const passOn = (): void => aborting.abort(signal.reason);
@@ -62,7 +65,10 @@ export async function callPlugin<Result>(
       call.then((result) => ({ result })),
       endOf(clock, limitMs, aborting, done.signal),
     ]);
-    if (ended !== null) return ended.result;
+    if (ended !== null) {
+      count(plugin, startedAt, null);
+      return ended.result;
+    }
     isLeft = true;
     logger.error("A plugin did not end a call; its slot is free again", {
       provider: providerId,
@@ -72,9 +78,28 @@ export async function callPlugin<Result>(
     throw new PluginCallError(
       `The plugin ${providerId} did not end the call ${name} within ${limitMs} ms, and ignores its signal.`,
     );
+  } catch (error) {
+    count(plugin, startedAt, errorOf(error, signal));
+    throw error;
   } finally {
     done.abort();
   }
+}
+
+function count(
+  { providerId: provider, name: call, clock, metrics }: PluginCall,
+  from: number,
+  error: string | null,
+): void {
+  metrics?.countProviderCall({ provider, call, error }, Math.max(0, clock.now() - from) / 1000);
+}
+
+/** @see CountedCall */
+function errorOf(error: unknown, signal: AbortSignal): string {
+  if (error instanceof PluginCallError) return "hung";
+  if (error instanceof InvalidResultFailure) return "invalid_result";
+  if (signal.aborted) return "aborted";
+  return ProviderFailure.is(error) ? error.kind : "crashed";
 }
 
 async function checked<Result>({ providerId, name, logger }: PluginCall, call: Promise<Result>): Promise<Result> {

@@ -4,6 +4,7 @@ import { isFinal, type JobAttempt } from "../jobs/job.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
+import type { Metrics } from "../ports/metrics.js";
 import { type CancelOutcome, ProviderFailure } from "../ports/music-provider.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import { callPlugin } from "./call-plugin.js";
@@ -15,6 +16,7 @@ export interface CancelUpstreamDeps {
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "countProviderCall"> | null;
   readonly endJobs: Pick<EndJobs, "cancelReported">;
 }
 
@@ -44,7 +46,7 @@ export class CancelUpstream {
   }
 
   private async cancel(attempt: JobAttempt, working: WorkingProvider, signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.deps;
+    const { clock, logger, metrics } = this.deps;
     const { jobId, handle } = attempt;
     // An open attempt is asked about until it ends, at its deadline at the latest.
     const isLate = !isOpen(attempt) && clock.now() > (attempt.endedAt ?? 0) + ASK_FOR_MS;
@@ -52,7 +54,15 @@ export class CancelUpstream {
     const fields = { job_id: jobId, attempt: attempt.number, provider: working.id };
     let reply: CancelOutcome | null = null;
     try {
-      const call = { providerId: working.id, name: "cancel", limitMs: working.callLimitMs, signal, clock, logger };
+      const call = {
+        providerId: working.id,
+        name: "cancel",
+        limitMs: working.callLimitMs,
+        signal,
+        clock,
+        logger,
+        metrics,
+      };
       reply = (await callPlugin(call, async (context) => working.provider.cancel?.(handle, context))) ?? null;
       logger.info("A provider was asked to cancel an attempt", { ...fields, outcome: reply });
     } catch (error) {

@@ -63,7 +63,7 @@ async function hear(step: JobStep, callback: StoredCallback, attempt: JobAttempt
   if (about === null || about === undefined) return;
   const parsed = await parse(step, callback, about.handle ?? NO_HANDLE);
   if (parsed.trust === "forged") {
-    const fields = { job_id: step.job.id, provider: step.working.id, reason: parsed.reason };
+    const fields = { provider: step.working.id, reason: parsed.reason };
     step.deps.logger.warn("A callback was not signed by its provider", fields);
   }
   if (parsed.trust !== "verified") return;
@@ -85,7 +85,7 @@ async function parse(step: JobStep, callback: StoredCallback, handle: ProviderHa
     const parseCallback = provider.parseCallback.bind(provider);
     return await step.call("parseCallback", (context) => parseCallback(received, context));
   } catch (error) {
-    step.deps.logger.warn("A callback could not be read", { error, job_id: step.job.id, provider: step.working.id });
+    step.deps.logger.warn("A callback could not be read", { error, provider: step.working.id });
     return { trust: "hint" };
   }
 }

@@ -1,10 +1,12 @@
 import { ServiceUnavailableError } from "../errors.js";
 import type { Job, JobAttempt, JobState } from "../jobs/job.js";
+import { logIdsOf } from "../jobs/log-ids.js";
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
+import type { Metrics } from "../ports/metrics.js";
 import type { CallContext, ProviderFailure } from "../ports/music-provider.js";
 import type { Random } from "../ports/random.js";
 import { healthIdOf } from "../providers/circuit-breaker.js";
@@ -34,6 +36,7 @@ export interface RunJobDeps {
   readonly ids: IdGenerator;
   readonly random: Random;
   readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "countProviderCall"> | null;
   readonly policies: Policies;
   readonly renderTimes: Pick<RenderTimes, "usualMs">;
 }
@@ -48,12 +51,16 @@ export class JobStep {
   private whole: Job | null = null;
   private hasBegunCollection = false;
 
+  readonly deps: RunJobDeps;
+
   constructor(
-    readonly deps: RunJobDeps,
+    deps: RunJobDeps,
     claimed: { readonly job: JobState; readonly attempts: readonly JobAttempt[] },
     readonly working: WorkingProvider,
     readonly lease: Lease,
   ) {
+    // Every line of a job has its ids.
+    this.deps = { ...deps, logger: deps.logger.child(logIdsOf(claimed.job)) };
     this.state = claimed.job;
     this.tried = claimed.attempts;
   }
@@ -122,11 +129,7 @@ export class JobStep {
         // The report may have been written before its reply was lost: listeners are notified once that is
         // known.
         isLast = this.signal.aborted;
-        logger.warn("The storage is unavailable; the report is sent again", {
-          error,
-          job_id: jobId,
-          event: event.type,
-        });
+        logger.warn("The storage is unavailable; the report is sent again", { error, event: event.type });
         await clock.sleep(
           backoffMs(REPORT_RETRY_MS, Math.min(tries, REPORT_RETRY_DOUBLINGS), random.fraction()),
           this.signal,
@@ -153,7 +156,7 @@ export class JobStep {
     try {
       await this.report(event);
     } catch (error) {
-      logger.error("The outcome of an aborted call could not be written", { error, job_id: this.state.id });
+      logger.error("The outcome of an aborted call could not be written", { error });
     }
   }
 
@@ -168,9 +171,9 @@ export class JobStep {
     invoke: (context: CallContext) => Promise<Result>,
     onLate?: (result: Result) => void,
   ): Promise<Result> {
-    const { clock, logger } = this.deps;
+    const { clock, logger, metrics } = this.deps;
     const { id: providerId, callLimitMs: limitMs } = this.working;
-    return callPlugin({ providerId, name, limitMs, signal: this.signal, clock, logger }, invoke, onLate);
+    return callPlugin({ providerId, name, limitMs, signal: this.signal, clock, logger, metrics }, invoke, onLate);
   }
 
   jittered(ms: number): number {

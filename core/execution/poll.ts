@@ -20,7 +20,7 @@ export async function poll(step: JobStep, attempt: JobAttempt): Promise<void> {
     snapshot = await ask(step, handle);
   } catch (error) {
     if (step.signal.aborted) throw error;
-    step.deps.logger.warn("A poll failed", { error, job_id: step.job.id, provider: step.job.providerId });
+    step.deps.logger.warn("A poll failed", { error, provider: step.job.providerId });
     snapshot = ProviderFailure.is(error) ? error : null;
   }
   if (
@@ -104,7 +104,7 @@ async function lookUp(step: JobStep, { id }: JobAttempt): Promise<LookupOutcome 
     return await step.call("lookup", (context) => provider.lookup?.(id, context) as Promise<LookupOutcome>);
   } catch (error) {
     if (step.signal.aborted) throw error;
-    step.deps.logger.warn("A lost submission could not be looked up", { error, job_id: step.job.id });
+    step.deps.logger.warn("A lost submission could not be looked up", { error });
     return null;
   }
 }

@@ -1,4 +1,5 @@
 import { BackgroundLoop } from "../background-loop.js";
+import type { Slots } from "../figures/show-figures.js";
 import type { JobId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { ClaimRequest, JobStore } from "../ports/job-store.js";
@@ -56,6 +57,15 @@ export class ProviderWorker {
 
   start(): void {
     this.loop.start();
+  }
+
+  /** What this process may have under way at the provider, and what it has. */
+  get slots(): readonly Slots[] {
+    const { id: provider, concurrency: max } = this.deps.working;
+    return [
+      { provider, kind: "submit", inUse: this.submitting.size, max },
+      { provider, kind: "poll", inUse: this.polling.size, max: POLLS_MAX },
+    ];
   }
 
   /** Wakes the worker: a job may be due. */

@@ -59,19 +59,19 @@ async function aborted(step: JobStep): Promise<void> {
     await step.release(0);
   } catch (error) {
     // The lease runs out, and another worker goes on.
-    step.deps.logger.error("A job could not be released", { error, job_id: step.job.id });
+    step.deps.logger.error("A job could not be released", { error });
   }
 }
 
 /** The storage could not be read: the job is released without a crash count, and retried. */
 async function cutOff(step: JobStep, error: unknown): Promise<void> {
   const { logger } = step.deps;
-  logger.warn("The storage is unavailable; the job step will be retried", { error, job_id: step.job.id });
+  logger.warn("The storage is unavailable; the job step will be retried", { error });
   try {
     await step.release(step.jittered(POLL_RETRY_MS));
   } catch (second) {
     // The lease runs out, and another worker goes on.
-    logger.error("A job could not be released", { error: second, job_id: step.job.id });
+    logger.error("A job could not be released", { error: second });
   }
 }
 
@@ -80,13 +80,12 @@ async function crashed(step: JobStep, error: unknown): Promise<void> {
   const { logger } = step.deps;
   logger.error("Job step failed unexpectedly; it will be retried", {
     error,
-    job_id: step.job.id,
     provider: step.job.providerId,
   });
   try {
     await discardWhenEnded(step, await step.report({ type: "crashed", endsCollection: step.isCollecting }));
   } catch (second) {
     // The lease runs out, and the next claim counts the crash.
-    logger.error("A job could not be released", { error: second, job_id: step.job.id });
+    logger.error("A job could not be released", { error: second });
   }
 }

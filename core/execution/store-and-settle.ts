@@ -40,7 +40,6 @@ export async function storeAndSettle(
   }
   if (files.missing.length > 0) {
     deps.logger.warn("Some files of a provider's result could not be stored", {
-      job_id: job.id,
       missing: files.missing,
     });
   }
@@ -55,7 +54,6 @@ async function mayListen(step: JobStep): Promise<boolean> {
   if (job.kind !== "music") return false;
   if (isStoredPlain(job)) {
     deps.logger.warn("The files of a job are stored without derived files: workers were lost while deriving them", {
-      job_id: job.id,
       times: job.collectionsBegun,
     });
     return false;
@@ -67,7 +65,6 @@ async function mayListen(step: JobStep): Promise<boolean> {
     // The paid result is stored nevertheless.
     deps.logger.warn("The start of a file collection could not be recorded; the files are stored without analysis", {
       error,
-      job_id: job.id,
     });
     return false;
   }
@@ -85,7 +82,6 @@ async function unavailable(
   const endsCollection = step.isCollecting;
   deps.logger.error("A provider's result could not be stored", {
     error,
-    job_id: job.id,
     provider: job.providerId,
     again,
   });

@@ -78,14 +78,12 @@ async function callProvider(step: JobStep, number: number, request: SubmitReques
 async function reportLate(step: JobStep, number: number, late: Completed | Accepted): Promise<void> {
   try {
     step.deps.logger.warn("A provider took a submission after the plugin's call had been left alone", {
-      job_id: step.job.id,
       attempt: number,
     });
     await submitted(step, number, late);
   } catch (error) {
     step.deps.logger.error("A late word of a submission could not be written", {
       error,
-      job_id: step.job.id,
       attempt: number,
     });
   }
@@ -144,7 +142,6 @@ async function providerDown(step: JobStep): Promise<void> {
   const route = await nextRoute(step);
   if (route === null) return step.release(step.jittered(PROVIDER_DOWN_RETRY_MS));
   step.deps.logger.warn("A job goes to a fallback", {
-    job_id: step.job.id,
     from: step.job.providerId,
     to: route.providerId,
   });
@@ -165,13 +162,12 @@ async function submissionFailed(step: JobStep, number: number, error: unknown): 
   const failure = ProviderFailure.is(error)
     ? error
     : new ProviderFailure("outcome_unknown", "The plugin failed without saying why.", { cause: error });
-  deps.logger.warn("A submission failed", { error: failure, kind: failure.kind, job_id: step.job.id, attempt: number });
+  deps.logger.warn("A submission failed", { error: failure, kind: failure.kind, attempt: number });
   await noteHealth(step, failure);
   const fallback = isRetryable(failure.kind) && failure.kind !== "rate_limited" ? await fallbackOf(step) : null;
   const applied = await step.report({ type: "submission_failed", number, failure, fallback, isAborted: false });
   if (applied.job?.providerId !== step.working.id && applied.ended === null) {
     deps.logger.warn("A job goes to a fallback", {
-      job_id: step.job.id,
       from: step.working.id,
       to: applied.job?.providerId,
     });
@@ -193,7 +189,7 @@ async function fallbackOf(step: JobStep): Promise<Route | null> {
   try {
     return await nextRoute(step);
   } catch (error) {
-    step.deps.logger.warn("A fallback could not be looked for", { error, job_id: step.job.id });
+    step.deps.logger.warn("A fallback could not be looked for", { error });
     return null;
   }
 }

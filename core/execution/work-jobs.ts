@@ -1,3 +1,4 @@
+import type { Slots } from "../figures/show-figures.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { UnrepeatableWork } from "../leases/lease.js";
 import { OutageRecovery } from "../leases/outage-recovery.js";
@@ -53,6 +54,10 @@ export class WorkJobs {
     for (const [providerId, worker] of this.workers) await queue.listen(providerId, () => worker.notified());
     for (const worker of this.workers.values()) worker.start();
     maintenance.start();
+  }
+
+  get slots(): readonly Slots[] {
+    return [...this.workers.values()].flatMap((worker) => worker.slots);
   }
 
   /** Of the jobs that this process works on. */

@@ -1,12 +1,13 @@
 import { type AcceptCommand, type AcceptResult, decideAcceptance, referencesOf } from "./decide-acceptance.js";
 import { assert } from "../assert.js";
 import type { JobId } from "../ids.js";
-import { Lanes } from "../lane.js";
+import { LANE_DEFAULTS, Lanes } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
+import type { Metrics } from "../ports/metrics.js";
 import type { HostTransaction, Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
 import { joinTransaction } from "../transactions.js";
 import type { Job, JobRequest, JobState } from "./job.js";
@@ -18,6 +19,7 @@ export interface AcceptJobsDeps {
   readonly jobs: JobStore;
   readonly queue: JobQueue;
   readonly clock: Clock;
+  readonly metrics: Pick<Metrics, "countGroup"> | null;
 }
 
 /** Creates jobs: job, reservation and idempotency record in one commit, grouped with other commands that arrive. */
@@ -26,7 +28,13 @@ export class AcceptJobs {
 
   constructor(private readonly deps: AcceptJobsDeps) {
     const lanes = deps.unitOfWork.concurrentWriters;
-    this.lanes = new Lanes(lanes, (commands) => this.acceptGroup(commands), deps.clock);
+    this.lanes = new Lanes(
+      lanes,
+      (commands) => this.acceptGroup(commands),
+      deps.clock,
+      LANE_DEFAULTS,
+      (waits) => deps.metrics?.countGroup("accept", waits),
+    );
   }
 
   /**

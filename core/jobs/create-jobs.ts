@@ -12,12 +12,6 @@ export interface Jobs {
 /** How jobs begin and end. What happens between is `execution`. */
 export function createJobs(ports: CorePorts, writeEvents: EndedJobsWriter): Jobs {
   const endedJobs = new EndedJobs({ logger: ports.logger });
-  const { metrics } = ports;
-  if (metrics !== null) {
-    endedJobs.onEnded(({ job: { operation, providerId: provider, status } }) =>
-      metrics.countJobEnded({ operation, provider, status }),
-    );
-  }
   const settleJobs = new SettleJobs({ ...ports, writeEvents, endedJobs });
   return { acceptJobs: new AcceptJobs(ports), settleJobs, endedJobs };
 }

@@ -250,7 +250,10 @@ export class LiveCheck {
       this.deps.signals.ended.addEventListener("abort", end, { once: true, signal: done.signal });
     });
     try {
-      return await Promise.race([callPlugin({ providerId, name, limitMs, signal, clock, logger }, invoke), ended]);
+      return await Promise.race([
+        callPlugin({ providerId, name, limitMs, signal, clock, logger, metrics: null }, invoke),
+        ended,
+      ]);
     } finally {
       done.abort();
     }

@@ -5,6 +5,9 @@ import type { EndOverdueJob } from "./end-overdue-jobs.js";
 import { Maintenance, type MaintenanceTask } from "./maintenance.js";
 import { OperateAudio } from "./operate-audio.js";
 import { maintenanceTasks } from "./tasks.js";
+import { WATCH_EVERY_MS, WatchLedger } from "./watch-ledger.js";
+
+const WATCH_TASK = "watch-ledger";
 
 export interface CreateMaintenanceDeps {
   readonly ports: CorePorts;
@@ -34,8 +37,15 @@ export function createMaintenance({
 }: CreateMaintenanceDeps): MaintenanceParts {
   const collectAudio = new CollectAudio(ports);
   const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, eventsKeptMs });
+  const watchLedger = new WatchLedger({ ...ports, logger: ports.logger.child({ task: WATCH_TASK }) });
+  const watch: MaintenanceTask = {
+    id: WATCH_TASK,
+    description: "Checks the ledger, a few rows at a time, from its beginning to its end and again.",
+    everyMs: WATCH_EVERY_MS,
+    run: (signal) => watchLedger.step(signal),
+  };
   return {
     audio: new OperateAudio({ collectAudio, audit }),
-    maintenance: new Maintenance({ ...ports, tasks: [...tasks, ...others] }),
+    maintenance: new Maintenance({ ...ports, tasks: [...tasks, watch, ...others] }),
   };
 }

@@ -73,9 +73,6 @@ export class EndOverdueJobs {
   }
 
   private async end(job: JobState): Promise<boolean> {
-    const ended = await this.deps.endJobs.endOverdue(job);
-    if (ended === null) return false;
-    this.deps.logger.warn("A job passed its deadline", { job_id: job.id, provider: job.providerId, phase: job.phase });
-    return true;
+    return (await this.deps.endJobs.endOverdue(job)) !== null;
   }
 }

@@ -144,6 +144,12 @@ export interface JobStore {
   /** The moment the next job of this provider is due, leased ones included; null when none is alive. */
   nextDueAt(providerId: string): Promise<number | null>;
 
+  /**
+   * Since when the waiting job of this provider that is due the longest has been due; null when none waits. A moment to
+   * come: it is due then, or a worker has it until then.
+   */
+  waitingSince(providerId: string): Promise<number | null>;
+
   /** How many jobs of each provider are alive; one without any is left out. */
   countAlive(): Promise<Map<string, number>>;
 

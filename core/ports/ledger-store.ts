@@ -18,6 +18,15 @@ export interface LedgerAudit {
   readonly violations: readonly LedgerViolation[];
 }
 
+/** A part of the ledger that was checked. */
+export interface LedgerPage {
+  /** Rows. */
+  readonly checked: number;
+  readonly violations: readonly LedgerViolation[];
+  /** Where the next page begins, in the store's own form; null: the ledger was checked to its end. */
+  readonly next: string | null;
+}
+
 /**
  * Append-only record of every credit movement, and the balances it adds up to. Amounts are whole credits.
  * At every instant another transaction can observe, a balance equals the sum of its entries. Selected by `storage.url`.
@@ -46,4 +55,14 @@ export interface LedgerStore {
 
   /** Checks every invariant on one consistent view of the data, without holding up a writer. */
   audit(): Promise<LedgerAudit>;
+
+  /**
+   * Checks the next rows of the accounts, their balances and entries, and the jobs: in as many calls as it takes, what
+   * {@link audit} checks of them, each call on one consistent view of the data and as short as `limit` makes it. What
+   * is committed meanwhile breaks nothing.
+   *
+   * @param cursor {@link LedgerPage.next} of the page before, also of another process; null begins
+   * @param limit how many rows to check at most
+   */
+  auditPage(cursor: string | null, limit: number): Promise<LedgerPage>;
 }

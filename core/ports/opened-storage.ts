@@ -14,6 +14,19 @@ export interface StorageSchema {
   migrate(): Promise<readonly string[]>;
 }
 
+/** Connections that a process holds to its storage. */
+export interface PoolFigures {
+  /** What they are for, such as `write`; one of a few names. */
+  readonly pool: string;
+  /** At work now. */
+  readonly used: number;
+  /** Open, and idle. */
+  readonly free: number;
+  /** Callers that wait for one. */
+  readonly waiting: number;
+  readonly max: number;
+}
+
 /** A storage that is open. */
 export interface OpenedStorage {
   readonly stores: Stores;
@@ -31,6 +44,8 @@ export interface OpenedStorage {
   readonly readTime?: () => Promise<number>;
   /** Renews leases by that clock. Absent: a timer of the process renews them. */
   readonly renewLeases?: CorePorts["renewLeases"];
+  /** How its connections are used now, for the metrics. Absent: they have nothing to show of it. */
+  readonly pools?: () => readonly PoolFigures[];
   /** Called once, after everything that uses the stores has ended. Absent: there is nothing to close. */
   readonly close?: () => Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { JobId } from "../ids.js";
 import type { Job, StoredFiles } from "../jobs/job.js";
+import { logIdsOf } from "../jobs/log-ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import type { Completed } from "../ports/music-provider.js";
@@ -46,15 +47,12 @@ export class StoreFiles {
     const { storeTracks } = this.deps;
     const { created: result, artistLabel, isPlain, fence } = delivery;
     const storedJob = { ...job, fence };
+    const retrying = <T>(run: () => Promise<T>): Promise<T> => this.retrying(job, delivery, signal, run);
     if (job.kind === "music") {
-      const stored = await this.retrying(delivery, signal, () =>
-        storeTracks.store(storedJob, artistLabel, result.tracks, isPlain, signal),
-      );
+      const stored = await retrying(() => storeTracks.store(storedJob, artistLabel, result.tracks, isPlain, signal));
       return { ...stored, outputs: [] };
     }
-    const outputs = await this.retrying(delivery, signal, () =>
-      storeTracks.storeStems(storedJob, result.stems ?? [], signal),
-    );
+    const outputs = await retrying(() => storeTracks.storeStems(storedJob, result.stems ?? [], signal));
     return { tracks: [], outputs, missing: [] };
   }
 
@@ -82,7 +80,12 @@ export class StoreFiles {
     }
   }
 
-  private async retrying<T>({ isOnlyCopy }: Delivery, signal: AbortSignal, store: () => Promise<T>): Promise<T> {
+  private async retrying<T>(
+    job: Job,
+    { isOnlyCopy }: Delivery,
+    signal: AbortSignal,
+    store: () => Promise<T>,
+  ): Promise<T> {
     const triesMax = isOnlyCopy ? STORE_TRIES_OF_THE_ONLY_COPY_MAX : STORE_TRIES_MAX;
     const { clock, random, logger } = this.deps;
     for (let tries = 1; ; tries++) {
@@ -90,7 +93,7 @@ export class StoreFiles {
         return await store();
       } catch (error) {
         if (isLasting(error) || tries === triesMax || signal.aborted) throw error;
-        logger.warn("The audio of a job could not be stored; trying again", { error });
+        logger.warn("The audio of a job could not be stored; trying again", { ...logIdsOf(job), error });
         await clock.sleep(backoffMs(STORE_RETRY_MS, tries, random.fraction()), signal);
       }
     }

@@ -144,7 +144,7 @@ export class DeliverWebhooks {
   private async attempt({ delivery, event }: ClaimedDelivery, endpoint: WebhookEndpoint): Promise<void> {
     const { sendDelivery, recordAttempt: recordTry, clock, logger } = this.deps;
     const startedAt = clock.now();
-    const fields = { delivery: delivery.id, event: event.id, endpoint: endpoint.id };
+    const fields = { delivery: delivery.id, event: event.id, endpoint: endpoint.id, job_id: event.jobId };
     try {
       const result = await sendDelivery.send(event, endpoint, this.aborting.signal);
       // An attempt that our own stop aborted says nothing about the receiver.

@@ -65,6 +65,8 @@ export class RecordDeliveryAttempt {
       await webhooks.insertDeliveryAttempt(tx, { ...result, deliveryId: delivery.id, startedAt, isManual: false });
       return shownOfEndpoint;
     });
+    const isDropped = shown !== null && shown.disabledBy !== null;
+    if (changes.state !== "pending" && !isDropped) this.deps.metrics?.countDeliveryEnded(changes.state);
     this.log(shown);
   }
 

@@ -6,7 +6,10 @@ import type { WebhookEndpoint, WebhookEvent } from "../ports/webhook-records.js"
 import { signingSecrets } from "./secrets.js";
 
 /** Figures of the delivery attempts of one process. */
-export type WebhookMetrics = Pick<Metrics, "countDeliveryAttempt" | "countEndpointWarning" | "countEndpointDisabled">;
+export type WebhookMetrics = Pick<
+  Metrics,
+  "countDeliveryAttempt" | "countDeliveryEnded" | "countEndpointWarning" | "countEndpointDisabled"
+>;
 
 export interface SendDeliveryDeps {
   readonly sender: WebhookSender;

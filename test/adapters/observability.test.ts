@@ -9,6 +9,15 @@ import { loggerContract } from "../contract/logger.contract.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import type { LogLine } from "../support/doubles/recording-logger.js";
 
+const A_JOB = {
+  status: "completed",
+  operation: "music_synth_full",
+  provider: "synth",
+  model: "synth/song",
+  seconds: 40,
+  queueSeconds: 2,
+  renderSeconds: 30,
+};
 const TOKEN = `frm_${"Ab1".repeat(15)}z`;
 
 function aLogger(format: LogFormat, level: LogLevel = "debug"): { readonly logger: WinstonLogger; text(): string } {
@@ -308,11 +317,36 @@ describe("PrometheusMetrics", () => {
 
   it("counts jobs that ended", async () => {
     const metrics = open();
-    for (let job = 0; job < 3; job++)
-      metrics.countJobEnded({ status: "completed", operation: "music_synth_full", provider: "synth" });
-    expect(await metrics.text()).to.include(
+    for (let job = 0; job < 3; job++) metrics.countJobEnded({ ...A_JOB, seconds: 40 + job });
+    metrics.countJobEnded({ ...A_JOB, status: "failed", seconds: 9, queueSeconds: null, renderSeconds: null });
+    const text = await metrics.text();
+    for (const line of [
       'fermata_jobs_ended_total{status="completed",operation="music_synth_full",provider="synth"} 3',
-    );
+      'fermata_job_seconds_sum{provider="synth",model="synth/song",status="completed"} 123',
+      'fermata_job_seconds_count{provider="synth",model="synth/song",status="failed"} 1',
+      'fermata_job_queue_seconds_sum{provider="synth"} 6',
+      'fermata_render_seconds_sum{provider="synth",model="synth/song"} 90',
+    ]) {
+      expect(text).to.include(`${line}\n`);
+    }
+  });
+
+  it("counts calls of providers, their errors by kind, and the groups of lanes", async () => {
+    const metrics = open();
+    metrics.countProviderCall({ provider: "fal", call: "submit", error: null }, 2);
+    metrics.countProviderCall({ provider: "fal", call: "submit", error: "rate_limited" }, 1);
+    metrics.countGroup("accept", [0.5, 0.25, 0]);
+    const text = await metrics.text();
+    for (const line of [
+      'fermata_provider_call_seconds_count{provider="fal",call="submit"} 2',
+      'fermata_provider_call_seconds_sum{provider="fal",call="submit"} 3',
+      'fermata_provider_errors_total{provider="fal",call="submit",kind="rate_limited"} 1',
+      'fermata_lane_group_size_sum{lane="accept"} 3',
+      'fermata_lane_wait_seconds_sum{lane="accept"} 0.75',
+      'fermata_lane_wait_seconds_count{lane="accept"} 3',
+    ]) {
+      expect(text).to.include(`${line}\n`);
+    }
   });
 
   it("counts attempts that were bought, delivered and wasted, of each provider and for each reason", async () => {
@@ -338,12 +372,14 @@ describe("PrometheusMetrics", () => {
     const metrics = open();
     metrics.countDeliveryAttempt("delivered", 0.02);
     metrics.countDeliveryAttempt("timeout", 15);
+    metrics.countDeliveryEnded("exhausted");
     metrics.countEndpointWarning(24);
     metrics.countEndpointDisabled("gone");
     const text = await metrics.text();
     expect(text)
       .to.include('fermata_webhook_try_seconds_count{outcome="delivered"} 1')
       .and.include('fermata_webhook_try_seconds_sum{outcome="timeout"} 15');
+    expect(text).to.include('fermata_webhook_deliveries_ended_total{outcome="exhausted"} 1');
     expect(text).to.include('fermata_webhook_endpoint_warnings_total{failing_hours="24"} 1');
     expect(text).to.include('fermata_webhook_endpoints_disabled_total{by="gone"} 1');
   });
@@ -366,17 +402,22 @@ describe("PrometheusMetrics", () => {
     const logger = new RecordingLogger();
     const metrics = open(logger);
     metrics.gauge({ name: "broken", help: "Unavailable" }, () => Promise.reject(new Error("storage is away")));
+    metrics.gauge({ name: "broken_too", help: "Unavailable", labels: ["provider"] }, () => Promise.reject(new Error()));
+    metrics.gauge({ name: "unknown", help: "Not known yet" }, () => []);
     metrics.gauge({ name: "fine", help: "In reach" }, () => 7);
     const text = await metrics.text();
     expect(text)
       .to.match(/^fermata_fine 7$/m)
-      .and.not.match(/^fermata_broken [\d.]/m);
-    expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A gauge could not be read"]);
+      .and.not.match(/^fermata_(broken|broken_too|unknown)\b/m);
+    expect(logger.lines.map(({ message, fields }) => [message, fields["gauge"]])).to.deep.equal([
+      ["A gauge could not be read", "broken"],
+      ["A gauge could not be read", "broken_too"],
+    ]);
   });
 
   it("separates the metrics of two apps in one process", async () => {
     const [one, two] = [open(), open()];
-    one.countJobEnded({ status: "failed", operation: "music_synth_full", provider: "synth" });
+    one.countJobEnded(A_JOB);
     expect(await two.text()).to.not.include("music_synth_full");
   });
 

@@ -2,9 +2,11 @@ import { expect } from "chai";
 import { INVARIANTS } from "../../adapters/storage/sql/ledger/ledger-invariants.js";
 import type { Account } from "../../core/ports/account.js";
 import type { Job } from "../../core/jobs/job.js";
+import type { LedgerPage, LedgerViolation } from "../../core/ports/ledger-store.js";
 import type { WebhookDelivery, WebhookEndpoint } from "../../core/ports/webhook-records.js";
 import {
   aJob,
+  aMovement,
   anAccount,
   anId,
   anIdempotencyRecord,
@@ -183,6 +185,55 @@ describe("Ledger audit", () => {
     });
   }
 
+  for (const limit of [1, 3, 1_000]) {
+    it(`finds no violation in pages of ${limit}`, async () => {
+      expect(await auditedInPages(storage, limit)).to.deep.equal([]);
+    });
+  }
+
+  for (const [name, damage] of Object.entries(DAMAGE)) {
+    const isPaged = !/^(webhook|pending-webhook|ended-webhook|disabled-webhook|idempotency)-/.test(name);
+    for (const limit of isPaged ? [1, 1_000] : []) {
+      it(`finds a violation of "${name}" in pages of ${limit}`, async () => {
+        const { sql, subject } = damage(world);
+        await storage.database.write.raw("PRAGMA ignore_check_constraints = ON");
+        for (const statement of sql) await storage.database.write.raw(statement);
+        const { violations } = await storage.ledger.audit();
+        const whole = violations.filter(({ invariant }) => invariant === name);
+        const paged = (await auditedInPages(storage, limit)).filter(({ invariant }) => invariant === name);
+        expect(paged.map((violation) => violation.subject)).to.deep.equal([subject]);
+        expect(paged).to.deep.equal(whole);
+      });
+    }
+  }
+
+  it("finds in pages what an account without entries has, and a number without an entry", async () => {
+    const account = anAccount();
+    await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
+    await storage.database.write("fermata_balances").where("account_id", account.id).update({ ledger_seq: 1, pack: 5 });
+    const violations = await auditedInPages(storage, 2);
+    expect(violations.map(({ invariant, subject }) => [invariant, subject])).to.deep.equal([
+      ["balance-equals-sum-of-entries", account.id],
+      ["entries-are-numbered-without-gaps", account.id],
+    ]);
+  });
+
+  it("finds no violation in pages while an account gets more entries between them", async () => {
+    const one = await storage.addAccount({}, { monthly: 3, pack: 4 });
+    let cursor: string | null = null;
+    for (let grants = 5; ;) {
+      const page: LedgerPage = await storage.ledger.auditPage(cursor, 1);
+      expect(page.violations).to.deep.equal([]);
+      expect(page.checked).to.be.at.most(1);
+      if (page.next === null) break;
+      // In the middle of the entries of an account.
+      if (page.next.includes('"seq"') && grants-- > 0)
+        await storage.apply(aMovement(await storage.balanceOf(one.id), { pack: 1 }));
+      cursor = page.next;
+    }
+    expect(await storage.balanceOf(one.id)).to.include({ pack: 9 });
+  });
+
   it("finds a ledger number without an entry", async () => {
     const account = anAccount();
     await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
@@ -246,6 +297,18 @@ describe("Ledger audit", () => {
     expect(rows).to.have.length(1_000);
   });
 });
+
+/** What a round of pages finds. */
+async function auditedInPages({ ledger }: SqliteUnderTest, limit: number): Promise<LedgerViolation[]> {
+  const violations: LedgerViolation[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: LedgerPage = await ledger.auditPage(cursor, limit);
+    violations.push(...page.violations);
+    cursor = page.next;
+  } while (cursor !== null);
+  return violations;
+}
 
 async function makeWorld(storage: SqliteUnderTest): Promise<World> {
   const account = await storage.addAccount({}, { monthly: 12, pack: 100 });

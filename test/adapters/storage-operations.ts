@@ -73,8 +73,13 @@ function anUpload(accountId: AccountId, storedAt: number | null = null): Upload 
   return { trackId: anId("trk"), accountId, sizeBytes: 1, createdAt: NOON, storedAt };
 }
 
+/** Where this part of the ledger begins, as the SQL storage writes it. */
+function placeIn(part: string): string {
+  return JSON.stringify({ part, after: "", begun: null });
+}
+
 /**
- * Every operation of the stores of jobs and credits that reads or changes rows, except the audit and the counts of a
+ * Every operation of the stores of jobs and credits that reads or changes rows, except the audit as a whole and the counts of a
  * start.
  */
 export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, known: KnownRows) => Promise<unknown>>> = {
@@ -171,6 +176,15 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     jobs.listJobs({ providerId: "synth", status: "failed", after: { createdAt: NOON, id: anId("job") }, limit: 20 }),
   countWaitingBefore: ({ jobs }) => jobs.countWaitingBefore("synth", NOON, 1_000),
   renderTimes: ({ jobs }) => jobs.renderTimes("synth", "synth/v1", 100),
+  "auditPage of accounts": ({ ledger }) => ledger.auditPage(null, 20),
+  "auditPage of balances": ({ ledger }) => ledger.auditPage(placeIn("balances"), 20),
+  "auditPage of entries": ({ ledger }) => ledger.auditPage(placeIn("entries"), 20),
+  "auditPage of the rest of an account's entries": async ({ ledger }) => {
+    const { next } = await ledger.auditPage(placeIn("entries"), 20);
+    await ledger.auditPage(next, 20);
+  },
+  "auditPage of jobs": ({ ledger }) => ledger.auditPage(placeIn("jobs"), 20),
+  waitingSince: ({ jobs }) => jobs.waitingSince("synth"),
   countWork: ({ jobs }) => jobs.countWork("synth", 100),
   outputsOf: ({ jobs }, { job }) => jobs.outputsOf([job.id]),
   insertOutputs: (storage) =>

@@ -36,6 +36,7 @@ describe("SQLite query plans", () => {
     ["findOverdue", "jobs_status (status=? AND created_at<?)"],
     ["claimJobs", "jobs_due (provider_id=? AND phase=? AND due_at<?)"],
     ["nextDueAt", "jobs_due (provider_id=? AND phase=? AND due_at>?)"],
+    ["waitingSince", "jobs_due (provider_id=? AND phase=? AND due_at>?)"],
     ["claimCancels", "job_attempts_cancel (provider_id=? AND cancel_due_at<?)"],
     ["findOverdueAttempts", "job_attempts_deadline (deadline_at<?)"],
     ["numberEnds", "jobs_ends (end_number=? AND completed_at>?)"],

@@ -5,6 +5,7 @@ import { loadSettings } from "../../config/index.js";
 import { errorOf, rawRequest, refusalOf } from "../support/api-client.js";
 import { submitCompletes } from "../support/doubles/scripted-provider.js";
 import { eventually } from "../support/process.js";
+import { sqliteStorage } from "../support/databases.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const DEAD_QUEUE: JobQueue = {
@@ -103,14 +104,28 @@ describe("GET /metrics", () => {
 });
 
 describe("GET /readyz while a component is down", () => {
-  it("returns 503 with the names of the failing components, and no secrets", async () => {
-    const test = await startTestApp({ queue: DEAD_QUEUE });
+  it("is 200 and degraded while only the queue fails: POST is still served; no secrets", async () => {
+    const test = await startTestApp({ queue: DEAD_QUEUE, work: true });
     try {
       const response = await test.anonymous.get("/readyz");
-      expect(refusalOf(response)).to.equal("503 service_unavailable");
-      expect(errorOf(response).details).to.deep.equal({ not_ready: ["queue"] });
-      expect(response.headers.get("retry-after")).to.equal("1");
+      expect(response.status).to.equal(200);
+      expect(response.json).to.deep.equal({ status: "degraded", not_ready: ["queue"] });
       expect(response.text).not.to.include("secret");
+      expect((await (await test.account()).api.generate()).status).to.equal(202);
+    } finally {
+      await test.close();
+    }
+  });
+
+  it("is 503 with the names of all failing components once one of them is needed for requests", async () => {
+    const storage = await sqliteStorage.open();
+    const test = await startTestApp({ queue: DEAD_QUEUE, stores: storage });
+    try {
+      await storage.database.close();
+      const response = await test.anonymous.get("/readyz");
+      expect(refusalOf(response)).to.equal("503 service_unavailable");
+      expect(errorOf(response).details).to.deep.equal({ not_ready: ["storage", "queue"] });
+      expect(response.headers.get("retry-after")).to.equal("1");
       expect((await test.anonymous.get("/healthz")).status).to.equal(200);
     } finally {
       await test.close();

@@ -15,9 +15,18 @@ const TOP = ["core", "adapters", "plugins", "config", "test"];
 
 /** Every folder that may contain source files; a new one is a decision, made here and in the architecture. */
 const FOLDERS = [
-  ...["accounts", "attempts", "audit", "credits", "execution", "generations", "idempotency", "jobs", "leases"].map(
-    core,
-  ),
+  ...[
+    "accounts",
+    "attempts",
+    "audit",
+    "credits",
+    "execution",
+    "figures",
+    "generations",
+    "idempotency",
+    "jobs",
+    "leases",
+  ].map(core),
   ...["library", "live-check", "maintenance", "ports", "ports/provider", "providers", "rate-limits"].map(core),
   ...["results", "secrets", "usage", "webhooks"].map(core),
   /^core\/[^/]+$/,

@@ -680,6 +680,18 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
       });
     });
 
+    it("finds since when a provider's waiting jobs are due", async () => {
+      const providerId = aHash().slice(0, 8);
+      expect(await storage.jobs.waitingSince(providerId)).to.equal(null);
+      await add(
+        aJob({ providerId, dueAt: NOON + 2_000 }),
+        aJob({ providerId, dueAt: NOON + 1_000 }),
+        aJob({ providerId, status: "processing", phase: "rendering", dueAt: NOON }),
+        aJob({ dueAt: NOON - 1 }),
+      );
+      expect(await storage.jobs.waitingSince(providerId)).to.equal(NOON + 1_000);
+    });
+
     describe("attempts", () => {
       const addAttempts = (...attempts: readonly JobAttempt[]): Promise<void> =>
         storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, attempts));

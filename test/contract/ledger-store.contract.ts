@@ -5,6 +5,7 @@ import { renew } from "../../core/credits/renew.js";
 import { reserve } from "../../core/credits/reserve.js";
 import { InsufficientCreditsError } from "../../core/errors.js";
 import type { AccountId } from "../../core/ids.js";
+import type { LedgerPage, LedgerViolation } from "../../core/ports/ledger-store.js";
 import { aBalance, aJob, aMovement, anAccount, anId, aReservation, aSettlement, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
 
@@ -247,6 +248,29 @@ export function ledgerStoreContract(name: string, open: () => Promise<Storage>):
           jobs: before.checked.jobs + 1,
         });
         expect(after.violations.filter((violation) => violation.subject.includes(account.id))).to.deep.equal([]);
+      });
+
+      it("goes in pages through everything, and finds what the audit finds", async () => {
+        const account = await storage.addAccount({}, { pack: 10 });
+        const jobs = [1, 2, 3].map((pack) => aJob({ accountId: account.id, reserved: { monthly: 0, pack } }));
+        const unpaid = aJob({ accountId: account.id, reserved: { monthly: 1, pack: 0 } });
+        await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [...jobs, unpaid]));
+        for (const job of jobs) await storage.apply(aReservation(await storage.balanceOf(account.id), job));
+        const ours = [account.id, unpaid.id] as readonly string[];
+        const whole = (await storage.ledger.audit()).violations.filter(({ subject }) => ours.includes(subject));
+        const paged: LedgerViolation[] = [];
+        let checked = 0;
+        let cursor: string | null = null;
+        do {
+          const page: LedgerPage = await storage.ledger.auditPage(cursor, 2);
+          expect(page.checked).to.be.at.most(2);
+          checked += page.checked;
+          paged.push(...page.violations.filter(({ subject }) => ours.includes(subject)));
+          cursor = page.next;
+        } while (cursor !== null);
+        expect(paged).to.have.deep.members(whole).and.have.length.above(2);
+        const all = (await storage.ledger.audit()).checked;
+        expect(checked).to.be.at.least(all.accounts + all.entries + all.jobs);
       });
 
       it("reads one snapshot, and blocks no writer", async () => {

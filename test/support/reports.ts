@@ -39,6 +39,7 @@ export function reportsOn(
     settleJobs,
     queue: new MemoryJobQueue(SILENT),
     clock,
+    logger: SILENT,
     metrics: null,
   });
 }

@@ -8,7 +8,7 @@ import {
   toFermataError,
   toShownError,
 } from "../errors.js";
-import { contextOf } from "../request-context.js";
+import { contextOf, shownPathOf } from "../request-context.js";
 import { limitedInstead } from "../rate-limits.js";
 import { sendJson } from "../send.js";
 
@@ -24,7 +24,7 @@ export async function handleError(
 ): Promise<void> {
   const context = contextOf(request);
   const { logger } = context.deps;
-  const about = { request_id: context.requestId, method: request.method, path: pathOf(request) };
+  const about = { request_id: context.requestId, method: request.method, path: shownPathOf(request) };
   if (response.headersSent) {
     logger.error("A response was interrupted", { ...about, error: thrown });
     response.destroy();
@@ -49,14 +49,4 @@ export function refuse(
   const headers = errorHeaders(error);
   for (const name in headers) response.setHeader(name, headers[name] as string);
   sendJson(response, status, JSON.stringify(toErrorEnvelope(error, context.requestId)));
-}
-
-/**
- * Without the query, which may hold a signature, and without the secrets that some paths end with: readers of the log
- * may not open a shared page or report for a provider. Express's own `request.path` throws on an address that is none.
- */
-function pathOf({ url }: Request): string {
-  const end = url.indexOf("?");
-  const path = end === -1 ? url : url.slice(0, end);
-  return path.replace(/(\/share\/).+$/, "$1***").replace(/(\/callbacks\/(?:.*\/)?)[^/]+\/?$/, "$1***");
 }

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { assert } from "../../../core/assert.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
+import type { PoolFigures } from "../../../core/ports/opened-storage.js";
 import type { HostTransaction } from "../../../core/ports/unit-of-work.js";
 import type { Connections, Dialect, JoiningWork } from "./dialect.js";
 import { INSTALLATION_ID } from "./host-transaction.js";
@@ -160,6 +161,11 @@ export class KnexDatabase {
    */
   readTime(): Promise<number> {
     return this.reading((session) => readTime(session, this.dialect.timeQuery));
+  }
+
+  /** How the connections of this process are used. */
+  pools(): readonly PoolFigures[] {
+    return this.connections.pools();
   }
 
   /** Closes both handles; open transactions end first. A second time does nothing. */

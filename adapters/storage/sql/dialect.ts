@@ -1,3 +1,4 @@
+import type { PoolFigures } from "../../../core/ports/opened-storage.js";
 import type { Knex } from "knex";
 import type { HostTransaction } from "../../../core/ports/unit-of-work.js";
 import type { Session, TransactionSession } from "./session.js";
@@ -160,5 +161,7 @@ export interface Connections {
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs `work` while no other process does the same, and passes it the handle to migrate with. */
   alone<T>(work: (knex: Knex) => Promise<T>): Promise<T>;
+  /** How the connections are used; none where the embedding app holds them. */
+  pools(): readonly PoolFigures[];
   close(): Promise<void>;
 }

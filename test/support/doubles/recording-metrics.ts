@@ -1,4 +1,4 @@
-import type { CountedAttempt, Metrics } from "../../../core/ports/metrics.js";
+import type { CountedAttempt, CountedCall, Metrics } from "../../../core/ports/metrics.js";
 
 /**
  * In place of the metrics: it stores what it counts, in order; reads no gauge.
@@ -21,6 +21,18 @@ export class RecordingMetrics implements Metrics {
 
   countAttempt({ became }: CountedAttempt): void {
     this.counted.push(["attempt", became]);
+  }
+
+  countProviderCall({ call }: CountedCall): void {
+    this.counted.push(["call", call]);
+  }
+
+  countGroup(lane: string): void {
+    this.counted.push(["group", lane]);
+  }
+
+  countDeliveryEnded(outcome: string): void {
+    this.counted.push(["delivery", outcome]);
   }
 
   countDeliveryAttempt(outcome: string): void {

@@ -49,6 +49,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
         ledger,
         jobs,
         queue,
+        metrics: null,
         clock: TEST_PORTS.clock,
       });
     });

@@ -160,6 +160,7 @@ function accept(
   return new AcceptJobs({
     ...stores,
     queue: new MemoryJobQueue(SILENT),
+    metrics: null,
     clock: { ...TEST_PORTS.clock, now: () => NOON },
   }).accept(command);
 }

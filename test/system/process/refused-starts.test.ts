@@ -50,17 +50,6 @@ describe("A refused start", function () {
     expect(await first.stop()).to.equal(0);
   });
 
-  it("names the metrics port in use; two processes with defaults choose different ones", async () => {
-    const first = sandbox.call(["start"], await sandbox.dataDir());
-    const { port } = new URL(await first.listening());
-    const { code, stderr } = await refused(await sandbox.dataDir(), { FERMATA_METRICS__PORT: port });
-    expect(code).to.equal(1);
-    expect(stderr).to.include(`Cannot listen on 127.0.0.1:${port} (metrics.host, metrics.port): the port is in use.`);
-    const second = sandbox.call(["start"], await sandbox.dataDir());
-    await second.listening();
-    expect([await first.stop(), await second.stop()]).to.deep.equal([0, 0]);
-  });
-
   it("keeps the demo key for the next start when the address is in use", async () => {
     const first = sandbox.call(["start"], await sandbox.dataDir());
     const { port } = new URL(await first.listening());

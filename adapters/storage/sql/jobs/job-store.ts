@@ -168,6 +168,11 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
     return moments.length === 0 ? null : Math.min(...moments);
   }
 
+  async waitingSince(providerId: string): Promise<number | null> {
+    const [row] = await this.database.all<{ due_at: number }>(NEXT_DUE, [providerId, "waiting"]);
+    return row?.due_at ?? null;
+  }
+
   async countAlive(): Promise<Map<string, number>> {
     const ofStatus = `SELECT provider_id, COUNT(*) AS total FROM {jobs}${this.database.dialect.useIndex("jobs_status")}
       WHERE status IN ('queued', 'processing')`;

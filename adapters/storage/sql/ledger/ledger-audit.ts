@@ -5,7 +5,7 @@ import type { Session } from "../session.js";
 /** Most rows reported for one invariant. */
 const ROWS_MAX = 1_000;
 
-type BrokenRow = Readonly<Record<string, string | number | null>> & { readonly subject: string };
+export type BrokenRow = Readonly<Record<string, string | number | null>> & { readonly subject: string };
 
 /**
  * Runs every query of `INVARIANTS`, each on one view of the data; what holds at every instant holds on each of them.
@@ -42,7 +42,7 @@ async function count(session: Session, table: string): Promise<number> {
 /**
  * `reserved_monthly 5, live_jobs_monthly 0`: what a query selects in addition to the subject, under the names it gives.
  */
-function toViolation(invariant: string, { subject, ...found }: BrokenRow): LedgerViolation {
+export function toViolation(invariant: string, { subject, ...found }: BrokenRow): LedgerViolation {
   const words = Object.entries(found).map(([name, value]) => `${name} ${value ?? "none"}`);
   return { invariant, subject, found: words.join(", ") };
 }

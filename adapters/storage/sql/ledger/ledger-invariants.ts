@@ -11,7 +11,7 @@ export interface Invariant {
   readonly query: string;
 }
 
-const AMOUNTS = ["monthly", "pack", "reserved_monthly", "reserved_pack", "spent"] as const;
+export const AMOUNTS = ["monthly", "pack", "reserved_monthly", "reserved_pack", "spent"] as const;
 
 const ENTRIES_BY_ACCOUNT =
   `(SELECT account_id, COUNT(*) AS entries, MIN(seq) AS first_seq, MAX(seq) AS last_seq, ` +
@@ -34,7 +34,7 @@ const ACCOUNTS: readonly Invariant[] = [
   },
   {
     name: "balance-is-not-negative",
-    query: `SELECT account_id AS subject, ${AMOUNTS.join(", ")}, running_jobs FROM {balances}
+    query: `SELECT account_id AS subject, ${AMOUNTS.join(", ")}, running_jobs FROM {balances} b
       WHERE ${[...AMOUNTS, "running_jobs"].map((name) => `${name} < 0`).join(" OR ")}`,
   },
   {
@@ -74,7 +74,7 @@ const ACCOUNTS: readonly Invariant[] = [
 const ENTRIES: readonly Invariant[] = [
   {
     name: "entry-moves-credits-as-its-kind-says",
-    query: `SELECT account_id AS subject, seq AS number, kind, ${AMOUNTS.join(", ")} FROM {ledger_entries}
+    query: `SELECT account_id AS subject, seq AS number, kind, ${AMOUNTS.join(", ")} FROM {ledger_entries} e
       WHERE NOT (CASE kind
         WHEN 'grant' THEN monthly >= 0 AND pack >= 0 AND reserved_monthly = 0 AND reserved_pack = 0 AND spent = 0
         WHEN 'renew' THEN monthly >= 0 AND pack = 0 AND reserved_monthly = 0 AND reserved_pack = 0 AND spent = 0
@@ -99,7 +99,8 @@ const ENTRIES: readonly Invariant[] = [
   },
 ];
 
-const JOBS: readonly Invariant[] = [
+/** Of single jobs: each query reads `{jobs} j`. */
+export const OF_JOBS: readonly Invariant[] = [
   {
     name: "job-has-its-reservation",
     query: `SELECT j.id AS subject, j.reserved_monthly AS monthly, e.reserved_monthly AS entry_monthly,
@@ -128,24 +129,24 @@ const JOBS: readonly Invariant[] = [
   },
   {
     name: "credits-charged-is-what-the-job-costs",
-    query: `SELECT id AS subject, status, credits_charged, reserved_monthly, reserved_pack FROM {jobs}
+    query: `SELECT id AS subject, status, credits_charged, reserved_monthly, reserved_pack FROM {jobs} j
       WHERE credits_charged <> CASE status WHEN 'failed' THEN 0 ELSE reserved_monthly + reserved_pack END`,
   },
   {
     name: "status-agrees-with-phase",
-    query: `SELECT id AS subject, status, phase FROM {jobs}
+    query: `SELECT id AS subject, status, phase FROM {jobs} j
       WHERE (status = 'queued' AND phase <> 'waiting') OR (status = 'processing' AND phase = 'ended')
         OR (status IN ('completed', 'failed') AND phase <> 'ended')`,
   },
   {
     name: "ended-job-has-no-lease",
-    query: `SELECT id AS subject, status, due_at, lease_owner, completed_at FROM {jobs}
+    query: `SELECT id AS subject, status, due_at, lease_owner, completed_at FROM {jobs} j
       WHERE status IN ('completed', 'failed')
       AND (due_at IS NOT NULL OR lease_owner IS NOT NULL OR completed_at IS NULL)`,
   },
   {
     name: "live-job-is-due-some-time",
-    query: `SELECT id AS subject, status, due_at, completed_at FROM {jobs}
+    query: `SELECT id AS subject, status, due_at, completed_at FROM {jobs} j
       WHERE status IN ('queued', 'processing') AND (due_at IS NULL OR completed_at IS NOT NULL)`,
   },
   {
@@ -154,6 +155,9 @@ const JOBS: readonly Invariant[] = [
       WHERE j.status = 'completed' AND j.kind = 'music' AND NOT EXISTS (
         SELECT 1 FROM {tracks} t JOIN {track_assets} a ON a.track_id = t.id AND a.role = 'mix' WHERE t.job_id = j.id)`,
   },
+];
+
+const RECORDS: readonly Invariant[] = [
   {
     name: "idempotency-record-has-a-job-of-its-account",
     query: `SELECT r.job_id AS subject, r.account_id AS record_account, j.account_id AS job_account
@@ -204,4 +208,4 @@ const WEBHOOKS: readonly Invariant[] = [
   },
 ];
 
-export const INVARIANTS: readonly Invariant[] = [...ACCOUNTS, ...ENTRIES, ...JOBS, ...WEBHOOKS];
+export const INVARIANTS: readonly Invariant[] = [...ACCOUNTS, ...ENTRIES, ...OF_JOBS, ...RECORDS, ...WEBHOOKS];

@@ -1,9 +1,10 @@
 import type { Balance, LedgerEntry, Movement } from "../../../../core/credits/balance.js";
 import type { AccountId, JobId } from "../../../../core/ids.js";
-import type { LedgerAudit, LedgerStore } from "../../../../core/ports/ledger-store.js";
+import type { LedgerAudit, LedgerPage, LedgerStore } from "../../../../core/ports/ledger-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
 import { auditLedger } from "./ledger-audit.js";
+import { auditPage } from "./ledger-pages.js";
 import {
   type BalanceRow,
   BALANCES,
@@ -63,6 +64,10 @@ export class KnexLedgerStore implements LedgerStore {
 
   audit(): Promise<LedgerAudit> {
     return auditLedger((work) => this.database.snapshot(work), this.database.dialect.concurrentWriters);
+  }
+
+  auditPage(cursor: string | null, limit: number): Promise<LedgerPage> {
+    return this.database.snapshot((session) => auditPage(session, cursor, limit));
   }
 }
 

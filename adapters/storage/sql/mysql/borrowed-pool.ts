@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { Pool } from "tarn";
+import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
 import type { Connections, ConnectOptions } from "../dialect.js";
 import { type Borrowed, refusedDatabase } from "../host-database.js";
 import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHandle } from "./connection-source.js";
@@ -85,6 +86,11 @@ class BorrowedPool implements ConnectionSource {
 
   openForMigrations(): MigrationHandle {
     return this.openHandle(oursWith(MYSQL_LIMITS.migrationMs / 1000));
+  }
+
+  /** The app knows its pool. */
+  pools(): readonly PoolFigures[] {
+    return [];
   }
 
   /** The app closes its pool. */

@@ -1,5 +1,6 @@
 import knex, { type Knex } from "knex";
 import type { Pool } from "tarn";
+import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
 import type { MysqlSession } from "./session.js";
 
 /** What is done on one connection. `discard`: it is ended after the work, instead of being given to another caller. */
@@ -19,6 +20,8 @@ export interface ConnectionSource {
   with<T>(limitMs: number, work: ConnectionWork<T>): Promise<T>;
   /** A handle of one connection, which waits for locks as long as migrations may. */
   openForMigrations(): MigrationHandle;
+  /** How the connections are used; none where they are the app's. */
+  pools(): readonly PoolFigures[];
   close(): Promise<void>;
 }
 

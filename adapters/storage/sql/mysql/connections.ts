@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
 import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
 import type { Connections, ConnectOptions, InstallationWork } from "../dialect.js";
 import type { ConnectionSource } from "./connection-source.js";
@@ -85,6 +86,10 @@ export class MysqlConnections implements Connections {
     } finally {
       await close();
     }
+  }
+
+  pools(): readonly PoolFigures[] {
+    return this.source.pools();
   }
 
   close(): Promise<void> {

@@ -2,6 +2,8 @@ import type { Socket } from "node:net";
 import knex, { type Knex } from "knex";
 import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
 import { Pool } from "tarn";
+import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
+import { poolFiguresOf } from "../pool-figures.js";
 import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHandle } from "./connection-source.js";
 import { cannotConnect, isUnavailable, spoilsConnection } from "./errors.js";
 import { MysqlProbe } from "./probe.js";
@@ -75,6 +77,10 @@ export class MysqlPool implements ConnectionSource {
       if (!this.broken.has(connection)) this.failFastUntil = 0;
       this.pool.release(connection);
     }
+  }
+
+  pools(): readonly PoolFigures[] {
+    return [poolFiguresOf("all", this.handle, POOL_MAX)];
   }
 
   async close(): Promise<void> {

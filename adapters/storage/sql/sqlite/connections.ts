@@ -3,8 +3,10 @@ import { dirname } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import knex, { type Knex } from "knex";
+import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
 import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
 import type { ConnectOptions, Connections, InstallationWork } from "../dialect.js";
+import { poolFiguresOf } from "../pool-figures.js";
 import type { Session, TransactionSession } from "../session.js";
 import type { TableNames } from "../table-names.js";
 import { SqliteClient } from "./client.js";
@@ -22,6 +24,10 @@ const MIGRATION_WAIT_MS = 100;
 /** How often the end of a transaction of the embedding app is looked for. */
 const JOINED_LOOK_MS = 5;
 
+/** Connections: SQLite has one writer; of the readers one is for prepared reads, and the other for what runs long. */
+const WRITERS = 1;
+const READERS = 2;
+
 type Database = BetterSqlite3.Database;
 
 /** Opens the file at `path`; what is missing of it and its folders is created, and closed to other users. */
@@ -29,11 +35,11 @@ export async function connectSqlite(path: string, { log, lockWaitMs, names }: Co
   await createPrivateFile(path);
   const pragmas = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = OFF", `busy_timeout = ${lockWaitMs}`];
   // A checkpoint writes a page once, however often it changed: every 16 MB costs a tenth less than every 4 (measured).
-  const write = openHandle(path, log, [...pragmas, "wal_autocheckpoint = 4000"], 1);
+  const write = openHandle(path, log, [...pragmas, "wal_autocheckpoint = 4000"], WRITERS);
   // The second connection is for what runs long on one view of the data: prepared reads keep the first. Searches of a
   // large library read more than the 2 MB that SQLite keeps in memory by itself: with up to 64, a third faster
   // (measured).
-  const read = openHandle(path, log, [...pragmas, "query_only = ON", "cache_size = -64000"], 2);
+  const read = openHandle(path, log, [...pragmas, "query_only = ON", "cache_size = -64000"], READERS);
   try {
     await write.raw("SELECT 1");
     return new SqliteConnections(write, read, await acquire(read), { names, lockWaitMs });
@@ -161,6 +167,10 @@ class SqliteConnections implements Connections {
         if (!connection.open || !connection.inTransaction) this.joined.delete(connection);
       if (this.joined.size > 0) await sleep(JOINED_LOOK_MS);
     }
+  }
+
+  pools(): readonly PoolFigures[] {
+    return [poolFiguresOf("write", this.write, WRITERS), poolFiguresOf("read", this.read, READERS)];
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import type { CountedCall } from "../../../../core/ports/metrics.js";
 import { callPlugin, PluginCallError } from "../../../../core/execution/call-plugin.js";
-import type { CallContext } from "../../../../core/ports/music-provider.js";
+import { type CallContext, ProviderFailure } from "../../../../core/ports/music-provider.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
@@ -33,16 +34,22 @@ describe("callPlugin", () => {
   let logger: RecordingLogger;
   let stop: AbortController;
   let late: unknown[];
+  /** The error and the seconds of each call. */
+  let counted: (readonly [string | null, number])[];
   beforeEach(() => {
     clock = new ManualClock();
     logger = new RecordingLogger();
     stop = new AbortController();
     late = [];
+    counted = [];
   });
 
   function call<Result>(invoke: (context: CallContext) => Promise<Result>): Promise<Result | Error> {
     const plugin = { providerId: "nightingale", name: "warmUp", limitMs: LIMIT_MS };
-    const details = { ...plugin, signal: stop.signal, clock, logger };
+    const metrics = {
+      countProviderCall: ({ error }: CountedCall, seconds: number) => void counted.push([error, seconds]),
+    };
+    const details = { ...plugin, signal: stop.signal, clock, logger, metrics };
     return callPlugin(details, invoke, (result) => late.push(result)).catch((error: unknown) => error as Error);
   }
 
@@ -141,5 +148,26 @@ describe("callPlugin", () => {
     } finally {
       process.off("unhandledRejection", note);
     }
+  });
+
+  it("counts each call with how long it took and, when it failed, with the kind of its failure", async () => {
+    await call(() => Promise.resolve("a handle"));
+    await call(() => Promise.reject(new ProviderFailure("rate_limited", "slower")));
+    await call(() => Promise.reject(new Error("a bug")));
+    const hung = call(new HeldCall<string>().invoke);
+    await clock.advance(LIMIT_MS);
+    await clock.advance(OBEY_MS);
+    await hung;
+    const obeys = call(obedient);
+    await clock.advance(500);
+    stop.abort("lease_lost");
+    await obeys;
+    expect(counted).to.deep.equal([
+      [null, 0],
+      ["rate_limited", 0],
+      ["crashed", 0],
+      ["hung", (LIMIT_MS + OBEY_MS) / 1000],
+      ["aborted", 0.5],
+    ]);
   });
 });
