@@ -1,4 +1,3 @@
-import type { Http } from "../adapters/http/index.js";
 import type { MetricsServer } from "../adapters/http/metrics-server.js";
 import type { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import type { Core } from "../core/create-core.js";
@@ -7,7 +6,8 @@ import type { WorkingProvider } from "../core/execution/working-provider.js";
 import type { CorePorts } from "../core/ports/core-ports.js";
 import type { OpenedStorage } from "../core/ports/opened-storage.js";
 import type { Workers } from "../core/workers.js";
-import type { AppStopOptions } from "./app.js";
+import type { AppStopOptions, ListeningAt } from "./app.js";
+import type { AppServers } from "./bindings/http.js";
 import { closeInOrder, closeProviders } from "./close.js";
 import { openPluginSandbox } from "./plugin-sandbox.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
@@ -55,14 +55,23 @@ export class AppProcess {
     this.providerFetch = new ProviderFetch(deps.ports.addressGuard);
   }
 
-  async listen(http: Http): Promise<{ readonly url: string; readonly metricsUrl: string | null }> {
+  async listen({ http, admin }: AppServers): Promise<ListeningAt> {
     const { ports, plugins, settings, publicUrl } = this.deps;
     await ports.queue.prepare(plugins.filter(({ enabled }) => enabled).map(({ definition }) => definition.id));
     const { url } = await http.listen();
     publicUrl.current = settings.http.publicUrl ?? url;
     const { metricsPage } = this.deps;
     const isShared = metricsPage !== null && settings.metrics.port === null;
-    return { url, metricsUrl: isShared ? `${url}/metrics` : await this.listenForMetrics() };
+    const metricsUrl = isShared ? `${url}/metrics` : await this.listenForMetrics();
+    return { url, metricsUrl, adminUrl: await this.listenForAdmin(admin, url) };
+  }
+
+  /** @returns where the admin API is; null where there is none */
+  private async listenForAdmin(admin: AppServers["admin"], apiUrl: string): Promise<string | null> {
+    if (admin === null) return this.deps.settings.admin.token === null ? null : `${apiUrl}/admin/v1`;
+    const url = `${(await admin.listen()).url}/admin/v1`;
+    this.deps.ports.logger.info("The admin API is served at a port of its own", { url });
+    return url;
   }
 
   /** @returns where the figures are; null where there are none, or they have no port of their own */
@@ -117,9 +126,9 @@ export class AppProcess {
     return new Map(Object.keys(checks).map((name, index) => [name, results[index]?.status === "fulfilled"]));
   }
 
-  /** @param http null: it has no server */
-  stop(http: Http | null, options: AppStopOptions = {}): Promise<void> {
-    this.stopping ??= this.close(http, options);
+  /** @param servers null: it has none */
+  stop(servers: AppServers | null, options: AppStopOptions = {}): Promise<void> {
+    this.stopping ??= this.close(servers, options);
     return this.stopping;
   }
 
@@ -139,7 +148,7 @@ export class AppProcess {
     }
   }
 
-  private async close(http: Http | null, options: AppStopOptions): Promise<void> {
+  private async close(servers: AppServers | null, options: AppStopOptions): Promise<void> {
     const { core, ports, settings, openedLast, storage } = this.deps;
     const { shutdownGraceSeconds, drainSeconds } = settings.jobs;
     const graceMs = Math.min(shutdownGraceSeconds * 1000, GRACE_MAX_MS);
@@ -152,7 +161,8 @@ export class AppProcess {
     const closers: readonly (() => Promise<unknown>)[] = [
       () =>
         Promise.all([
-          http?.close(graceMs, options.now),
+          servers?.http.close(graceMs, options.now),
+          servers?.admin?.close(graceMs, options.now),
           this.metricsServer?.close(),
           stopWorking(),
           core.events.stop(graceMs),

@@ -67,10 +67,18 @@ export interface App extends HeadlessApp {
   /**
    * Serves the API at `http.host` and `http.port`, and its figures where `metrics.host` and `metrics.port` say.
    *
-   * @returns the address it listens on, and that of the figures; null: there are none
    * @throws {Error} naming the address and why it cannot be had
    */
-  listen(): Promise<{ readonly url: string; readonly metricsUrl: string | null }>;
+  listen(): Promise<ListeningAt>;
+}
+
+/** Where an app listens. */
+export interface ListeningAt {
+  readonly url: string;
+  /** Of the figures; null: there are none. */
+  readonly metricsUrl: string | null;
+  /** Of the admin API; null: it is off. */
+  readonly adminUrl: string | null;
 }
 
 export interface AppStopOptions extends Omit<StopOptions, "drainMs"> {

@@ -1,6 +1,6 @@
 import "reflect-metadata";
 import { Container } from "inversify";
-import type { Http } from "../adapters/http/index.js";
+import { ActingOperator } from "../adapters/http/admin/acting.js";
 import type { AuthenticateRequest } from "../adapters/http/signed-in.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
@@ -22,6 +22,7 @@ import { ADAPTER_PORTS } from "./adapters/definition-issues.js";
 import { loadAdapters } from "./adapters/load.js";
 import { AppProcess, type Closable } from "./app-process.js";
 import type { App, AppLibrary, HeadlessApp } from "./app.js";
+import type { AppServers } from "./bindings/http.js";
 import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
 import { prepareDataDir } from "./data-dir.js";
@@ -187,17 +188,19 @@ function createApp(
   const { host, port, publicUrl: givenUrl } = settings.http;
   const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
   const ports = portsOf(container);
-  container
-    .bind(T.core)
-    .toResolvedValue(() =>
-      createCore(ports, coreOptions(settings, plugins, { actor, publicUrl: () => publicUrl.current })),
-    );
+  const acting = new ActingOperator();
+  const options = {
+    publicUrl: () => publicUrl.current,
+    acting: () => acting.current(),
+    ...(actor === undefined ? {} : { actor }),
+  };
+  container.bind(T.core).toResolvedValue(() => createCore(ports, coreOptions(settings, plugins, options)));
   const core = container.get(T.core);
   const { metrics } = ports;
   const appProcess = new AppProcess({ core, ports, settings, plugins, storage, metricsPage, publicUrl, openedLast });
   if (metrics !== null) showProcess(metrics, { storageClock, storage, parts: () => appProcess.parts() });
   const { api: _api, createWorkers: _createWorkers, library, ...useCases } = core;
-  let http: Http | null = null;
+  let servers: AppServers | null = null;
   const app: HeadlessApp = {
     ...useCases,
     library: appLibrary(library),
@@ -209,7 +212,7 @@ function createApp(
     listenForMetrics: () => appProcess.listenForMetrics(),
     isEmpty: () => ports.accounts.isEmpty(),
     readiness: () => appProcess.readiness(),
-    stop: (options) => appProcess.stop(http, options),
+    stop: (options) => appProcess.stop(servers, options),
   };
   const openHttp = async (): Promise<App> => {
     const { bindHttp } = await import("./bindings/http.js");
@@ -217,12 +220,13 @@ function createApp(
       publicUrl,
       readiness: () => appProcess.readiness(),
       authenticate,
+      acting,
       ...(metrics === null ? {} : { metrics }),
       // At the port of the API only where the figures have none of their own.
       ...(metricsPage === null || settings.metrics.port !== null ? {} : { metricsPage }),
     });
-    http = opened;
-    return { ...app, router: opened.router, listen: () => appProcess.listen(opened) };
+    servers = opened;
+    return { ...app, router: opened.http.router, listen: () => appProcess.listen(opened) };
   };
   return { app, openHttp };
 }

@@ -9,12 +9,14 @@ import type { Settings } from "./settings.js";
 export function coreOptions(
   settings: Settings,
   plugins: readonly LoadedPlugin[],
-  { actor = "app", publicUrl }: { readonly actor?: string | undefined; readonly publicUrl: () => string },
+  { actor = "app", ...given }: Pick<CoreOptions, "publicUrl"> & Partial<Pick<CoreOptions, "actor" | "acting">>,
 ): CoreOptions {
   const { http, jobs, audio, uploads, webhooks, breaker } = settings;
   const isReachable = http.publicUrl !== null;
   return {
+    ...given,
     actor,
+    adminToken: settings.admin.token,
     tiers: Object.entries(settings.tiers).map(([name, tier]) => ({ name, ...tier })),
     providers: plugins.map((plugin) => toCatalogueProvider(plugin, isReachable)),
     routes: routePreferences(settings),
@@ -33,7 +35,6 @@ export function coreOptions(
     idempotencyTtlMs: settings.idempotency.ttlHours * 3_600_000,
     authFailuresPerMinute: settings.rateLimits.authFailures.perMinute,
     followedJobsPerAccount: http.maxJobStreamsPerAccount,
-    publicUrl,
     reachableUrl: http.publicUrl,
     audio: { maxBytes: audio.maxBytes, urlTtlMs: audio.urlTtlHours * 3_600_000 },
     uploads: {

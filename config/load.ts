@@ -79,7 +79,7 @@ function readText(path: string): string {
 const DEADLINES = ["jobs.deadlineMinutes", "jobs.queueDeadlineMinutes", "jobs.renderDeadlineMinutes"];
 
 function checkTogether(settings: Settings, issues: string[]): void {
-  const { http, metrics, jobs, idempotency, secrets } = settings;
+  const { http, metrics, admin, jobs, idempotency, secrets } = settings;
   for (const port of ADAPTER_PORTS) {
     const { use, options } = settings[port];
     // Those of the built-in adapters are in their group.
@@ -91,6 +91,9 @@ function checkTogether(settings: Settings, issues: string[]): void {
     issues.push(
       refusedLine("metrics.port", null, metrics.port, "another port than http.port, or null to share it", false),
     );
+  }
+  if (admin.port !== null && admin.port !== 0 && [http.port, metrics.port].includes(admin.port)) {
+    issues.push(refusedLine("admin.port", null, admin.port, "another port than http.port and metrics.port", false));
   }
   if (secrets.key === null && secrets.previousKey !== null && !isRefused("secrets.key", issues)) {
     issues.push(refusedLine("secrets.previousKey", null, "…", "only together with secrets.key", true));

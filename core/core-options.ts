@@ -11,8 +11,10 @@ import type { JobEventBody } from "./webhooks/create-webhooks.js";
 
 /** What an installation decides. Times in milliseconds, sizes in bytes, prices in whole credits. */
 export interface CoreOptions {
-  /** Who acts, in the audit log: 1 to 100 characters; or a function that is asked when an action begins. */
-  readonly actor: string | (() => Actor);
+  /** Who acts, in the audit log: 1 to 100 characters. */
+  readonly actor: string;
+  /** Who acts instead, asked when an action begins; null, and by default: `actor`. */
+  readonly acting?: () => Actor | null;
   /** A token for the admin API that the settings give, of an owner; none by default. */
   readonly adminToken?: string | null;
   /** At least one; the first is that of new accounts. */

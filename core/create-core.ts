@@ -128,7 +128,7 @@ const FOLLOWED_JOBS_MAX = 20;
 export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { publicUrl, audio, idempotencyTtlMs, splitCosts } = options;
   const { queueDeadlineMs, sweepMs } = options.jobs;
-  const { trail: audit, read: readAudit } = createAudit(ports, options.actor);
+  const { trail: audit, read: readAudit } = createAudit(ports, options);
   const tiers = new Tiers(options.tiers);
   const adminTokens = new AdminTokens({ ...ports, audit, givenToken: options.adminToken ?? null });
   const { accounts, authenticate } = createAccounts({ ports, audit, tiers });

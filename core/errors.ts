@@ -281,7 +281,4 @@ export class OperationRefusedError extends FermataError {
 }
 
 /** What an operation names is not there. */
-export class UnknownObjectError extends OperationRefusedError {
-  /** Tells it from other refusals, also where it comes from another copy of this class. */
-  readonly isUnknown = true;
-}
+export class UnknownObjectError extends OperationRefusedError {}

@@ -14,6 +14,14 @@ interface CreateOptions {
   readonly json?: boolean;
 }
 
+interface ListOptions {
+  readonly suspended?: boolean;
+  readonly search?: string;
+  readonly tier?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
 /** `accounts …` and `keys …`. */
 export function addAccountCommands(program: Command, host: CliHost): void {
   const accounts = addGroup(program, "accounts", "Make, look at, suspend and resume accounts");
@@ -42,6 +50,12 @@ export function addAccountCommands(program: Command, host: CliHost): void {
       print(host, options, presentAccount(account), describeAccount(account));
     },
   );
+  addCommand(accounts, "set-tier <id> <tier>", "Give an account another tier; its credits stay as they are", [
+    "accounts set-tier acct_01j… pro",
+  ]).action(async (id: string, tier: string, options: { json?: boolean }) => {
+    const account = await withApp(host, (app) => app.accounts.changeTier(id, tier));
+    print(host, options, presentAccount(account), describeAccount(account));
+  });
   addList(accounts, host);
   addSuspension(accounts, host);
   addKeyCommands(program, host);
@@ -50,10 +64,13 @@ export function addAccountCommands(program: Command, host: CliHost): void {
 function addList(accounts: Command, host: CliHost): void {
   addCommand(accounts, "list", "List accounts, newest first", ["accounts list", "accounts list --suspended --json"])
     .option("--suspended", "only those that are suspended")
+    .option("--search <text>", "only those whose name contains it, or whose id or external id it is")
+    .option("--tier <tier>", "only those of this tier")
     .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 50)
-    .action(async (options: { suspended?: boolean; limit: number; json?: boolean }) => {
-      const { suspended: isSuspended = false, limit } = options;
-      const list = await withApp(host, (app) => app.accounts.list({ isSuspended, limit }));
+    .action(async (options: ListOptions) => {
+      const { suspended: isSuspended = false, limit, search, tier } = options;
+      const filter = { ...(search === undefined ? {} : { search }), ...(tier === undefined ? {} : { tier }) };
+      const list = await withApp(host, (app) => app.accounts.list({ ...filter, isSuspended, limit }));
       const rows = list.map((account) => [account.id, account.tier, stateOf(account), account.name]);
       print(host, options, { accounts: list.map(presentAccount) }, rows.length === 0 ? ["No accounts."] : table(rows));
     });

@@ -53,12 +53,14 @@ export interface PluginReport {
 export interface OperatorApp extends Pick<
   Core,
   | "accounts"
+  | "adminTokens"
   | "audio"
   | "audit"
   | "credits"
   | "jobs"
   | "margin"
   | "models"
+  | "retryJobs"
   | "secrets"
   | "splits"
   | "submissions"

@@ -9,6 +9,14 @@ import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
 import { describeTimeline } from "./timeline.js";
 import { wholeNumberWithin } from "./values.js";
 
+interface ListOptions {
+  readonly account?: string;
+  readonly status?: JobStatus;
+  readonly provider?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
 const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
 
 const CANCELLATIONS: Readonly<Record<Cancellation["outcome"], string>> = {
@@ -26,13 +34,15 @@ export function addJobCommands(program: Command, host: CliHost): void {
   ])
     .option("--account <id>", "only this account's")
     .addOption(new Option("--status <status>", "only those in this status").choices(STATUSES))
+    .option("--provider <id>", "only those that this provider does, or did last")
     .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 20)
-    .action(async (options: { account?: string; status?: JobStatus; limit: number; json?: boolean }) => {
+    .action(async (options: ListOptions) => {
       await withApp(host, async (app, present) => {
         const accountId =
           options.account === undefined ? {} : { accountId: (await app.accounts.get(options.account)).id };
         const status = options.status === undefined ? {} : { status: options.status };
-        const list = await app.jobs.list({ ...accountId, ...status, limit: options.limit });
+        const providerId = options.provider === undefined ? {} : { providerId: options.provider };
+        const list = await app.jobs.list({ ...accountId, ...status, ...providerId, limit: options.limit });
         const reports = await Promise.all(list.map((job) => app.jobs.show(job.id)));
         const rows = list.map((job) => [job.id, job.status, job.operation, job.accountId, iso(job.createdAt)]);
         const shown = reports.map((report) => ({ id: report.job.id, ...present.job(report) }));
@@ -64,6 +74,13 @@ export function addJobCommands(program: Command, host: CliHost): void {
         ]);
       });
     });
+  addCommand(jobs, "retry <id>", "Start a failed job once more, as a new one that its account pays", [
+    "jobs retry job_01j…",
+  ]).action(async (id: string, options: { json?: boolean }) => {
+    const { id: newId, isRepeated } = await withApp(host, (app) => app.retryJobs.retry(id));
+    const words = isRepeated ? "was started for it before; nothing was started or charged now" : "is queued";
+    print(host, options, { id: newId, repeated: isRepeated }, [`${newId} ${words}.`]);
+  });
   addSubmissionCommands(jobs, host);
 }
 

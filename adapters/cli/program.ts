@@ -4,6 +4,7 @@ import { printableLines } from "../../core/printable.js";
 import { addAccountCommands } from "./accounts.js";
 import { addAdapterCommands } from "./adapters.js";
 import { addAuditCommands } from "./audit.js";
+import { addAdminTokenCommands } from "./admin-tokens.js";
 import { addAudioCommands } from "./audio.js";
 import { addCatalogueCommands } from "./catalogue.js";
 import { addCreditCommands } from "./credits.js";
@@ -78,6 +79,7 @@ function buildProgram(host: CliHost): Command {
   addStemCommands(program, host);
   addAudioCommands(program, host);
   addAuditCommands(program, host);
+  addAdminTokenCommands(program, host);
   addReportCommands(program, host);
   addWebhookCommands(program, host);
   addSecretCommands(program, host);

@@ -24,6 +24,7 @@ import type { Limits } from "../../core/rate-limits/limits.js";
 import type { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import type { ReadUsage } from "../../core/usage/read-usage.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
+import type { AdminDeps } from "./admin/deps.js";
 import type { ConnectionLimits } from "./connections/limits.js";
 import type { AuthenticateRequest } from "./signed-in.js";
 
@@ -118,6 +119,9 @@ export interface HttpDeps {
   readonly usage: Pick<ReadUsage, "usage" | "logs">;
   /** Replaces the stored response of a key, before the new one is sent. */
   recordResponse(accountId: AccountId, idempotencyKey: string, jobId: JobId, response: StoredResponse): Promise<void>;
+
+  /** Behind the admin API; without it there is none. */
+  readonly admin?: AdminDeps;
 
   readonly audioUrls: AudioUrls;
   readonly shareUrls: ShareUrls;

@@ -5,11 +5,14 @@ import { Lifecycle } from "./lifecycle.js";
 import type { HttpDeps } from "./deps.js";
 import { listen } from "./listen.js";
 import type { RequestHandler } from "./request-handler.js";
-import { createRouter } from "./router.js";
+import { createRouter, type Surface } from "./router.js";
 import { createServer } from "./server.js";
 
 export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/limits.js";
 
+export { ActingOperator } from "./admin/acting.js";
+export { ADMIN_CONTROLLERS } from "./admin/controllers/index.js";
+export type { AdminDeps } from "./admin/deps.js";
 export { CONTROLLERS } from "./controllers/index.js";
 export type {
   CompletedRequest as AnsweredRequest,
@@ -46,16 +49,17 @@ export interface Http {
   close(graceMs: number, now?: AbortSignal): Promise<void>;
 }
 
-export function createHttp(deps: HttpDeps): Http {
+export function createHttp(deps: HttpDeps, surface: Surface = "public"): Http {
   const { host, port, connections, bodyLimitBytes } = deps.settings;
+  const settings = surface === "admin" ? "admin.host, admin.port" : "http.host, http.port";
   const lifecycle = new Lifecycle({ stalledResponseMs: connections.stalledResponseMs, bodyLimitBytes });
-  const router = createRouter(deps, lifecycle);
+  const router = createRouter(deps, lifecycle, surface);
   const server = createServer(router, deps, lifecycle);
   return {
     // Express gives what it calls its own request and response.
     router: (request, response, next) => router(request as Request, response as Response, next),
     server,
-    listen: () => listen(server, { host, port, settings: "http.host, http.port" }),
+    listen: () => listen(server, { host, port, settings }),
     async close(graceMs, now) {
       lifecycle.beginStop();
       // Idle connections close at once, the others after their response; the error of a server that never listened does

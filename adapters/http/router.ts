@@ -1,5 +1,6 @@
 import { Router } from "express";
 import { NotFoundError } from "../../core/errors.js";
+import { adminRoutes } from "./admin/routes.js";
 import { RegisterRoutes } from "./generated/routes.js";
 import type { Lifecycle } from "./lifecycle.js";
 import { begin } from "./middleware/begin.js";
@@ -16,10 +17,22 @@ import type { HttpDeps } from "./deps.js";
 /** Pages without authentication, except the two that report whether the process is up and ready. */
 const OPEN_PATHS = ["/metrics", "/openapi.json", "/docs", "/audio", "/share", "/callbacks"];
 
-/** The whole HTTP surface, to be mounted in any Express app under any path. It responds to every request. */
-export function createRouter(deps: HttpDeps, lifecycle: Lifecycle): Router {
+/** What a router serves: the public API, with the admin API where that has no port of its own; or the latter alone. */
+export type Surface = "public" | "public and admin" | "admin";
+
+/** A whole HTTP surface, to be mounted in any Express app under any path. It responds to every request. */
+export function createRouter(deps: HttpDeps, lifecycle: Lifecycle, surface: Surface): Router {
   const router = Router({ caseSensitive: true });
   router.use(begin(deps, lifecycle));
+  if (surface !== "public") adminRoutes(router, deps);
+  if (surface !== "admin") publicRoutes(router, deps);
+  methodNotAllowed(router);
+  router.use((_request, _response, next) => next(new NotFoundError()));
+  router.use(handleError);
+  return router;
+}
+
+function publicRoutes(router: Router, deps: HttpDeps): void {
   RegisterRoutes(router);
   router.use(OPEN_PATHS, networkBudget);
   statusPages(router, deps);
@@ -27,8 +40,4 @@ export function createRouter(deps: HttpDeps, lifecycle: Lifecycle): Router {
   audioFiles(router, deps);
   sharePages(router, deps);
   callbackPages(router, deps);
-  methodNotAllowed(router);
-  router.use((_request, _response, next) => next(new NotFoundError()));
-  router.use(handleError);
-  return router;
 }

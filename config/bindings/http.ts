@@ -1,5 +1,8 @@
 import type { Container } from "inversify";
 import {
+  type ActingOperator,
+  ADMIN_CONTROLLERS,
+  type AdminDeps,
   type AuthenticateRequest,
   CONTROLLERS,
   createHttp,
@@ -21,21 +24,46 @@ export function bindHttp(
   ports: CorePorts,
   settings: Settings,
   server: ServerParts,
-): Http {
+): AppServers {
   const controllers = { get: (Controller: (typeof CONTROLLERS)[number]) => container.get<object>(Controller) };
-  const deps = httpDeps(core, ports, settings, { ...server, controllers });
+  const { token, host, port } = settings.admin;
+  const isServed = token !== null || port !== null;
+  const deps = {
+    ...httpDeps(core, ports, settings, { ...server, controllers }),
+    ...(isServed ? { admin: adminDeps(core, ports, settings, server.acting) } : {}),
+  };
   container.bind(T.httpDeps).toConstantValue(deps);
-  for (const Controller of CONTROLLERS) {
+  for (const Controller of [...CONTROLLERS, ...(isServed ? ADMIN_CONTROLLERS : [])]) {
     container
       .bind(Controller)
       .toResolvedValue((given: HttpDeps) => new Controller(given), [T.httpDeps])
       .inTransientScope();
   }
-  return createHttp(deps);
+  if (port === null) return { http: createHttp(deps, isServed ? "public and admin" : "public"), admin: null };
+  const own = { ...deps, settings: { ...deps.settings, host, port } };
+  return { http: createHttp(deps), admin: createHttp(own, "admin") };
+}
+
+function adminDeps(core: Core, { logger }: CorePorts, settings: Settings, acting: ActingOperator): AdminDeps {
+  const { accounts, credits, jobs, retryJobs, submissions, providers, margin, webhooks, audit } = core;
+  return {
+    ...{ accounts, credits, jobs, retryJobs, submissions, providers, margin, webhooks, audit, acting },
+    tokens: core.adminTokens,
+    doctor: async () => (await import("../doctor.js")).check(settings, logger),
+  };
+}
+
+/** The servers of an app. */
+export interface AppServers {
+  readonly http: Http;
+  /** That of the admin API alone; null: it has no port of its own, or is off. */
+  readonly admin: Http | null;
 }
 
 /** What only the process around the core knows. */
 export interface ServerParts extends Pick<HttpDeps, "metrics" | "metricsPage" | "publicUrl" | "readiness"> {
+  /** Notes who sends a request of the admin API. */
+  readonly acting: ActingOperator;
   /** The embedding app's own sign-in. */
   readonly authenticate?: AuthenticateRequest | undefined;
 }
@@ -44,7 +72,7 @@ function httpDeps(
   core: Core,
   ports: CorePorts,
   settings: Settings,
-  { authenticate, ...server }: ServerParts & Pick<HttpDeps, "controllers">,
+  { authenticate, acting: _acting, ...server }: ServerParts & Pick<HttpDeps, "controllers">,
 ): HttpDeps {
   const { api } = core;
   return {

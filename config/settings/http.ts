@@ -94,3 +94,22 @@ export const metrics = {
     metricsPort,
   ),
 } as const satisfies Group;
+
+export const admin = {
+  token: kind.secret({
+    lengthMin: 32,
+    description: "A token of an owner for the admin API, which is then served at `/admin/v1`",
+  }),
+  host: kind.text({
+    default: "127.0.0.1",
+    allowed: "an address or host name",
+    description: "Address to listen on for the admin API, where `admin.port` is set",
+  }),
+  port: kind.optional(
+    kind.integer({
+      min: 0,
+      max: PORT_MAX,
+      description: "Port of its own for the admin API; 0 takes a free one. Tokens: `fermata admin-tokens issue`",
+    }),
+  ),
+} as const satisfies Group;

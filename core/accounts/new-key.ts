@@ -35,7 +35,7 @@ const MOMENT_MAX = 8.64e15;
  */
 export function newKey(accountId: AccountId, wanted: NewKey, deps: NewKeyDeps): { key: ApiKey; token: string } {
   const createdAt = deps.clock.now();
-  const expiresAt = checkedExpiry(wanted.expiresAt ?? null, createdAt);
+  const expiresAt = checkedExpiry("A key", wanted.expiresAt ?? null, createdAt);
   const scopes = checkedScopes(wanted.scopes ?? SCOPES);
   const name = wanted.name === undefined ? null : checkedName("A key's name", wanted.name);
   const token = makeToken((count) => deps.random.bytes(count));
@@ -54,10 +54,10 @@ export function newKey(accountId: AccountId, wanted: NewKey, deps: NewKeyDeps): 
 }
 
 /** @throws {OperationRefusedError} a moment that is not in the future */
-export function checkedExpiry(expiresAt: number | null, now: number): number | null {
+export function checkedExpiry(what: string, expiresAt: number | null, now: number): number | null {
   if (expiresAt === null) return null;
   if (Number.isSafeInteger(expiresAt) && expiresAt > now && expiresAt <= MOMENT_MAX) return expiresAt;
-  throw new OperationRefusedError("It expires at a moment in the future, given in whole milliseconds since 1970.");
+  throw new OperationRefusedError(`${what} expires at a moment in the future, given in whole milliseconds since 1970.`);
 }
 
 function checkedScopes(scopes: readonly string[]): Scope[] {

@@ -84,7 +84,7 @@ export class AdminTokens {
       tokenHash: digest.sha256(token),
       shownPrefix: shownPrefixOf(token),
       createdAt,
-      expiresAt: checkedExpiry(expiresAt ?? null, createdAt),
+      expiresAt: checkedExpiry("A token", expiresAt ?? null, createdAt),
       revokedAt: null,
     };
     await audit.inTransaction(

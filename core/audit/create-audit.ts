@@ -15,16 +15,13 @@ export interface Audit {
  *
  * @throws {Error} a name of another length
  */
-export function createAudit(ports: CorePorts, actor: CoreOptions["actor"]): Audit {
-  if (typeof actor === "string") checkName(actor);
-  const acting = typeof actor === "string" ? (): Actor => ({ name: actor, why: null }) : actor;
+export function createAudit(ports: CorePorts, { actor, acting }: Pick<CoreOptions, "actor" | "acting">): Audit {
+  if (actor.length < 1 || actor.length > ACTOR_MAX_LENGTH || !actor.isWellFormed()) {
+    throw new Error(`An actor's name has 1 to ${ACTOR_MAX_LENGTH} characters.`);
+  }
+  const byDefault: Actor = { name: actor, why: null };
   return {
-    trail: new AuditTrail({ ...ports, actor: acting }),
+    trail: new AuditTrail({ ...ports, actor: () => acting?.() ?? byDefault }),
     read: new ReadAudit({ auditLog: ports.auditLog, digest: ports.digest }),
   };
-}
-
-function checkName(name: string): void {
-  if (name.length >= 1 && name.length <= ACTOR_MAX_LENGTH && name.isWellFormed()) return;
-  throw new Error(`An actor's name has 1 to ${ACTOR_MAX_LENGTH} characters.`);
 }

@@ -17,6 +17,7 @@ const TOP = ["core", "adapters", "plugins", "config", "test"];
 const FOLDERS = [
   ...[
     "accounts",
+    "admin",
     "attempts",
     "audit",
     "credits",
@@ -31,7 +32,7 @@ const FOLDERS = [
   ...["results", "secrets", "usage", "webhooks"].map(core),
   /^core\/[^/]+$/,
   /^adapters\/(cli|cover-art|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
-  /^adapters\/http\/((connections|controllers|generated|generated\/swagger-ui|middleware|openapi)\/)?[^/]+$/,
+  /^adapters\/http\/((admin|admin\/controllers|connections|controllers|generated|generated\/admin|generated\/swagger-ui|middleware|openapi)\/)?[^/]+$/,
   /^adapters\/http\/(pages|pages\/share|presenters)\/[^/]+$/,
   /^adapters\/storage\/sql\/((accounts|doctor|jobs|lease-renewal|ledger|library|library\/search)\/)?[^/]+$/,
   /^adapters\/storage\/sql\/(migrations|mysql|sqlite|usage|webhooks)\/[^/]+$/,
@@ -39,7 +40,7 @@ const FOLDERS = [
   /^adapters\/(rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
   /^config\/((adapters|bindings|settings)\/)?[^/]+$/,
-  /^test\/(adapters|api|architecture|contract|plugins)\/[^/]+$/,
+  /^test\/(adapters|api|api\/admin|architecture|contract|plugins)\/[^/]+$/,
   /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/examples\/[^/]+\/[^/]+$/,

@@ -39,6 +39,8 @@ export interface TestApp {
   readonly url: string;
   /** The URL of the metrics; null when there are none. */
   readonly metricsUrl: string | null;
+  /** The URL of the admin API; null when it is off. */
+  readonly adminUrl: string | null;
   readonly app: App;
   readonly logger: RecordingLogger;
   readonly provider: ScriptedProvider;
@@ -103,25 +105,24 @@ export async function startTestApp({
     await stack.clear();
     await rm(dataDir, { recursive: true, force: true });
   };
-  let [url, metricsUrl]: [string, string | null] = ["", null];
+  let at: Awaited<ReturnType<App["listen"]>> = { url: "", metricsUrl: null, adminUrl: null };
   try {
     if (work) await app.work();
-    if (listen) ({ url, metricsUrl } = await app.listen());
+    if (listen) at = await app.listen();
   } catch (error) {
     await close();
     throw error;
   }
   return {
-    url,
-    metricsUrl,
+    ...at,
     app,
     logger,
     provider,
-    anonymous: new ApiClient(url, null),
+    anonymous: new ApiClient(at.url, null),
     async account({ tier = "pro", credits = 1_000, scopes, acceptTerms = true } = {}) {
       const account = await app.accounts.create({ name: "Nightingale Radio", tier, credits, acceptTerms });
       const { key, token } = await app.accounts.issueKey(account.id, scopes === undefined ? {} : { scopes });
-      return { account, keyId: key.id, key: token, api: new ApiClient(url, token) };
+      return { account, keyId: key.id, key: token, api: new ApiClient(at.url, token) };
     },
     close,
   };

@@ -230,4 +230,34 @@ describe("fermata accounts and keys", () => {
     expect(code).to.equal(1);
     expect(stderr).to.include("got world:rule").and.to.include("generations:create");
   });
+
+  it("lists accounts by a part of their name and by tier, and gives one another tier", async () => {
+    const { id } = await json<{ id: string }>("accounts", "create", "Quasar Nights", "--tier", "free");
+    const found = async (...options: string[]): Promise<string[]> =>
+      (await json<{ accounts: { id: string }[] }>("accounts", "list", ...options)).accounts.map((one) => one.id);
+    expect(await found("--search", "quasar", "--tier", "free")).to.deep.equal([id]);
+    expect(await json("accounts", "set-tier", id, "pro")).to.include({ id, tier: "pro" });
+    expect(await found("--search", "quasar", "--tier", "free")).to.deep.equal([]);
+    const { code, stderr } = await sandbox.command(["accounts", "set-tier", id, "gold"], dataDir);
+    expect([code, stderr]).to.deep.equal([1, "There is no tier gold; the tiers are free, plus, pro.\n"]);
+  });
+
+  it("issues, lists and revokes tokens for the admin API", async () => {
+    const { token, ...shown } = await json<{ id: string; token: string }>(
+      "admin-tokens",
+      "issue",
+      "zoe",
+      "--role",
+      "read",
+    );
+    expect(token).to.match(/^fra_[0-9A-Za-z]{46}$/);
+    const listed = async (): Promise<string> => (await sandbox.command(["admin-tokens", "list"], dataDir)).stdout;
+    expect(await listed()).to.equal(`${shown.id}  read  active  zoe\n`);
+    await json("admin-tokens", "revoke", shown.id);
+    expect(await listed()).to.equal(`${shown.id}  read  revoked  zoe\n`);
+    const wrong = await sandbox.command(["admin-tokens", "issue", "zoe", "--role", "king"], dataDir);
+    expect([wrong.code, wrong.stderr]).to.satisfy(
+      ([code, text]: [number, string]) => code === 2 && /read, operate, owner/.test(text),
+    );
+  });
 });

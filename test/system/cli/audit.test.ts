@@ -25,14 +25,22 @@ const UNRECORDED = [
   ...["start", "serve", "work", "migrate", "doctor", "accounts list", "accounts show", "keys list", "credits show"],
   ...["ledger verify", "jobs list", "jobs show", "library search", "library show", "audit list"],
   ...["playlists list", "playlists show"],
-  ...["audit verify", "report margin", "webhooks endpoints", "webhooks deliveries", "models list", "plugins list"],
+  ...[
+    "audit verify",
+    "admin-tokens list",
+    "report margin",
+    "webhooks endpoints",
+    "webhooks deliveries",
+    "models list",
+    "plugins list",
+  ],
   ...["plugins new", "plugins check", "adapters check", "secrets status"],
 ];
 
 /** The webhooks of this test go to a port of this machine on which no server listens. */
 const ENV = { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8" };
 
-type Needed = "file" | "account" | "newClient" | "endpoint" | "key" | "track" | "playlist" | "delivery";
+type Needed = "token" | "file" | "account" | "newClient" | "endpoint" | "key" | "track" | "playlist" | "delivery";
 
 describe("The audit log of the command line", function () {
   this.timeout(120_000);
@@ -49,6 +57,7 @@ describe("The audit log of the command line", function () {
   const CHANGES: readonly (readonly [command: string, args: () => readonly string[], action: string])[] = [
     ["accounts create", () => ["bob", "--tier", "free"], "accounts.create"],
     ["accounts accept-terms", () => [ids.newClient], "accounts.accept_terms"],
+    ["accounts set-tier", () => [ids.newClient, "free"], "accounts.change_tier"],
     ["accounts suspend", () => [ids.account, "--reason", "leaked"], "accounts.suspend"],
     ["accounts resume", () => [ids.account], "accounts.resume"],
     ["keys issue", () => [ids.account, "--name", "ci"], "keys.issue"],
@@ -72,6 +81,10 @@ describe("The audit log of the command line", function () {
     ["audio collect", () => [], "audio.collect"],
     ["keys revoke", () => [ids.key], "keys.revoke"],
     ["jobs cancel", () => [], "jobs.cancel"],
+    // What is retried is a split, which is recorded as the start of one.
+    ["jobs retry", () => [], "splits.start"],
+    ["admin-tokens issue", () => ["zoe", "--role", "read"], "admin_tokens.issue"],
+    ["admin-tokens revoke", () => [ids.token], "admin_tokens.revoke"],
     ["secrets rotate", () => [], "secrets.rotate"],
     ["secrets retire", () => [], "secrets.retire"],
   ];
@@ -82,7 +95,7 @@ describe("The audit log of the command line", function () {
     const account = (await json("accounts", "create", "alice", "--tier", "pro", "--accept-terms")).id;
     const newClient = (await json("accounts", "create", "carol", "--tier", "pro")).id;
     const endpoint = await openEndpoint(account);
-    ids = { account, newClient, endpoint, key: "", track: "", playlist: "", delivery: "", file: "" };
+    ids = { account, newClient, endpoint, key: "", track: "", playlist: "", delivery: "", file: "", token: "" };
   });
   after(() => sandbox.clear());
 
@@ -115,7 +128,7 @@ describe("The audit log of the command line", function () {
     let last = (await records())[0]?.number ?? 0;
     const cancelled: string[] = [];
     for (const [command, args, action] of CHANGES) {
-      const given = command === "library import" ? [file] : command === "jobs cancel" ? cancelled : args();
+      const given = command === "library import" ? [file] : /^jobs (cancel|retry)$/.test(command) ? cancelled : args();
       const { code, stdout, stderr } = await sandbox.command([...command.split(" "), ...given, "--json"], dataDir, ENV);
       // No server listens there: failed deliveries are recorded as successful ones are.
       const mayFail = command === "webhooks ping" || command === "webhooks resend";
@@ -148,6 +161,10 @@ describe("The audit log of the command line", function () {
     if (command === "library share") secrets.push((document["share_url"] as string).split("/").at(-1) as string);
     if (command === "playlists create") ids.playlist = id;
     if (command === "stems split") cancelled.push(id);
+    if (command === "admin-tokens issue") {
+      ids.token = id;
+      secrets.push(document["token"] as string);
+    }
     if (command === "webhooks ping") ids.delivery = id;
     if (command === "webhooks rotate-secret") secrets.push(document["signing_secret"] as string);
   }

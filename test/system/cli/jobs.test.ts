@@ -47,6 +47,8 @@ describe("fermata jobs", function () {
     expect(await listed("--limit", "1")).to.deep.equal([second]);
     expect(await listed("--status", "queued", "--account", account)).to.deep.equal([second, first]);
     expect(await listed("--status", "failed")).to.deep.equal([]);
+    expect(await listed("--provider", "synth", "--limit", "1")).to.deep.equal([second]);
+    expect(await listed("--provider", "fal")).to.deep.equal([]);
     const other = await sandbox.json<{ id: string }>(["accounts", "create", "bob", "--tier", "pro"], dataDir);
     expect(await listed("--account", other.id)).to.deep.equal([]);
     const { stdout } = await sandbox.command(["jobs", "list"], dataDir);

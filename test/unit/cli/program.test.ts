@@ -14,6 +14,7 @@ const COMMANDS = [
   "accounts create",
   "accounts accept-terms",
   "accounts show",
+  "accounts set-tier",
   "accounts list",
   "accounts suspend",
   "accounts resume",
@@ -28,6 +29,7 @@ const COMMANDS = [
   "jobs list",
   "jobs show",
   "jobs cancel",
+  "jobs retry",
   "jobs pause",
   "jobs resume",
   "library import",
@@ -46,6 +48,9 @@ const COMMANDS = [
   "audio collect",
   "audit list",
   "audit verify",
+  "admin-tokens issue",
+  "admin-tokens list",
+  "admin-tokens revoke",
   "report margin",
   "webhooks endpoints",
   "webhooks deliveries",
@@ -110,7 +115,7 @@ describe("The command line", () => {
   it("names every group and command in its help, and nothing else", async () => {
     const { code, stdout } = await run(["--help"]);
     expect(code).to.equal(0);
-    const words = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, word]) => word);
+    const words = [...stdout.matchAll(/^ {2}([a-z-]+) /gm)].map(([, word]) => word);
     expect(words).to.deep.equal([...new Set([...COMMANDS.map((command) => command.split(" ")[0]), "help"])]);
   });
 

@@ -1,0 +1,35 @@
+import type { ManageAccounts } from "../../../core/accounts/manage-accounts.js";
+import type { AdminTokens } from "../../../core/admin/admin-tokens.js";
+import { assert } from "../../../core/assert.js";
+import type { ReportMargin } from "../../../core/attempts/report-margin.js";
+import type { ReadAudit } from "../../../core/audit/read-audit.js";
+import type { ManageCredits } from "../../../core/credits/manage-credits.js";
+import type { SubmissionSwitch } from "../../../core/execution/submission-switch.js";
+import type { RetryJobs } from "../../../core/generations/retry-jobs.js";
+import type { OperateJobs } from "../../../core/jobs/operate-jobs.js";
+import type { CheckResult } from "../../../core/ports/self-check.js";
+import type { ReportProviders } from "../../../core/providers/report-providers.js";
+import type { OperateWebhooks } from "../../../core/webhooks/operate-webhooks.js";
+import type { ActingOperator } from "./acting.js";
+
+/** The use cases behind the admin API: those of the command line. */
+export interface AdminDeps {
+  readonly tokens: AdminTokens;
+  readonly accounts: ManageAccounts;
+  readonly credits: ManageCredits;
+  readonly jobs: OperateJobs;
+  readonly retryJobs: RetryJobs;
+  readonly submissions: SubmissionSwitch;
+  readonly providers: ReportProviders;
+  readonly margin: ReportMargin;
+  readonly webhooks: OperateWebhooks;
+  readonly audit: ReadAudit;
+  readonly acting: ActingOperator;
+  /** What `fermata doctor` finds. */
+  doctor(): Promise<readonly CheckResult[]>;
+}
+
+export function adminOf({ admin }: { readonly admin?: AdminDeps }): AdminDeps {
+  assert(admin !== undefined, "the admin API is served with what is behind it");
+  return admin;
+}

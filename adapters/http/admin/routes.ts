@@ -1,0 +1,29 @@
+import type { NextFunction, Request, Response, Router } from "express";
+import { FermataError, NotFoundError, OperationRefusedError, UnknownObjectError } from "../../../core/errors.js";
+import { RegisterRoutes } from "../generated/admin/routes.js";
+import type { HttpDeps } from "../deps.js";
+import { adminOf } from "./deps.js";
+import { describeAdminApi } from "./openapi.js";
+
+/** Everything under `/admin`. */
+export function adminRoutes(router: Router, deps: HttpDeps): void {
+  const { acting } = adminOf(deps);
+  router.use("/admin", (_request: Request, _response: Response, next: NextFunction) => acting.run(next));
+  RegisterRoutes(router);
+  router.get("/admin/v1/openapi.json", (_request, response) => {
+    response.json(describeAdminApi(deps.publicUrl.current, deps.settings.version));
+  });
+  router.use("/admin", (error: unknown, _request: Request, _response: Response, next: NextFunction) => {
+    next(toOperatorsError(error));
+  });
+}
+
+/** What an operation refuses, in words that are meant for operators: callers of the public API do not see them. */
+class RefusedError extends FermataError {
+  readonly code = "invalid_request";
+}
+
+function toOperatorsError(error: unknown): unknown {
+  if (!(error instanceof OperationRefusedError)) return error;
+  return error instanceof UnknownObjectError ? new NotFoundError(error.message) : new RefusedError(error.message);
+}
