@@ -47,6 +47,7 @@ export interface Closable {
 export class AppProcess {
   private readonly providerFetch: ProviderFetch;
   private metricsServer: MetricsServer | null = null;
+  private listening: Promise<string | null> | null = null;
   private providers: readonly WorkingProvider[] = [];
   private workers: Workers | null = null;
   private stopping: Promise<void> | null = null;
@@ -75,7 +76,12 @@ export class AppProcess {
   }
 
   /** @returns where the figures are; null where there are none, or they have no port of their own */
-  async listenForMetrics(): Promise<string | null> {
+  listenForMetrics(): Promise<string | null> {
+    this.listening ??= this.openMetricsServer();
+    return this.listening;
+  }
+
+  private async openMetricsServer(): Promise<string | null> {
     const { settings, metricsPage, ports } = this.deps;
     const { host, port } = settings.metrics;
     if (metricsPage === null || port === null) return null;

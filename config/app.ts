@@ -43,7 +43,7 @@ export interface HeadlessApp extends Omit<Core, "library" | "api" | "createWorke
   work(): Promise<void>;
   /**
    * Serves `GET /metrics` alone, for a process that does not serve the API: at `metrics.host` and the first free port
-   * from `metrics.port` on. {@link App.listen} does the same.
+   * from `metrics.port` on. {@link App.listen} does it too; a second time changes nothing.
    *
    * @returns the address; null when there are no metrics, or `metrics.port` is null
    * @throws {Error} naming the address and why it cannot be had

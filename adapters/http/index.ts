@@ -25,6 +25,7 @@ export type {
 } from "./deps.js";
 export type { RequestHandler } from "./request-handler.js";
 export type { AuthenticateRequest, SignedInCaller } from "./signed-in.js";
+export { MetricsServer } from "./metrics-server.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";
 export { presentGeneration } from "./presenters/generation.js";

@@ -79,6 +79,6 @@ function reasonOf({ error }: JobState, attempts: readonly JobAttempt[]): LogFiel
     code: error?.code,
     reason: error?.message,
     ...(last === undefined ? {} : { outcome: last.outcome, provider_message: last.message }),
-    ...(last?.loss == null ? {} : { loss: last.loss }),
+    ...(last !== undefined && last.loss !== null ? { loss: last.loss } : {}),
   };
 }

@@ -62,19 +62,18 @@ export class WatchLedger {
     this.owner = deps.ids.next("prc");
   }
 
-  /** @throws {ServiceUnavailableError} the storage is not available; the next step goes on from where it is known to be */
+  /** @throws {ServiceUnavailableError} the storage is not available; the next step goes on where this one was */
   async step(signal: AbortSignal): Promise<void> {
     const { clock, ledger } = this.deps;
     const startedAt = clock.now();
     if (startedAt < this.restsUntil) return;
     if (!(await this.holdsWatch())) return;
-    let isRoundOver = false;
     do {
       const { violations, next } = await ledger.auditPage(this.watch?.cursor ?? null, PAGE_ROWS);
       this.log(violations);
-      isRoundOver = next === null;
       await this.advance(next, violations.length);
-    } while (!isRoundOver && !signal.aborted && clock.now() - startedAt < STEP_MS);
+      if (next === null) return;
+    } while (!signal.aborted && clock.now() - startedAt < STEP_MS);
   }
 
   /** @returns false while another process watches */

@@ -79,8 +79,8 @@ function placeIn(part: string): string {
 }
 
 /**
- * Every operation of the stores of jobs and credits that reads or changes rows, except the audit as a whole and the counts of a
- * start.
+ * Every operation of the stores of jobs and credits that reads or changes rows, except the audit as a whole and the
+ * counts of a start.
  */
 export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, known: KnownRows) => Promise<unknown>>> = {
   findAccounts: ({ accounts }, { account }) => accounts.findAccounts([account.id]),

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { HttpDeps } from "../../adapters/http/index.js";
 import { InvalidApiKeyError, OperationRefusedError, ServiceUnavailableError } from "../../core/errors.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
+import { eventually } from "../support/process.js";
 import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
 
 const SECRET = "Tokenof22characters000";
@@ -29,8 +30,9 @@ describe("A fault in a use case", () => {
     const response = await fake.api.get("/api/v1/credits");
     expect(refusalOf(response)).to.equal("500 internal_error");
     expect(response.text).not.to.include("bug");
-    expect(fake.logger.lines).to.have.length(1);
-    expect(fake.logger.lines[0]?.fields["request_id"]).to.equal(response.headers.get("x-request-id"));
+    const errors = fake.logger.lines.filter(({ level }) => level === "error");
+    expect(errors).to.have.length(1);
+    expect(errors[0]?.fields["request_id"]).to.equal(response.headers.get("x-request-id"));
   });
 
   for (const [method, path, shown] of [
@@ -46,7 +48,11 @@ describe("A fault in a use case", () => {
       await start({ publicLinks, receiveCallback });
       const response = await fetch(fake.url + path, { method, headers: { Authorization: "Bearer any" } });
       expect(response.status).to.equal(500);
-      expect(fake.logger.lines.map(({ fields }) => fields["path"])).to.deep.equal([shown]);
+      await eventually("the line of the request", () => fake.logger.lines.some(({ level }) => level === "debug"));
+      expect(fake.logger.lines.map(({ level, fields }) => [level, fields["path"]])).to.deep.equal([
+        ["error", shown],
+        ["debug", shown],
+      ]);
       expect(JSON.stringify(fake.logger.lines)).not.to.include(SECRET);
       expect(fake.reports).to.deep.equal([]);
     });

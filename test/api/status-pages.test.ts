@@ -91,6 +91,17 @@ describe("GET /metrics", () => {
     }
   });
 
+  it("is served on that port to an app that mounts the router, and once however often it is asked for", async () => {
+    const test = await startTestApp({ listen: false, settings: { metrics: { port: 0 } } });
+    try {
+      const url = await test.app.listenForMetrics();
+      expect(await test.app.listenForMetrics()).to.equal(url);
+      expect((await fetch(url ?? "")).status).to.equal(200);
+    } finally {
+      await test.close();
+    }
+  });
+
   it("is served once per connection of its own port, however many requests are pipelined", async () => {
     const test = await startTestApp({ settings: { metrics: { port: 0 } } });
     try {

@@ -39,9 +39,10 @@ describe("The files of the package", function () {
     expect(files).to.include.members([...Object.values(COPIED), UNWRITTEN]);
   });
 
-  it("contain the container's files together, and the licences", () => {
+  it("contain the container's files together, those of Prometheus and Grafana, and the licences", () => {
     expect(files).to.include.members([
       ...["config/Dockerfile", "config/Dockerfile.dockerignore", "config/compose.yaml", "config/mysql-rabbitmq.yaml"],
+      ...["config/observability/alerts.yaml", "config/observability/grafana-dashboard.json"],
       ...["LICENSE", ".github/THIRD-PARTY-NOTICES.md", "dist/adapters/http/generated/swagger-ui/LICENSE"],
     ]);
   });
