@@ -1,5 +1,3 @@
-import "reflect-metadata";
-import { Container } from "inversify";
 import type { Http } from "../adapters/http/index.js";
 import type { AuthenticateRequest } from "../adapters/http/signed-in.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
@@ -23,14 +21,13 @@ import { ADAPTER_PORTS } from "./adapters/definition-issues.js";
 import { loadAdapters } from "./adapters/load.js";
 import { AppProcess, type Closable } from "./app-process.js";
 import type { App, AppLibrary, HeadlessApp } from "./app.js";
-import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
+import { choosePorts, type PortOverrides } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
 import { prepareDataDir } from "./data-dir.js";
 import { PACKAGE_USERS, type PackageUser, requirePackages } from "./optional-packages.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
-import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
 export interface Overrides extends PortOverrides {
@@ -129,11 +126,9 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
     const { metrics, page } = await openMetrics(settings, given, logger);
     if (metrics !== null && storageClock !== null) showClockOffset(metrics, storageClock);
     const { keyring, keys: secretKeys } = secrets;
-    const container = new Container({ defaultScope: "Singleton" });
-    container.bind(T.settings).toConstantValue(settings);
     const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
-    bindPorts(container, opened, given, { plugins, ...storage });
-    return createApp(container, settings, { plugins, storage, openedLast, metricsPage: page }, { actor, authenticate });
+    const ports = choosePorts(opened, given, { settings, plugins, ...storage });
+    return createApp(ports, settings, { plugins, storage, openedLast, metricsPage: page }, { actor, authenticate });
   } catch (error) {
     await queue?.close();
     await audio?.close?.();
@@ -171,9 +166,8 @@ async function startStorageClock({ readTime }: OpenedStorage, logger: Logger): P
   return readTime === undefined ? null : StorageClock.start({ readStorageTime: readTime, logger });
 }
 
-/** @param container has the settings and every port */
 function createApp(
-  container: Container,
+  ports: CorePorts,
   settings: Settings,
   opened: Opened,
   { actor, authenticate }: Pick<Overrides, "actor" | "authenticate">,
@@ -181,13 +175,8 @@ function createApp(
   const { plugins, storage, openedLast, metricsPage } = opened;
   const { host, port, publicUrl: givenUrl } = settings.http;
   const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
-  const ports = portsOf(container);
-  container
-    .bind(T.core)
-    .toResolvedValue(() =>
-      createCore(ports, coreOptions(settings, plugins, { actor, publicUrl: () => publicUrl.current })),
-    );
-  const core = container.get(T.core);
+  const publicAddress = (): string => publicUrl.current;
+  const core = createCore(ports, coreOptions(settings, plugins, { actor, publicUrl: publicAddress }));
   const { metrics } = ports;
   if (metrics !== null) showPending(metrics, ports);
   const appProcess = new AppProcess({ core, ports, settings, plugins, storage, metricsPage, publicUrl, openedLast });
@@ -207,7 +196,7 @@ function createApp(
   };
   const openHttp = async (): Promise<App> => {
     const { bindHttp } = await import("./bindings/http.js");
-    const opened = bindHttp(container, core, ports, settings, {
+    const opened = bindHttp(core, ports, settings, {
       publicUrl,
       readiness: () => appProcess.readiness(),
       authenticate,

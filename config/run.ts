@@ -46,6 +46,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       const { openOperatorApp } = await import("./operator-app.js");
       return openOperatorApp(given, await openLogger(given), operatorName(process.env));
     },
+    catalogue: async () => (await import("./operator-catalogue.js")).readCatalogue(await settings()),
     run: async (mode, options) => {
       const given = await settings();
       return runUntilSignal(mode, options, given, await openLogger(given), process);

@@ -1,4 +1,5 @@
-import type { Container } from "inversify";
+import "reflect-metadata";
+import { Container } from "inversify";
 import {
   type AuthenticateRequest,
   CONTROLLERS,
@@ -14,24 +15,29 @@ import type { Settings } from "../settings.js";
 import { TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
 
-/** The HTTP server of an app. Its controllers are bound by class; each request gets its own. */
-export function bindHttp(
-  container: Container,
-  core: Core,
-  ports: CorePorts,
-  settings: Settings,
-  server: ServerParts,
-): Http {
+/**
+ * The HTTP server of an app. Its controllers are bound by class; each request gets its own. The container is loaded
+ * with the server: commands and workers have no use for it.
+ */
+export function bindHttp(core: Core, ports: CorePorts, settings: Settings, server: ServerParts): Http {
+  const container = new Container({ defaultScope: "Singleton" });
+  container.bind(T.settings).toConstantValue(settings);
+  container.bind(T.ports).toConstantValue(ports);
+  container.bind(T.core).toConstantValue(core);
   const controllers = { get: (Controller: (typeof CONTROLLERS)[number]) => container.get<object>(Controller) };
-  const deps = httpDeps(core, ports, settings, { ...server, controllers });
-  container.bind(T.httpDeps).toConstantValue(deps);
+  container
+    .bind(T.httpDeps)
+    .toResolvedValue(
+      (...parts: [Core, CorePorts, Settings]) => httpDeps(...parts, { ...server, controllers }),
+      [T.core, T.ports, T.settings],
+    );
   for (const Controller of CONTROLLERS) {
     container
       .bind(Controller)
       .toResolvedValue((given: HttpDeps) => new Controller(given), [T.httpDeps])
       .inTransientScope();
   }
-  return createHttp(deps);
+  return createHttp(container.get(T.httpDeps));
 }
 
 /** What only the process around the core knows. */

@@ -17,6 +17,7 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     stderr: collect,
     confirm: understood,
     open: understood,
+    catalogue: understood,
     run: understood,
     migrate: understood,
     doctor: understood,

@@ -91,7 +91,7 @@ describe("The audit log of the command line", function () {
     const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
     const host: CliHost = {
       ...{ version: "0", root: "/", stdout: silent, stderr: silent, confirm: null },
-      ...{ open: nothing, run: nothing, migrate: nothing, doctor: nothing },
+      ...{ open: nothing, catalogue: nothing, run: nothing, migrate: nothing, doctor: nothing },
       ...{
         builtInPlugins: nothing,
         checkAdapter: nothing,

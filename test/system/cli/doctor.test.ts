@@ -105,7 +105,7 @@ describe("fermata doctor", () => {
 
   it("finds a secret key that others may read, and one that is not the storage's", async () => {
     const dataDir = await migrated();
-    await sandbox.json(["models", "list"], dataDir);
+    await sandbox.json(["jobs", "list"], dataDir);
     await chmod(join(dataDir, "secret.key"), 0o644);
     expect((await wrong(dataDir)).checks.map(({ name, fix }) => [name, fix])).to.deep.include([
       "secret key",

@@ -76,12 +76,12 @@ describe("A refused start", function () {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
     const key = "the first key, thirty-two characters";
-    await sandbox.command(["models", "list"], dataDir, { FERMATA_SECRETS__KEY: key });
+    await sandbox.command(["jobs", "list"], dataDir, { FERMATA_SECRETS__KEY: key });
     const { code, stderr } = await refused(dataDir, { FERMATA_SECRETS__KEY: `${key}!` });
     expect(code).to.equal(1);
     expect(stderr).to.include("secrets.key is not the key this storage was first opened with");
     expect(stderr).to.not.include(key);
-    expect((await sandbox.command(["models", "list"], dataDir, { FERMATA_SECRETS__KEY: key })).code).to.equal(0);
+    expect((await sandbox.command(["jobs", "list"], dataDir, { FERMATA_SECRETS__KEY: key })).code).to.equal(0);
   });
 
   it("refuses a damaged secret.key instead of creating another", async () => {

@@ -84,6 +84,7 @@ describe("The command line", () => {
       stderr: collector("stderr"),
       confirm: null,
       open: nothing,
+      catalogue: nothing,
       run: nothing,
       migrate: nothing,
       doctor: nothing,
@@ -257,12 +258,12 @@ describe("The command line", () => {
 
   it("exits with 1 when the operation is refused, and with 2 when settings are wrong", async () => {
     const failing = (error: Error): Partial<CliHost> => ({ open: () => Promise.reject(error) });
-    expect(await run(["models", "list"], failing(new OperationRefusedError("No.")))).to.deep.equal({
+    expect(await run(["accounts", "list"], failing(new OperationRefusedError("No.")))).to.deep.equal({
       code: 1,
       stdout: "",
       stderr: "No.\n",
     });
-    expect(await run(["models", "list"], failing(new UsageIssue("Wrong.")))).to.deep.equal({
+    expect(await run(["accounts", "list"], failing(new UsageIssue("Wrong.")))).to.deep.equal({
       code: 2,
       stdout: "",
       stderr: "Wrong.\n",
@@ -271,23 +272,18 @@ describe("The command line", () => {
 
   it("says why the storage is unavailable", async () => {
     const error = new ServiceUnavailableError(undefined, undefined, { cause: new Error("disk is full") });
-    const { code, stderr } = await run(["models", "list"], { open: () => Promise.reject(error) });
+    const { code, stderr } = await run(["accounts", "list"], { open: () => Promise.reject(error) });
     expect(code).to.equal(1);
     expect(stderr).to.match(/ \(disk is full\)\n$/);
   });
 
   it("closes the app whether the command works or not", async () => {
     let closed = 0;
-    const models = { list: () => (closed === 0 ? Promise.resolve([]) : Promise.reject(new Error("gone"))) };
-    const app = { models, close: async () => void closed++ } as unknown as OperatorApp;
-    const empty = (): object => ({});
-    const present = {
-      ...{ credits: empty, job: empty, model: empty, webhookEndpoint: empty, playlist: empty, track: empty },
-      ...{ singleTrack: empty, timeline: empty, shareUrl: () => null },
-    };
-    const host: Partial<CliHost> = { open: async () => ({ app, present }) };
-    expect(await run(["models", "list"], host)).to.deep.equal({ code: 0, stdout: "No models.\n", stderr: "" });
-    expect(await run(["models", "list", "--json"], host)).to.deep.equal({ code: 1, stdout: "", stderr: "gone\n" });
+    const accounts = { list: () => (closed === 0 ? Promise.resolve([]) : Promise.reject(new Error("gone"))) };
+    const app = { accounts, close: async () => void closed++ } as unknown as OperatorApp;
+    const host: Partial<CliHost> = { open: async () => ({ app, present: {} as Presenters }) };
+    expect(await run(["accounts", "list"], host)).to.deep.equal({ code: 0, stdout: "No accounts.\n", stderr: "" });
+    expect(await run(["accounts", "list"], host)).to.deep.equal({ code: 1, stdout: "", stderr: "gone\n" });
     expect(closed).to.equal(2);
   });
 
