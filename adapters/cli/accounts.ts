@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Account } from "../../core/ports/account.js";
 import type { CliHost } from "./host.js";
 import { addKeyCommands } from "./keys.js";
-import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
+import { addCommand, addGroup, callable, iso, print, table, withApp } from "./output.js";
 import { wholeNumber, wholeNumberWithin } from "./values.js";
 
 interface CreateOptions {
@@ -71,7 +71,7 @@ function addSuspension(accounts: Command, host: CliHost): void {
       print(host, options, presentAccount(account), [
         ...describeAccount(account),
         "Within a second its keys answer 403, and its share pages and audio links 404, in every process.",
-        `Go on with: accounts resume ${account.id}`,
+        callable(host, `Go on with \`fermata accounts resume ${account.id}\`.`),
       ]);
     });
   addCommand(accounts, "resume <id>", "End the suspension of an account", ["accounts resume acct_01j…"]).action(

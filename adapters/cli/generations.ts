@@ -7,7 +7,7 @@ import {
   type RequestOptions,
 } from "../../core/ports/music-provider.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, print, withApp } from "./output.js";
+import { addCommand, addGroup, callable, print, withApp } from "./output.js";
 import { decimal, namedValue, wholeNumber } from "./values.js";
 
 interface GenerationFlags {
@@ -52,7 +52,7 @@ export function addGenerationCommands(program: Command, host: CliHost): void {
         const shown = { id: job.id, ...present.job({ job, tracks: [], outputs: [] }) };
         print(host, flags, shown, [
           `Queued ${job.id} for ${job.creditsCharged} credits.`,
-          `See it with: jobs show ${job.id}`,
+          callable(host, `See it with \`fermata jobs show ${job.id}\`.`),
         ]);
       });
     });

@@ -126,6 +126,8 @@ export interface Presenters {
 /** What the command line needs of the process around it. */
 export interface CliHost {
   readonly version: string;
+  /** How `fermata` is called here, such as `npx fermata`: hints name commands that can be pasted. */
+  readonly invocation: string;
   /** The folder that its package.json is in. */
   readonly root: string;
   readonly stdout: NodeJS.WritableStream;

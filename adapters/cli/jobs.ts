@@ -5,7 +5,7 @@ import type { Cancellation } from "../../core/jobs/operate-jobs.js";
 import type { JobStatus } from "../../core/jobs/job.js";
 import type { ShownAttempt, ShownJob } from "../../core/jobs/shown-job.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
+import { addCommand, addGroup, callable, iso, print, table, withApp } from "./output.js";
 import { describeTimeline } from "./timeline.js";
 import { wholeNumberWithin } from "./values.js";
 
@@ -75,7 +75,7 @@ function addSubmissionCommands(jobs: Command, host: CliHost): void {
       print(host, options, present(submissions), [
         "Submissions are paused in every process, within seconds. Jobs are accepted and wait; what providers have " +
           "goes on.",
-        "Go on with: jobs resume",
+        callable(host, "Go on with `fermata jobs resume`."),
       ]);
     },
   );

@@ -7,6 +7,14 @@ export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
 }
 
+/**
+ * Fermata's own text with its commands as they are called here: `fermata migrate` in a code span, or behind a prompt,
+ * may have to be `npx fermata migrate`.
+ */
+export function callable({ invocation }: Pick<CliHost, "invocation">, text: string): string {
+  return text.replace(/(?<=`(?:sudo -u \S+ )?|\$ )fermata (?=[a-z])/g, `${invocation} `);
+}
+
 /** Adds a subcommand that takes `--json`, with examples in its help. */
 export function addCommand(parent: Command, spec: string, summary: string, examples: readonly string[]): Command {
   const lines = examples.map((example) => `  $ fermata ${example}`).join("\n");

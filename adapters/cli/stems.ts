@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { SplitKind } from "../../core/jobs/job.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, print, withApp } from "./output.js";
+import { addCommand, addGroup, callable, print, withApp } from "./output.js";
 
 interface SplitFlags {
   readonly account?: string;
@@ -34,7 +34,7 @@ export function addStemCommands(program: Command, host: CliHost): void {
           const done = job.isRepeated
             ? `${reference} was started already: ${job.id} is ${job.status}. Nothing was charged again.`
             : `Queued ${job.id} for ${job.creditsCharged} credits.`;
-          print(host, flags, shown, [done, `See it with: jobs show ${job.id}`]);
+          print(host, flags, shown, [done, callable(host, `See it with \`fermata jobs show ${job.id}\`.`)]);
         });
       });
   };

@@ -50,7 +50,7 @@ describe("fermata doctor", () => {
     const { code, checks } = await wrong(dataDir);
     expect(code).to.equal(1);
     expect(checks.filter(({ result }) => result === "failed").map(({ name, fix }) => [name, fix])).to.deep.equal([
-      ["sqlite file", "Run `fermata migrate`, or `fermata start`."],
+      ["sqlite file", "Run `npm run -s fermata -- migrate`, or `npm run -s fermata -- start`."],
     ]);
     expect(await readdir(dataDir)).to.deep.equal([]);
   });

@@ -133,7 +133,7 @@ describe("A build", function () {
     expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.include("tempo = 120");
   });
 
-  it("fails with the compiler's words, until the mistake is corrected", async () => {
+  it("fails with the compiler's words, until the source is corrected", async () => {
     await write("core/tempo.ts", 'export const tempo: number = "fast";\n');
     for (let time = 0; time < 2; time++) {
       const { code, stderr } = await build();

@@ -79,6 +79,7 @@ describe("The command line", () => {
     const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
     const host: CliHost = {
       version: "1.2.3",
+      invocation: "fermata",
       root: "/opt/fermata",
       stdout: collector("stdout"),
       stderr: collector("stderr"),
@@ -107,6 +108,24 @@ describe("The command line", () => {
       expect(stdout).to.include("--json").and.to.include(`Examples:\n  $ fermata ${command}`);
     });
   }
+
+  it("names its commands in help, errors and hints as they are called here, and leaves other text alone", async () => {
+    const invocation = "npx fermata";
+    expect((await run(["accounts", "list", "--help"], { invocation })).stdout).to.include(
+      "\n  $ npx fermata accounts list\n",
+    );
+    const open = (): Promise<never> => Promise.reject(new OperationRefusedError("Run `fermata migrate` first."));
+    expect((await run(["accounts", "list"], { invocation, open })).stderr).to.equal(
+      "Run `npx fermata migrate` first.\n",
+    );
+    const fix = "Run `fermata migrate`, or `sudo -u '#1001' fermata doctor`; `mysql fermata db` is fermata too.";
+    const doctor = (): ReturnType<CliHost["doctor"]> =>
+      Promise.resolve([{ name: "schema", result: "failed", message: "Old.", fix }]);
+    const { stdout } = await run(["doctor", "--json"], { invocation, doctor });
+    expect((JSON.parse(stdout) as { checks: { fix: string }[] }).checks[0]?.fix).to.equal(
+      "Run `npx fermata migrate`, or `sudo -u '#1001' npx fermata doctor`; `mysql fermata db` is fermata too.",
+    );
+  });
 
   it("names every group and command in its help, and nothing else", async () => {
     const { code, stdout } = await run(["--help"]);
