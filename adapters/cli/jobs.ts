@@ -5,7 +5,7 @@ import type { Cancellation } from "../../core/jobs/operate-jobs.js";
 import type { JobStatus } from "../../core/jobs/job.js";
 import type { ShownAttempt, ShownJob } from "../../core/jobs/shown-job.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, callable, iso, print, table, withApp } from "./output.js";
+import { accountIn, addCommand, addGroup, callable, iso, print, table, withApp } from "./output.js";
 import { describeTimeline } from "./timeline.js";
 import { wholeNumberWithin } from "./values.js";
 
@@ -24,13 +24,12 @@ export function addJobCommands(program: Command, host: CliHost): void {
     "jobs list --status processing",
     "jobs list --account acct_01j… --limit 100",
   ])
-    .option("--account <id>", "only this account's")
+    .option("--account <account>", "only this account's")
     .addOption(new Option("--status <status>", "only those in this status").choices(STATUSES))
     .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 20)
     .action(async (options: { account?: string; status?: JobStatus; limit: number; json?: boolean }) => {
       await withApp(host, async (app, present) => {
-        const accountId =
-          options.account === undefined ? {} : { accountId: (await app.accounts.get(options.account)).id };
+        const accountId = options.account === undefined ? {} : { accountId: await accountIn(app, options.account) };
         const status = options.status === undefined ? {} : { status: options.status };
         const list = await app.jobs.list({ ...accountId, ...status, limit: options.limit });
         const reports = await Promise.all(list.map((job) => app.jobs.show(job.id)));

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { printable, printableLines } from "../../core/printable.js";
+import type { AccountId } from "../../core/ids.js";
 import type { CliHost, OperatorApp, Presenters } from "./host.js";
 
 /** A refusal whose output is already written; ends the process with exit code 1. */
@@ -55,6 +56,11 @@ export async function withApp<T>(
   } finally {
     await app.close();
   }
+}
+
+/** The id of an account that an operator names by id or by name. @throws {OperationRefusedError} as `accounts.find` */
+export async function accountIn(app: OperatorApp, given: string): Promise<AccountId> {
+  return (await app.accounts.find(given)).id;
 }
 
 /** Shows on a terminal that long work goes on, and for how long; anywhere else nothing. */

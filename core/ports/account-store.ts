@@ -9,6 +9,8 @@ export type AccountChanges = Partial<
 export interface AccountFilter {
   /** Only those that are suspended. */
   readonly isSuspended?: boolean;
+  /** Only those of exactly this name; case counts. */
+  readonly name?: string;
   readonly limit: number;
 }
 

@@ -77,9 +77,10 @@ class MemoryAccountStore implements AccountStore {
     return new Map(entries.filter((one): one is [string, Account] => one[0] !== null && externalIds.includes(one[0])));
   }
 
-  async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {
+  async listAccounts({ isSuspended = false, name: wanted, limit }: AccountFilter): Promise<Account[]> {
     return [...this.database.rows.accounts.values()]
       .filter(({ suspendedAt }) => !isSuspended || suspendedAt !== null)
+      .filter(({ name }) => wanted === undefined || name === wanted)
       .sort((a, b) => (isSuspended ? (b.suspendedAt ?? 0) - (a.suspendedAt ?? 0) : 0) || compareIds(b, a))
       .slice(0, limit);
   }

@@ -167,7 +167,7 @@ describe("The command line", () => {
     [
       "a search without an account",
       ["library", "search", "rain"],
-      /^error: required option '--account <id>' not specified/,
+      /^error: required option '--account <account>' not specified/,
     ],
     [
       "a search limit out of bounds",

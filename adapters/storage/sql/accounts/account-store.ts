@@ -20,10 +20,6 @@ const FIND_KEY_HOLDER =
 const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM {api_keys} WHERE account_id = ?
   ORDER BY created_at DESC, id DESC`;
 
-const LIST_ACCOUNTS = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} ORDER BY id DESC LIMIT ?`;
-const LIST_SUSPENDED_ACCOUNTS =
-  `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE suspended_at IS NOT NULL ` +
-  "ORDER BY suspended_at DESC, id DESC LIMIT ?";
 const LIST_SUSPENDED = "SELECT id FROM {accounts} WHERE suspended_at IS NOT NULL";
 const LIVE_KEYS = "SELECT id FROM {api_keys} WHERE revoked_at IS NULL ORDER BY id";
 const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM {api_keys} WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
@@ -58,9 +54,14 @@ export class KnexAccountStore implements AccountStore {
     return this.database.reading((session) => mapOf(session, FIND_BY_EXTERNAL_ID, externalIds, entryOf));
   }
 
-  async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {
-    const query = isSuspended ? LIST_SUSPENDED_ACCOUNTS : LIST_ACCOUNTS;
-    const rows = await this.database.reading((session) => session.all<AccountRow>(query, [limit]));
+  async listAccounts({ isSuspended = false, name, limit }: AccountFilter): Promise<Account[]> {
+    // Names have no index: only commands of operators ask for them, and may read all accounts.
+    const conditions = [isSuspended ? "suspended_at IS NOT NULL" : [], name === undefined ? [] : "name = ?"].flat();
+    const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+    const order = isSuspended ? "suspended_at DESC, id DESC" : "id DESC";
+    const query = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts}${where} ORDER BY ${order} LIMIT ?`;
+    const bound = [...(name === undefined ? [] : [name]), limit];
+    const rows = await this.database.reading((session) => session.all<AccountRow>(query, bound));
     return rows.map(ACCOUNTS.fromRow);
   }
 
