@@ -1,5 +1,3 @@
-import "reflect-metadata";
-import { Container } from "inversify";
 import { ActingOperator } from "../adapters/http/admin/acting.js";
 import type { AuthenticateRequest } from "../adapters/http/signed-in.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
@@ -13,6 +11,7 @@ import { type Core, createCore } from "../core/create-core.js";
 import { OperationRefusedError } from "../core/errors.js";
 import type { AdapterPort } from "../core/ports/adapter.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
+import type { CorePorts } from "../core/ports/core-ports.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { Metrics } from "../core/ports/metrics.js";
@@ -23,7 +22,7 @@ import { loadAdapters } from "./adapters/load.js";
 import { AppProcess, type Closable } from "./app-process.js";
 import type { App, AppLibrary, HeadlessApp } from "./app.js";
 import type { AppServers } from "./bindings/http.js";
-import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
+import { choosePorts, type PortOverrides } from "./bindings/ports.js";
 import { coreOptions } from "./core-options.js";
 import { prepareDataDir } from "./data-dir.js";
 import { PACKAGE_USERS, type PackageUser, requirePackages } from "./optional-packages.js";
@@ -31,7 +30,6 @@ import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { showProcess } from "./gauges.js";
 import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
-import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
 export interface Overrides extends PortOverrides {
@@ -130,12 +128,10 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
     queue = given.queue ?? (await adapters.get("queue").open({ logger, clock, random }));
     const { metrics, page } = await openMetrics(settings, given, logger);
     const { keyring, keys: secretKeys } = secrets;
-    const container = new Container({ defaultScope: "Singleton" });
-    container.bind(T.settings).toConstantValue(settings);
     const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
-    bindPorts(container, opened, given, { plugins, ...storage });
+    const ports = choosePorts(opened, given, { settings, plugins, ...storage });
     return createApp(
-      container,
+      ports,
       settings,
       { plugins, storage, storageClock, openedLast, metricsPage: page },
       { actor, authenticate },
@@ -177,9 +173,8 @@ async function startStorageClock({ readTime }: OpenedStorage, logger: Logger): P
   return readTime === undefined ? null : StorageClock.start({ readStorageTime: readTime, logger });
 }
 
-/** @param container has the settings and every port */
 function createApp(
-  container: Container,
+  ports: CorePorts,
   settings: Settings,
   opened: Opened,
   { actor, authenticate }: Pick<Overrides, "actor" | "authenticate">,
@@ -187,15 +182,13 @@ function createApp(
   const { plugins, storage, storageClock, openedLast, metricsPage } = opened;
   const { host, port, publicUrl: givenUrl } = settings.http;
   const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
-  const ports = portsOf(container);
   const acting = new ActingOperator();
   const options = {
     publicUrl: () => publicUrl.current,
     acting: () => acting.current(),
     ...(actor === undefined ? {} : { actor }),
   };
-  container.bind(T.core).toResolvedValue(() => createCore(ports, coreOptions(settings, plugins, options)));
-  const core = container.get(T.core);
+  const core = createCore(ports, coreOptions(settings, plugins, options));
   const { metrics } = ports;
   const appProcess = new AppProcess({ core, ports, settings, plugins, storage, metricsPage, publicUrl, openedLast });
   if (metrics !== null) showProcess(metrics, { storageClock, storage, parts: () => appProcess.parts() });
@@ -216,7 +209,7 @@ function createApp(
   };
   const openHttp = async (): Promise<App> => {
     const { bindHttp } = await import("./bindings/http.js");
-    const opened = bindHttp(container, core, ports, settings, {
+    const opened = bindHttp(core, ports, settings, {
       publicUrl,
       readiness: () => appProcess.readiness(),
       authenticate,

@@ -52,7 +52,8 @@ export function coreOptions(
   };
 }
 
-function routePreferences({ routing, stemSplit, vocalRemoval }: Settings): RoutePreferences {
+/** In the words of the core. */
+export function routePreferences({ routing, stemSplit, vocalRemoval }: Settings): RoutePreferences {
   const chains = routing.fallbacks.map((chain) => chain.split(">").map((id) => id.trim()));
   return {
     fallbacks: Object.fromEntries(chains.map(([first = "", ...others]) => [first, others])),

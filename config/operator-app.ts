@@ -1,29 +1,27 @@
-import type { CliHost, OperatorApp, PluginReport } from "../adapters/cli/host.js";
+import type { CliHost, OperatorApp } from "../adapters/cli/host.js";
 import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
-import { presentModel } from "../adapters/http/presenters/model.js";
 import { presentPlaylist } from "../adapters/http/presenters/playlist.js";
 import { presentTimeline } from "../adapters/http/presenters/timeline.js";
 import { presentSingleTrack, presentTrack } from "../adapters/http/presenters/track.js";
 import { presentWebhookEndpoint } from "../adapters/http/presenters/webhook-endpoint.js";
 import type { Logger } from "../core/ports/logger.js";
 import { composeHeadless } from "./compose.js";
-import type { LoadedPlugin } from "./plugins.js";
 import type { Settings } from "./settings.js";
 
 /** Opens an app for one command, and what it prints results with. */
 export async function openOperatorApp(settings: Settings, logger: Logger, actor: string): ReturnType<CliHost["open"]> {
-  const app = await composeHeadless(settings, { logger, actor }, { migrate: false });
+  // No one reads the figures of a process that lives for a second.
+  const quiet = { ...settings, metrics: { ...settings.metrics, enabled: false } };
+  const app = await composeHeadless(quiet, { logger, actor }, { migrate: false });
   const operator: OperatorApp = {
     ...app,
     generations: app.operateGenerations,
     now: () => app.clock.now(),
-    plugins: app.plugins.map(report),
     close: () => app.stop(),
   };
   const present = {
     credits: presentCredits,
-    model: presentModel,
     job: (found: Parameters<typeof presentJob>[0]) => presentJob(found, app.audioUrls),
     webhookEndpoint: presentWebhookEndpoint,
     playlist: (found: Parameters<typeof presentPlaylist>[0]) => presentPlaylist(found, app),
@@ -33,9 +31,4 @@ export async function openOperatorApp(settings: Settings, logger: Logger, actor:
     shareUrl: (track: Parameters<typeof app.shareUrls.urlOf>[0]) => app.shareUrls.urlOf(track),
   };
   return { app: operator, present };
-}
-
-function report({ definition, enabled, source }: LoadedPlugin): PluginReport {
-  const { id, label, portVersion, models } = definition;
-  return { id, label, enabled, source, port_version: portVersion, models: models.map((model) => model.id) };
 }

@@ -9,6 +9,7 @@ import type { Settings } from "./settings.js";
 import type { RenamedSetting } from "./settings/given-settings.js";
 import { StopReport } from "./stop-report.js";
 import { confirmOn } from "./confirm.js";
+import { invocationIn } from "./invocation.js";
 import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
 import { packageRoot, packageVersion } from "./version.js";
 
@@ -37,6 +38,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
   };
   const host: CliHost = {
     version: packageVersion(),
+    invocation: invocationIn(packageRoot()),
     root: packageRoot(),
     stdout: process.stdout,
     stderr: process.stderr,
@@ -46,6 +48,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       const { openOperatorApp } = await import("./operator-app.js");
       return openOperatorApp(given, await openLogger(given), operatorName(process.env));
     },
+    catalogue: async () => (await import("./operator-catalogue.js")).readCatalogue(await settings()),
     run: async (mode, options) => {
       const given = await settings();
       return runUntilSignal(mode, options, given, await openLogger(given), process);

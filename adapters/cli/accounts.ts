@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { Account } from "../../core/ports/account.js";
 import type { CliHost } from "./host.js";
-import { addKeyCommands } from "./keys.js";
-import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
+import { addKeyCommands, describeIssuedKey, presentIssuedKey } from "./keys.js";
+import { accountIn, addCommand, addGroup, callable, iso, print, table, withApp } from "./output.js";
 import { wholeNumber, wholeNumberWithin } from "./values.js";
 
 interface CreateOptions {
@@ -11,6 +11,7 @@ interface CreateOptions {
   readonly emailVerified?: boolean;
   readonly credits?: number;
   readonly externalId?: string;
+  readonly key?: boolean;
   readonly json?: boolean;
 }
 
@@ -27,6 +28,7 @@ export function addAccountCommands(program: Command, host: CliHost): void {
   const accounts = addGroup(program, "accounts", "Make, look at, suspend and resume accounts");
   addCommand(accounts, "create <name>", "Make an account", [
     "accounts create alice --tier plus --accept-terms --credits 100",
+    "accounts create alice --tier plus --accept-terms --key",
     "accounts create bob --tier free --json",
   ])
     .requiredOption("--tier <tier>", "a tier named in config")
@@ -34,19 +36,27 @@ export function addAccountCommands(program: Command, host: CliHost): void {
     .option("--email-verified", "the account's address is verified")
     .option("--credits <n>", "monthly credits granted at once", wholeNumber)
     .option("--external-id <id>", "whose it is in an app around Fermata; of one account at most")
-    .action(async (name: string, options: CreateOptions) => {
-      const account = await withApp(host, (app) => app.accounts.create({ ...options, name }));
-      print(host, options, presentAccount(account), describeAccount(account));
+    .option("--key", "issue its first API key as well, with all scopes; it is shown this once")
+    .action(async (name: string, { key = false, ...options }: CreateOptions) => {
+      const { account, issued } = await withApp(host, async (app) => {
+        const created = await app.accounts.create({ ...options, name });
+        return { account: created, issued: key ? await app.accounts.issueKey(created.id) : null };
+      });
+      const shown = issued === null ? {} : { key: presentIssuedKey(issued) };
+      print(host, options, { ...presentAccount(account), ...shown }, [
+        ...describeAccount(account),
+        ...(issued === null ? [] : ["", ...describeIssuedKey(issued)]),
+      ]);
     });
-  addCommand(accounts, "accept-terms <id>", "Note that an account has accepted the API terms", [
+  addCommand(accounts, "accept-terms <account>", "Note that an account has accepted the API terms", [
     "accounts accept-terms acct_01j…",
   ]).action(async (id: string, options: { json?: boolean }) => {
-    const account = await withApp(host, (app) => app.accounts.acceptTerms(id));
+    const account = await withApp(host, async (app) => app.accounts.acceptTerms(await accountIn(app, id)));
     print(host, options, presentAccount(account), describeAccount(account));
   });
-  addCommand(accounts, "show <id>", "Show an account", ["accounts show acct_01j…"]).action(
+  addCommand(accounts, "show <account>", "Show an account", ["accounts show acct_01j…"]).action(
     async (id: string, options: { json?: boolean }) => {
-      const account = await withApp(host, (app) => app.accounts.get(id));
+      const account = await withApp(host, (app) => app.accounts.find(id));
       print(host, options, presentAccount(account), describeAccount(account));
     },
   );
@@ -77,23 +87,23 @@ function addList(accounts: Command, host: CliHost): void {
 }
 
 function addSuspension(accounts: Command, host: CliHost): void {
-  addCommand(accounts, "suspend <id>", "Shut an account out; what it was accepted for goes on", [
+  addCommand(accounts, "suspend <account>", "Shut an account out; what it was accepted for goes on", [
     "accounts suspend acct_01j…",
     'accounts suspend acct_01j… --reason "key found in a public repository"',
   ])
     .option("--reason <text>", "for operators; the account does not see it")
     .action(async (id: string, options: { reason?: string; json?: boolean }) => {
       const reason = options.reason === undefined ? {} : { reason: options.reason };
-      const account = await withApp(host, (app) => app.accounts.suspend(id, reason));
+      const account = await withApp(host, async (app) => app.accounts.suspend(await accountIn(app, id), reason));
       print(host, options, presentAccount(account), [
         ...describeAccount(account),
         "Within a second its keys answer 403, and its share pages and audio links 404, in every process.",
-        `Go on with: accounts resume ${account.id}`,
+        callable(host, `Go on with \`fermata accounts resume ${account.id}\`.`),
       ]);
     });
-  addCommand(accounts, "resume <id>", "End the suspension of an account", ["accounts resume acct_01j…"]).action(
+  addCommand(accounts, "resume <account>", "End the suspension of an account", ["accounts resume acct_01j…"]).action(
     async (id: string, options: { json?: boolean }) => {
-      const account = await withApp(host, (app) => app.accounts.resume(id));
+      const account = await withApp(host, async (app) => app.accounts.resume(await accountIn(app, id)));
       print(host, options, presentAccount(account), describeAccount(account));
     },
   );

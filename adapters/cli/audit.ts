@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { AUDIT_ACTIONS, type AuditAction, type AuditRecord } from "../../core/ports/audit-record.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";
+import { accountIn, addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";
 import { moment, wholeNumberWithin } from "./values.js";
 
 interface ListOptions {
@@ -20,7 +20,7 @@ export function addAuditCommands(program: Command, host: CliHost): void {
     "audit list --since 2026-11-20 --account acct_01j… --action accounts.suspend --json",
   ])
     .option("--since <time>", "from this time on, in ISO 8601", moment)
-    .option("--account <id>", "only what is about this account")
+    .option("--account <account>", "only what is about this account")
     .addOption(new Option("--action <action>", "only this").choices(AUDIT_ACTIONS))
     .option("--limit <n>", "at most this many, 1 to 10000", wholeNumberWithin(1, 10_000), 100)
     .action(async ({ since, account, action, limit, ...options }: ListOptions) => {
@@ -28,7 +28,7 @@ export function addAuditCommands(program: Command, host: CliHost): void {
         app.audit.list({
           limit,
           ...(since === undefined ? {} : { since }),
-          ...(account === undefined ? {} : { accountId: (await app.accounts.get(account)).id }),
+          ...(account === undefined ? {} : { accountId: await accountIn(app, account) }),
           ...(action === undefined ? {} : { action }),
         }),
       );

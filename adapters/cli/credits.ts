@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { available, type Balance } from "../../core/credits/balance.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, CommandFailed, print, table, withApp, withProgress } from "./output.js";
+import { accountIn, addCommand, addGroup, CommandFailed, print, table, withApp, withProgress } from "./output.js";
 import { month, wholeNumber } from "./values.js";
 
 /** `credits …` and `ledger verify`. */
@@ -23,7 +23,7 @@ export function addCreditCommands(program: Command, host: CliHost): void {
         await withApp(host, async (app, present) => {
           const reference = options.reference === undefined ? {} : { reference: options.reference };
           const bucket = options.pack === true ? "pack" : "monthly";
-          const balance = await app.credits.grant(accountId, amount, { bucket, ...reference });
+          const balance = await app.credits.grant(await accountIn(app, accountId), amount, { bucket, ...reference });
           show(options, balance, present.credits(balance));
         });
       },
@@ -36,7 +36,7 @@ export function addCreditCommands(program: Command, host: CliHost): void {
     .action(async (accountId: string, options: { period?: string; json?: boolean }) => {
       await withApp(host, async (app, present) => {
         const period = options.period === undefined ? {} : { period: options.period };
-        const renewal = await app.credits.renew(accountId, period);
+        const renewal = await app.credits.renew(await accountIn(app, accountId), period);
         const already = renewal.isRepeated ? [`${renewal.period} was renewed already; nothing was changed.`] : [];
         print(host, options, present.credits(renewal), [...already, ...describe(renewal)]);
       });
@@ -44,7 +44,7 @@ export function addCreditCommands(program: Command, host: CliHost): void {
   addCommand(credits, "show <account>", "Show an account's credits", ["credits show acct_01j… --json"]).action(
     async (accountId: string, options: { json?: boolean }) => {
       await withApp(host, async (app, present) => {
-        const balance = await app.credits.balance(accountId);
+        const balance = await app.credits.balance(await accountIn(app, accountId));
         show(options, balance, present.credits(balance));
       });
     },

@@ -7,7 +7,7 @@ import {
   type RequestOptions,
 } from "../../core/ports/music-provider.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, print, withApp } from "./output.js";
+import { accountIn, addCommand, addGroup, callable, print, withApp } from "./output.js";
 import { decimal, namedValue, wholeNumber } from "./values.js";
 
 interface GenerationFlags {
@@ -32,7 +32,7 @@ export function addGenerationCommands(program: Command, host: CliHost): void {
     'generations create synth/song "slow waltz, rain" --account acct_01j… --option seed=42 --option "key=F# minor"',
     'generations create synth/song "and louder" --account acct_01j… --track trk_01j… --mode extend --from 20',
   ])
-    .requiredOption("--account <id>", "who pays and gets the tracks")
+    .requiredOption("--account <account>", "who pays and gets the tracks")
     .option("--lyrics <text>", "words to sing")
     .option("--duration <seconds>", "whole seconds", wholeNumber)
     .option("--instrumental", "without a voice")
@@ -48,11 +48,11 @@ export function addGenerationCommands(program: Command, host: CliHost): void {
         const { model } = await app.models.get(modelId);
         const options = optionsFromText(model.requestOptions, option);
         const input = { modelId, prompt, lyrics, duration, instrumental, options, reference: referenceOf(flags) };
-        const job = await app.generations.create(account, input);
+        const job = await app.generations.create(await accountIn(app, account), input);
         const shown = { id: job.id, ...present.job({ job, tracks: [], outputs: [] }) };
         print(host, flags, shown, [
           `Queued ${job.id} for ${job.creditsCharged} credits.`,
-          `See it with: jobs show ${job.id}`,
+          callable(host, `See it with \`fermata jobs show ${job.id}\`.`),
         ]);
       });
     });

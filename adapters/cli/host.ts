@@ -9,7 +9,6 @@ import type { PlaylistWithTracks } from "../../core/library/read-library.js";
 import type { Track } from "../../core/library/track.js";
 import type { TrackUpload } from "../../core/library/upload-track.js";
 import type { ShownEndpoint } from "../../core/webhooks/shown-endpoint.js";
-import type { ListedModel } from "../../core/providers/list-models.js";
 import type { CheckResult } from "../../core/ports/self-check.js";
 
 /** What a command line process runs: the API, the workers, or both. */
@@ -49,6 +48,17 @@ export interface PluginReport {
   readonly models: readonly string[];
 }
 
+/** What the settings alone say of what can be asked for. */
+export interface ConfiguredCatalogue {
+  readonly plugins: readonly PluginReport[];
+  /** As the API shows them, but for circuit breakers: `available` where the settings offer them. */
+  readonly models: readonly {
+    readonly id: string;
+    readonly credit_cost: number;
+    readonly status: "available" | "unavailable";
+  }[];
+}
+
 /** The use cases behind the commands; an open application without server and workers. */
 export interface OperatorApp extends Pick<
   Core,
@@ -74,7 +84,6 @@ export interface OperatorApp extends Pick<
     import(document: unknown, folder: string): Promise<ImportedLibrary>;
     upload(upload: TrackUpload): Promise<Track>;
   };
-  readonly plugins: readonly PluginReport[];
   close(): Promise<void>;
 }
 
@@ -107,7 +116,6 @@ export interface LiveCheckSession {
 export interface Presenters {
   credits(balance: Balance): object;
   job(report: Pick<JobReport, "job" | "tracks" | "outputs">): object;
-  model(model: ListedModel): object;
   playlist(found: PlaylistWithTracks): object;
   /** null while it is not shared. */
   shareUrl(track: Track): string | null;
@@ -120,6 +128,8 @@ export interface Presenters {
 /** What the command line needs of the process around it. */
 export interface CliHost {
   readonly version: string;
+  /** How `fermata` is called here, such as `npx fermata`: hints name commands that can be pasted. */
+  readonly invocation: string;
   /** The folder that its package.json is in. */
   readonly root: string;
   readonly stdout: NodeJS.WritableStream;
@@ -128,6 +138,8 @@ export interface CliHost {
   readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** Opens the storage. Fails when its schema is not the one of this version. */
   open(): Promise<{ readonly app: OperatorApp; readonly present: Presenters }>;
+  /** The plugins and models that the settings name. Opens no storage. */
+  catalogue(): Promise<ConfiguredCatalogue>;
   /** Runs until a signal ends it. @returns whether everything that was under way was finished or released */
   run(mode: RunMode, options: RunOptions): Promise<boolean>;
   /** Applies what is pending. @returns the names of the migrations applied */

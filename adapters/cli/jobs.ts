@@ -5,7 +5,7 @@ import type { Cancellation } from "../../core/jobs/operate-jobs.js";
 import type { JobStatus } from "../../core/jobs/job.js";
 import type { ShownAttempt, ShownJob } from "../../core/jobs/shown-job.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
+import { accountIn, addCommand, addGroup, callable, iso, print, table, withApp } from "./output.js";
 import { describeTimeline } from "./timeline.js";
 import { wholeNumberWithin } from "./values.js";
 
@@ -32,14 +32,13 @@ export function addJobCommands(program: Command, host: CliHost): void {
     "jobs list --status processing",
     "jobs list --account acct_01j… --limit 100",
   ])
-    .option("--account <id>", "only this account's")
+    .option("--account <account>", "only this account's")
     .addOption(new Option("--status <status>", "only those in this status").choices(STATUSES))
     .option("--provider <id>", "only those that this provider does, or did last")
     .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 20)
     .action(async (options: ListOptions) => {
       await withApp(host, async (app, present) => {
-        const accountId =
-          options.account === undefined ? {} : { accountId: (await app.accounts.get(options.account)).id };
+        const accountId = options.account === undefined ? {} : { accountId: await accountIn(app, options.account) };
         const status = options.status === undefined ? {} : { status: options.status };
         const providerId = options.provider === undefined ? {} : { providerId: options.provider };
         const list = await app.jobs.list({ ...accountId, ...status, ...providerId, limit: options.limit });
@@ -92,7 +91,7 @@ function addSubmissionCommands(jobs: Command, host: CliHost): void {
       print(host, options, present(submissions), [
         "Submissions are paused in every process, within seconds. Jobs are accepted and wait; what providers have " +
           "goes on.",
-        "Go on with: jobs resume",
+        callable(host, "Go on with `fermata jobs resume`."),
       ]);
     },
   );

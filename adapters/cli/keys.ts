@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
+import type { IssuedKey } from "../../core/accounts/manage-accounts.js";
 import type { ShownKey } from "../../core/accounts/shown-key.js";
 import { OperationRefusedError } from "../../core/errors.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
+import { accountIn, addCommand, addGroup, iso, print, table, withApp } from "./output.js";
 import { momentOrSpan } from "./values.js";
 
 interface IssueOptions {
@@ -26,7 +27,7 @@ export function addKeyCommands(program: Command, host: CliHost): void {
   addCommand(keys, "list <account>", "List an account's keys, newest first", ["keys list acct_01j…"]).action(
     async (accountId: string, options: { json?: boolean }) => {
       await withApp(host, async (app) => {
-        const list = await app.accounts.listKeys(accountId);
+        const list = await app.accounts.listKeys(await accountIn(app, accountId));
         const now = app.now();
         const rows = list.map((key) => [key.id, `${key.shownPrefix}…`, describeState(key, now), key.name ?? ""]);
         const shown = list.map((key) => presentKey(key, now));
@@ -47,21 +48,30 @@ function addIssue(keys: Command, host: CliHost): void {
     .option("--name <name>", "a label for lists")
     .option("--expires <when>", "a span such as 90d, 12h or 30m, or a time in ISO 8601; never by default", momentOrSpan)
     .action(async (accountId: string, { expires, scopes, name, ...options }: IssueOptions) => {
-      const { key, token } = await withApp(host, (app) =>
-        app.accounts.issueKey(accountId, {
+      const issued = await withApp(host, async (app) =>
+        app.accounts.issueKey(await accountIn(app, accountId), {
           ...(scopes === undefined ? {} : { scopes }),
           ...(name === undefined ? {} : { name }),
           ...(expires === undefined ? {} : { expiresAt: expires(app.now()) }),
         }),
       );
-      print(host, options, { id: key.id, key: token, scopes: key.scopes, expires_at: iso(key.expiresAt) }, [
-        `key     ${token}`,
-        `id      ${key.id}`,
-        `scopes  ${key.scopes.join(", ")}`,
-        ...(key.expiresAt === null ? [] : [`expires ${iso(key.expiresAt)}`]),
-        "The key is not kept and cannot be shown again.",
-      ]);
+      print(host, options, presentIssuedKey(issued), describeIssuedKey(issued));
     });
+}
+
+/** With its token, which is known at its creation alone. */
+export function presentIssuedKey({ key, token }: IssuedKey): object {
+  return { id: key.id, key: token, scopes: key.scopes, expires_at: iso(key.expiresAt) };
+}
+
+export function describeIssuedKey({ key, token }: IssuedKey): string[] {
+  return [
+    `key     ${token}`,
+    `id      ${key.id}`,
+    `scopes  ${key.scopes.join(", ")}`,
+    ...(key.expiresAt === null ? [] : [`expires ${iso(key.expiresAt)}`]),
+    "The key is not kept and cannot be shown again.",
+  ];
 }
 
 function addRevoke(keys: Command, host: CliHost): void {
@@ -70,7 +80,7 @@ function addRevoke(keys: Command, host: CliHost): void {
     "keys revoke --account acct_01j…",
     "keys revoke --all --yes",
   ])
-    .option("--account <id>", "all keys of this account")
+    .option("--account <account>", "all keys of this account")
     .option("--all", "all keys of all accounts")
     .option("--yes", "without asking, which --all does on a terminal")
     .action(
@@ -87,9 +97,11 @@ function addRevoke(keys: Command, host: CliHost): void {
           return;
         }
         if (all && !yes) await confirmAll(host, command);
-        const which = account === undefined ? "all" : { accountId: account };
-        const count = await withApp(host, (app) => app.accounts.revokeKeys(which));
-        print(host, options, { account: account ?? null, revoked: count }, [
+        const { accountId, count } = await withApp(host, async (app) => {
+          const of = account === undefined ? null : await accountIn(app, account);
+          return { accountId: of, count: await app.accounts.revokeKeys(of === null ? "all" : { accountId: of }) };
+        });
+        print(host, options, { account: accountId, revoked: count }, [
           `Revoked ${count} key${count === 1 ? "" : "s"}.`,
         ]);
       },

@@ -7,7 +7,7 @@ import type { TrackWithLyrics } from "../../core/library/lyrics.js";
 import { SEARCH_LIMIT } from "../../core/library/search-rules.js";
 import { assetOf } from "../../core/library/track.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, iso, print, table, withApp, withProgress } from "./output.js";
+import { accountIn, addCommand, addGroup, iso, print, table, withApp, withProgress } from "./output.js";
 import { wholeNumberWithin } from "./values.js";
 
 interface SearchOptions {
@@ -100,12 +100,17 @@ function addUpload(library: Command, host: CliHost): void {
     "library upload hum.wav --account acct_01j…",
     'library upload hum.wav --account acct_01j… --title "Hummed melody" --json',
   ])
-    .requiredOption("--account <id>", "whom the track is to belong to; the quota of its tier holds")
+    .requiredOption("--account <account>", "whom the track is to belong to; the quota of its tier holds")
     .option("--title <text>", "1 to 200 characters; default: Untitled")
     .action(async (file: string, { account, title, ...options }: UploadOptions) => {
       await withApp(host, async (app, present) => {
         const sizeBytes = await sizeOf(file);
-        const upload = { accountId: account, audio: bytesOf(file), sizeBytes, title: title ?? null };
+        const upload = {
+          accountId: await accountIn(app, account),
+          audio: bytesOf(file),
+          sizeBytes,
+          title: title ?? null,
+        };
         const track = await withProgress(host, "Uploading", () => app.library.upload(upload));
         print(host, options, present.track(track), [`Uploaded ${track.id}, "${track.title}".`]);
       });
@@ -132,7 +137,7 @@ function addSearch(library: Command, host: CliHost): void {
     'library search "rain piano" --account acct_01j…',
     "library search --account acct_01j… --mood calm --activity focus",
   ])
-    .requiredOption("--account <id>", "whose eyes to look with")
+    .requiredOption("--account <account>", "whose eyes to look with")
     .option("--mood <mood>", "only with this mood")
     .option("--activity <activity>", "only with this activity")
     .option(
@@ -143,7 +148,7 @@ function addSearch(library: Command, host: CliHost): void {
     )
     .action(async (q: string | undefined, { account, mood, activity, limit, ...options }: SearchOptions) => {
       await withApp(host, async (app, present) => {
-        const { id } = await app.accounts.get(account);
+        const id = await accountIn(app, account);
         const { tracks, playlists } = await app.library.read.search(id, { q, mood, activity, limit });
         const shown = {
           tracks: tracks.map((track) => present.track(track)),

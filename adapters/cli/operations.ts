@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CheckResult } from "../../core/ports/self-check.js";
 import type { CliHost, RunMode, RunOptions } from "./host.js";
-import { addCommand, CommandFailed, print, table, withProgress } from "./output.js";
+import { addCommand, callable, CommandFailed, print, table, withProgress } from "./output.js";
 
 const MODES: Readonly<Record<RunMode, string>> = {
   start: "Migrate, then serve the API and work on jobs in one process",
@@ -27,7 +27,13 @@ export function addOperationCommands(program: Command, host: CliHost): void {
     "doctor",
     "doctor --json",
   ]).action(async (options: { json?: boolean }) => {
-    const checks = await withProgress(host, "Checking", () => host.doctor());
+    const found = await withProgress(host, "Checking", () => host.doctor());
+    const inCalls = (text: string): string => callable(host, text);
+    const checks = found.map(({ message, fix, ...check }) => ({
+      ...check,
+      message: inCalls(message),
+      fix: fix === null ? null : inCalls(fix),
+    }));
     const ok = checks.every(({ result }) => result !== "failed");
     // `mend` is the older name, for one minor version.
     const shown = checks.map((check) => ({ ...check, mend: check.fix }));

@@ -1,10 +1,19 @@
 import type { Command } from "commander";
 import { printable, printableLines } from "../../core/printable.js";
+import type { AccountId } from "../../core/ids.js";
 import type { CliHost, OperatorApp, Presenters } from "./host.js";
 
 /** A refusal whose output is already written; ends the process with exit code 1. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
+}
+
+/**
+ * Fermata's own text with its commands as they are called here: `fermata migrate` in a code span, or behind a prompt,
+ * may have to be `npx fermata migrate`.
+ */
+export function callable({ invocation }: Pick<CliHost, "invocation">, text: string): string {
+  return text.replace(/(?<=`(?:sudo -u \S+ )?|\$ )fermata (?=[a-z])/g, `${invocation} `);
 }
 
 /** Adds a subcommand that takes `--json`, with examples in its help. */
@@ -47,6 +56,11 @@ export async function withApp<T>(
   } finally {
     await app.close();
   }
+}
+
+/** The id of an account that an operator names by id or by name. @throws {OperationRefusedError} as `accounts.find` */
+export async function accountIn(app: OperatorApp, given: string): Promise<AccountId> {
+  return (await app.accounts.find(given)).id;
 }
 
 /** Shows on a terminal that long work goes on, and for how long; anywhere else nothing. */

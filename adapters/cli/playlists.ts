@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { Playlist } from "../../core/library/playlist.js";
 import type { PlaylistWithTracks } from "../../core/library/read-library.js";
 import type { CliHost, OperatorApp, Presenters } from "./host.js";
-import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
+import { accountIn, addCommand, addGroup, iso, print, table, withApp } from "./output.js";
 
 interface CreateOptions {
   readonly account?: string;
@@ -28,10 +28,10 @@ export function addPlaylistCommands(program: Command, host: CliHost): void {
   addCommand(playlists, "list", "List an account's own playlists and public ones, newest first", [
     "playlists list --account acct_01j…",
   ])
-    .requiredOption("--account <id>", "whose eyes to look with")
+    .requiredOption("--account <account>", "whose eyes to look with")
     .action(async (options: { account: string; json?: boolean }) => {
       await withApp(host, async (app, present) => {
-        const list = await app.library.read.playlists((await app.accounts.get(options.account)).id);
+        const list = await app.library.read.playlists(await accountIn(app, options.account));
         const rows = list.map(({ playlist, tracks }) => [
           playlist.id,
           playlist.visibility,
@@ -61,7 +61,7 @@ function addCreate(playlists: Command, host: CliHost): void {
     'playlists create "Rainy evenings" --account acct_01j… --tracks trk_01j…,trk_01k…',
     'playlists create "House favourites" --public',
   ])
-    .option("--account <id>", "the owner; without it the playlist has none")
+    .option("--account <account>", "the owner; without it the playlist has none")
     .option("--public", "for everybody to see; private without it")
     .option("--tracks <ids>", "comma-separated, in this order", idsOf)
     .action(async (title: string, options: CreateOptions, command: Command) => {
@@ -69,7 +69,8 @@ function addCreate(playlists: Command, host: CliHost): void {
         command.error("error: name an --account, or make it --public");
       await withApp(host, async (app, present) => {
         const visibility = options.public === true ? "public" : "private";
-        const wanted = { title, accountId: options.account ?? null, visibility, tracks: options.tracks } as const;
+        const accountId = options.account === undefined ? null : await accountIn(app, options.account);
+        const wanted = { title, accountId, visibility, tracks: options.tracks } as const;
         await show(host, options, app, present, (await app.library.manage.createPlaylist(wanted)).id);
       });
     });

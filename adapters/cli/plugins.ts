@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { checkProvider, type CheckedProvider } from "../../core/providers/check-provider.js";
 import type { CliHost } from "./host.js";
 import { checkLive, type LiveOptions } from "./live-check.js";
-import { addCommand, addGroup, CommandFailed, print, table, withApp } from "./output.js";
+import { addCommand, addGroup, CommandFailed, print, table } from "./output.js";
 import { scaffold } from "./scaffold.js";
 
 type CheckOptions = LiveOptions & { readonly live?: boolean };
@@ -11,17 +11,16 @@ type Json = { readonly json?: boolean };
 /** `plugins list`, `plugins new` and `plugins check`. */
 export function addPluginCommands(program: Command, host: CliHost): void {
   const plugins = addGroup(program, "plugins", "The provider plugins");
-  addCommand(plugins, "list", "List the plugins named in config", ["plugins list --json"]).action(
+  addCommand(plugins, "list", "List the plugins named in config; without the storage", ["plugins list --json"]).action(
     async (options: Json) => {
-      await withApp(host, async (app) => {
-        const rows = app.plugins.map((plugin) => [
-          plugin.id,
-          plugin.enabled ? "enabled" : "off",
-          plugin.source,
-          plugin.models.join(", "),
-        ]);
-        print(host, options, { plugins: app.plugins }, rows.length === 0 ? ["No plugins."] : table(rows));
-      });
+      const { plugins: list } = await host.catalogue();
+      const rows = list.map((plugin) => [
+        plugin.id,
+        plugin.enabled ? "enabled" : "off",
+        plugin.source,
+        plugin.models.join(", "),
+      ]);
+      print(host, options, { plugins: list }, rows.length === 0 ? ["No plugins."] : table(rows));
     },
   );
   addCommand(plugins, "new", "Write a package for a provider, with its tests", [

@@ -13,7 +13,7 @@ import type { CliHost } from "./host.js";
 import { addJobCommands } from "./jobs.js";
 import { addLibraryCommands } from "./library.js";
 import { addOperationCommands } from "./operations.js";
-import { CommandFailed } from "./output.js";
+import { callable, CommandFailed } from "./output.js";
 import { addPlaylistCommands } from "./playlists.js";
 import { addReportCommands } from "./report.js";
 import { addSecretCommands } from "./secrets.js";
@@ -41,7 +41,7 @@ export async function runCli(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
     if (error instanceof CommandFailed) return EXIT_REFUSED;
-    host.stderr.write(`${printableLines(messageOf(error))}\n`);
+    host.stderr.write(`${printableLines(callable(host, messageOf(error)))}\n`);
     return isUsageError(error) ? EXIT_USAGE : EXIT_REFUSED;
   }
 }
@@ -60,7 +60,7 @@ function buildProgram(host: CliHost): Command {
     .description("Self-hosted platform for AI music")
     .version(host.version)
     .configureOutput({
-      writeOut: (text) => host.stdout.write(text),
+      writeOut: (text) => host.stdout.write(callable(host, text)),
       writeErr: (text) => host.stderr.write(printableLines(text)),
     })
     .showHelpAfterError("Add --help for what is allowed.")

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { SecretsStatus } from "../../core/secrets/rotate-secrets.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, iso, print, table, withApp, withProgress } from "./output.js";
+import { addCommand, addGroup, callable, iso, print, table, withApp, withProgress } from "./output.js";
 
 /** `secrets …`. */
 export function addSecretCommands(program: Command, host: CliHost): void {
@@ -11,7 +11,10 @@ export function addSecretCommands(program: Command, host: CliHost): void {
   ]).action(async (options: { json?: boolean }) => {
     const { current, previous, rotatedAt } = await withApp(host, (app) => app.secrets.rotate());
     print(host, options, { current, previous, rotated_at: iso(rotatedAt) }, [
-      `The key ${current} signs and seals from now on; ${previous} is accepted until \`fermata secrets retire\`.`,
+      callable(
+        host,
+        `The key ${current} signs and seals from now on; ${previous} is accepted until \`fermata secrets retire\`.`,
+      ),
       "Processes on this machine use it within seconds. Copy the file secret.key to other machines that share the " +
         "storage.",
     ]);

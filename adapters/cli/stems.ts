@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { SplitKind } from "../../core/jobs/job.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, print, withApp } from "./output.js";
+import { accountIn, addCommand, addGroup, callable, print, withApp } from "./output.js";
 
 interface SplitFlags {
   readonly account?: string;
@@ -18,7 +18,7 @@ export function addStemCommands(program: Command, host: CliHost): void {
       `stems ${name} trk_01j… --account acct_01j… --json`,
       `stems ${name} trk_01j… --reference "order 17"`,
     ])
-      .option("--account <id>", "who pays and gets the stems; default: the track's owner")
+      .option("--account <account>", "who pays and gets the stems; default: the track's owner")
       .option(
         "--reference <text>",
         "what the account calls it; a repeated call with the same reference starts and charges nothing",
@@ -26,7 +26,8 @@ export function addStemCommands(program: Command, host: CliHost): void {
       .action(async (trackId: string, { account, reference, ...flags }: SplitFlags) => {
         await withApp(host, async (app, present) => {
           const options = reference === undefined ? {} : { reference };
-          const job = await app.splits.start({ kind, accountId: account ?? null, trackId, ...options });
+          const accountId = account === undefined ? null : await accountIn(app, account);
+          const job = await app.splits.start({ kind, accountId, trackId, ...options });
           const shown = {
             id: job.id,
             ...present.job(job.isRepeated ? await app.jobs.show(job.id) : { job, tracks: [], outputs: [] }),
@@ -34,7 +35,7 @@ export function addStemCommands(program: Command, host: CliHost): void {
           const done = job.isRepeated
             ? `${reference} was started already: ${job.id} is ${job.status}. Nothing was charged again.`
             : `Queued ${job.id} for ${job.creditsCharged} credits.`;
-          print(host, flags, shown, [done, `See it with: jobs show ${job.id}`]);
+          print(host, flags, shown, [done, callable(host, `See it with \`fermata jobs show ${job.id}\`.`)]);
         });
       });
   };

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { DeliveryAttempt } from "../../core/ports/webhook-records.js";
 import type { DeliveryReport } from "../../core/webhooks/operate-webhooks.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";
+import { accountIn, addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";
 import { moment, wholeNumberWithin } from "./values.js";
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +21,7 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
     "webhooks endpoints acct_01j…",
   ]).action(async (account: string, options: { json?: boolean }) => {
     await withApp(host, async (app, present) => {
-      const { id } = await app.accounts.get(account);
+      const id = await accountIn(app, account);
       const list = await app.webhooks.endpoints.list(id, "all");
       const rows = list.map(({ id: endpoint, status, disabledBy, url }) => [
         endpoint,

@@ -7,6 +7,7 @@ import {
   RateLimitedError,
   ServiceUnavailableError,
 } from "../../core/errors.js";
+import type { ShownError } from "./presenters/error.js";
 import { toIssues } from "./request-issues.js";
 
 /** @see API v1, section 7; decisions, "Codes beyond section 7" */
@@ -45,38 +46,10 @@ export const STATUS_BY_CODE: Readonly<Record<ErrorCode, number>> = {
   service_unavailable: 503,
 };
 
-/** The body of every error response. */
-export interface ErrorEnvelope {
-  error: ErrorBody;
-}
-
-export interface ErrorBody {
-  /** One of a closed list. */
-  code: ErrorCode;
-  /** For people; its words may change. */
-  message: string;
-  /** To be quoted when contacting support. */
-  request_id: string;
-  details?: { [name: string]: unknown };
-}
-
-/** What an error's envelope contains. */
-export type ShownError = Pick<FermataError, "code" | "message" | "details">;
-
 const INTERNAL_ERROR: ShownError = {
   code: "internal_error",
   message: "Something went wrong here. Quote the request_id when you contact support.",
 };
-
-export function toErrorBody({ code, message, details }: ShownError, requestId: string): ErrorBody {
-  const body: ErrorBody = { code, message, request_id: requestId };
-  if (details !== undefined) body.details = details as { [name: string]: unknown };
-  return body;
-}
-
-export function toErrorEnvelope(error: ShownError, requestId: string): ErrorEnvelope {
-  return { error: toErrorBody(error, requestId) };
-}
 
 /** The catalogue error that the response to `error` shows; null when it is a fault of this server. */
 export function toFermataError(error: unknown): FermataError | null {

@@ -1,4 +1,5 @@
-import { createLogger, format, transports } from "winston";
+import { createRequire } from "node:module";
+import type WinstonLibrary from "winston";
 import type { Logger as Winston } from "winston";
 import type { LogFields, Logger } from "../../core/ports/logger.js";
 import { printable, printableLines } from "../../core/printable.js";
@@ -25,24 +26,14 @@ interface Line {
  */
 export class WinstonLogger implements Logger {
   private constructor(
-    private readonly winston: Winston,
+    private readonly options: WinstonLoggerOptions,
     private readonly fields: LogFields,
-    /** Shared with all children. */
-    private readonly state: { isClosed: boolean },
+    /** Shared with all children; `winston` is null until there is a line. */
+    private readonly state: { isClosed: boolean; winston: Winston | null },
   ) {}
 
   static open(options: WinstonLoggerOptions): WinstonLogger {
-    const write = options.format === "json" ? toJson : toPretty;
-    const winston = createLogger({
-      level: options.level,
-      levels: Object.fromEntries(LOG_LEVELS.map((level, rank) => [level, rank])),
-      format: format.combine(
-        format.timestamp(),
-        format.printf((info) => write(info as unknown as Line)),
-      ),
-      transports: [new transports.Stream({ stream: options.stream ?? process.stderr, eol: "\n" })],
-    });
-    return new WinstonLogger(winston, {}, { isClosed: false });
+    return new WinstonLogger(options, {}, { isClosed: false, winston: null });
   }
 
   debug(message: string, fields?: LogFields): void {
@@ -62,23 +53,41 @@ export class WinstonLogger implements Logger {
   }
 
   child(fields: LogFields): Logger {
-    return new WinstonLogger(this.winston, { ...this.fields, ...fields }, this.state);
+    return new WinstonLogger(this.options, { ...this.fields, ...fields }, this.state);
   }
 
   /** Resolves when every line was handed to the stream, which stays open. Later lines are dropped. */
   async close(): Promise<void> {
     if (this.state.isClosed) return;
     this.state.isClosed = true;
+    const { winston } = this.state;
+    if (winston === null) return;
     await new Promise((resolve) => {
-      this.winston.once("finish", resolve);
-      this.winston.end();
+      winston.once("finish", resolve);
+      winston.end();
     });
   }
 
   private write(level: LogLevel, message: string, fields?: LogFields): void {
-    if (!this.winston.isLevelEnabled(level) || this.state.isClosed) return;
-    this.winston.log({ level, message: redactText(message), fields: redact({ ...this.fields, ...fields }) });
+    if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(this.options.level) || this.state.isClosed) return;
+    this.state.winston ??= openWinston(this.options);
+    this.state.winston.log({ level, message: redactText(message), fields: redact({ ...this.fields, ...fields }) });
   }
+}
+
+/** Loaded with the first line: most commands write none, and the library is a good part of their time. */
+function openWinston(options: WinstonLoggerOptions): Winston {
+  const { createLogger, format, transports } = createRequire(import.meta.url)("winston") as typeof WinstonLibrary;
+  const write = options.format === "json" ? toJson : toPretty;
+  return createLogger({
+    level: options.level,
+    levels: Object.fromEntries(LOG_LEVELS.map((level, rank) => [level, rank])),
+    format: format.combine(
+      format.timestamp(),
+      format.printf((info) => write(info as unknown as Line)),
+    ),
+    transports: [new transports.Stream({ stream: options.stream ?? process.stderr, eol: "\n" })],
+  });
 }
 
 function toJson({ level, message, timestamp, fields }: Line): string {

@@ -1,4 +1,5 @@
-import type { Container } from "inversify";
+import "reflect-metadata";
+import { Container } from "inversify";
 import {
   type ActingOperator,
   ADMIN_CONTROLLERS,
@@ -17,28 +18,32 @@ import type { Settings } from "../settings.js";
 import { TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
 
-/** The HTTP server of an app. Its controllers are bound by class; each request gets its own. */
-export function bindHttp(
-  container: Container,
-  core: Core,
-  ports: CorePorts,
-  settings: Settings,
-  server: ServerParts,
-): AppServers {
+/**
+ * The servers of an app. Their controllers are bound by class; each request gets its own. The container is loaded with
+ * the servers: commands and workers have no use for it.
+ */
+export function bindHttp(core: Core, ports: CorePorts, settings: Settings, server: ServerParts): AppServers {
+  const container = new Container({ defaultScope: "Singleton" });
+  container.bind(T.settings).toConstantValue(settings);
+  container.bind(T.ports).toConstantValue(ports);
+  container.bind(T.core).toConstantValue(core);
   const controllers = { get: (Controller: (typeof CONTROLLERS)[number]) => container.get<object>(Controller) };
   const { token, host, port } = settings.admin;
   const isServed = token !== null || port !== null;
-  const deps = {
-    ...httpDeps(core, ports, settings, { ...server, controllers }),
-    ...(isServed ? { admin: adminDeps(core, ports, settings, server.acting) } : {}),
-  };
-  container.bind(T.httpDeps).toConstantValue(deps);
+  container.bind(T.httpDeps).toResolvedValue(
+    (...parts: [Core, CorePorts, Settings]) => ({
+      ...httpDeps(...parts, { ...server, controllers }),
+      ...(isServed ? { admin: adminDeps(...parts, server.acting) } : {}),
+    }),
+    [T.core, T.ports, T.settings],
+  );
   for (const Controller of [...CONTROLLERS, ...(isServed ? ADMIN_CONTROLLERS : [])]) {
     container
       .bind(Controller)
       .toResolvedValue((given: HttpDeps) => new Controller(given), [T.httpDeps])
       .inTransientScope();
   }
+  const deps = container.get(T.httpDeps);
   if (port === null) return { http: createHttp(deps, isServed ? "public and admin" : "public"), admin: null };
   const own = { ...deps, settings: { ...deps.settings, host, port } };
   return { http: createHttp(deps), admin: createHttp(own, "admin") };

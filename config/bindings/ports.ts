@@ -1,4 +1,3 @@
-import type { Container, ServiceIdentifier } from "inversify";
 import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
 import { NoAudioAnalyser } from "../../adapters/audio/analyser/no-analyser.js";
 import { PaperCoverPainter } from "../../adapters/cover-art/cover-painter.js";
@@ -9,7 +8,9 @@ import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limite
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
 import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender.js";
 import { ClockLeaseRenewal } from "../../core/leases/clock-lease-renewal.js";
+import type { AddressGuard } from "../../core/ports/address-guard.js";
 import type { AudioAnalyser } from "../../core/ports/audio-analyser.js";
+import type { Clock } from "../../core/ports/clock.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
 import type { HostDatabase } from "../../core/ports/host-database.js";
 import type { OpenedStorage } from "../../core/ports/opened-storage.js";
@@ -17,7 +18,6 @@ import type { Stores } from "../../core/ports/stores.js";
 import { assetOpenerFor } from "../asset-opener.js";
 import type { LoadedPlugin } from "../plugins.js";
 import type { Settings } from "../settings.js";
-import { PORTS as P, TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
 
 /** Ports that an embedding app or a test gives in place of the adapters of the settings. */
@@ -63,74 +63,61 @@ const ANALYSERS: Readonly<Record<Settings["audio"]["analyser"], () => AudioAnaly
   none: () => new NoAudioAnalyser(),
 };
 
-/** The opened adapters, and those of which the settings choose one. What is overridden wins. */
-export function bindPorts(
-  container: Container,
+/** What ports are chosen from, other than what is opened and what is overridden. */
+export interface PortChoices extends Pick<OpenedStorage, "renewLeases"> {
+  readonly settings: Settings;
+  readonly plugins: readonly LoadedPlugin[];
+}
+
+/** Every port: the opened adapters, and those of which the settings choose one. What is overridden wins. */
+export function choosePorts(
   opened: OpenedPorts,
   { stores: _stores, database: _database, ...given }: PortOverrides,
-  { plugins, renewLeases }: { readonly plugins: readonly LoadedPlugin[] } & Pick<OpenedStorage, "renewLeases">,
-): void {
-  for (const [name, adapter] of Object.entries(opened)) {
-    container.bind<unknown>(P[name as keyof OpenedPorts]).toConstantValue(adapter);
-  }
-  container.bind(P.digest).toResolvedValue(() => new NodeDigest());
-  container.bind(P.secretBox).toResolvedValue((keyring) => new AesSecretBox(keyring), [P.keyring]);
-  container.bind(P.audioAnalyser).toResolvedValue((settings) => openAnalyser(settings), [T.settings]);
-  container.bind(P.coverPainter).toResolvedValue(() => new PaperCoverPainter());
-  bindNetworkPorts(container, plugins);
-  container
-    .bind(P.rateLimiter)
-    .toResolvedValue(
-      (clock, counts, unitOfWork, logger, { rateLimits }) =>
-        rateLimits.store === "shared"
-          ? new SharedRateLimiter({ clock, counts, unitOfWork, logger })
-          : new MemoryRateLimiter(clock),
-      [P.clock, P.rateCounts, P.unitOfWork, P.logger, T.settings],
-    );
-  // What the storage renews by its own clock would end by another where the app has given one.
-  bindLeaseRenewal(container, given.clock === undefined ? renewLeases : undefined);
-  for (const [name, port] of Object.entries(given)) {
-    const isPort = Object.hasOwn(P, name) && port !== undefined;
-    if (isPort) container.rebind<unknown>(P[name as keyof typeof given]).toConstantValue(port);
-  }
+  { settings, plugins, renewLeases }: PortChoices,
+): CorePorts {
+  const own = Object.fromEntries(Object.entries(given).filter(([, port]) => port !== undefined)) as typeof given;
+  const { clock, logger, jobs, keyring, rateCounts, unitOfWork } = { ...opened, ...own };
+  const { webhooks, rateLimits } = settings;
+  const addressGuard = own.addressGuard ?? new DnsAddressGuard(new AddressPolicy(webhooks));
+  return {
+    ...opened,
+    digest: new NodeDigest(),
+    secretBox: new AesSecretBox(keyring),
+    coverPainter: new PaperCoverPainter(),
+    addressGuard,
+    ...own,
+    // Each of these opens something: none is made that the app gives in its place.
+    audioAnalyser: own.audioAnalyser ?? openAnalyser(settings),
+    webhookSender: own.webhookSender ?? webhookSenderOf(settings, addressGuard, clock),
+    assetOpener:
+      own.assetOpener ?? assetOpenerFor({ plugins, guard: addressGuard, clock, allowHttp: webhooks.allowHttp }),
+    rateLimiter:
+      own.rateLimiter ??
+      (rateLimits.store === "shared"
+        ? new SharedRateLimiter({ clock, counts: rateCounts, unitOfWork, logger })
+        : new MemoryRateLimiter(clock)),
+    renewLeases:
+      own.renewLeases ?? leaseRenewalOf(own.clock === undefined ? renewLeases : undefined, { jobs, clock, logger }),
+  };
 }
 
-function bindNetworkPorts(container: Container, plugins: readonly LoadedPlugin[]): void {
-  container
-    .bind(P.addressGuard)
-    .toResolvedValue(({ webhooks }) => new DnsAddressGuard(new AddressPolicy(webhooks)), [T.settings]);
-  container.bind(P.webhookSender).toResolvedValue(
-    (guard, clock, { webhooks: { timeoutSeconds, allowHttp } }) =>
-      new HttpsWebhookSender({
-        connector: new GuardedConnector({ guard }),
-        clock,
-        version: packageVersion(),
-        timeoutMs: timeoutSeconds * 1000,
-        allowHttp,
-      }),
-    [P.addressGuard, P.clock, T.settings],
-  );
-  container
-    .bind(P.assetOpener)
-    .toResolvedValue(
-      (guard, clock, { webhooks: { allowHttp } }) => assetOpenerFor({ plugins, guard, clock, allowHttp }),
-      [P.addressGuard, P.clock, T.settings],
-    );
+function webhookSenderOf({ webhooks }: Settings, guard: AddressGuard, clock: Clock): HttpsWebhookSender {
+  return new HttpsWebhookSender({
+    connector: new GuardedConnector({ guard }),
+    clock,
+    version: packageVersion(),
+    timeoutMs: webhooks.timeoutSeconds * 1000,
+    allowHttp: webhooks.allowHttp,
+  });
 }
 
-/** As the storage does it; one that does not leaves it to a timer of this process. */
-function bindLeaseRenewal(container: Container, renewLeases: OpenedStorage["renewLeases"]): void {
-  container
-    .bind(P.renewLeases)
-    .toResolvedValue(
-      (jobs, clock, logger) =>
-        renewLeases ?? ((owner, leaseMs) => new ClockLeaseRenewal({ owner, leaseMs, jobs, clock, logger })),
-      [P.jobs, P.clock, P.logger],
-    );
-}
-
-/** Every port by its name. */
-export function portsOf(container: Container): CorePorts {
-  const entries = Object.entries(P).map(([name, port]) => [name, container.get(port as ServiceIdentifier<unknown>)]);
-  return Object.fromEntries(entries) as CorePorts;
+/**
+ * As the storage does it; one that does not leaves it to a timer of this process. What the storage renews by its own
+ * clock would end by another where the app has given one.
+ */
+function leaseRenewalOf(
+  renewLeases: OpenedStorage["renewLeases"],
+  deps: Pick<CorePorts, "jobs" | "clock" | "logger">,
+): CorePorts["renewLeases"] {
+  return renewLeases ?? ((owner, leaseMs) => new ClockLeaseRenewal({ owner, leaseMs, ...deps }));
 }

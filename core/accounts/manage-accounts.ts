@@ -9,6 +9,7 @@ import type { TransactionWork } from "../ports/unit-of-work.js";
 import type { Account } from "../ports/account.js";
 import { checkedName, checkLength, NAME_MAX_LENGTH } from "./checked-text.js";
 import { checkedExternalId, isExternalId } from "./external-id.js";
+import { findAccount } from "./find-account.js";
 import { newKey, type NewKey, type NewKeyDeps } from "./new-key.js";
 import { type ShownKey, shownKey } from "./shown-key.js";
 import type { Tiers } from "./tiers.js";
@@ -91,6 +92,16 @@ export class ManageAccounts {
     const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new UnknownObjectError(`There is no account ${id}.`);
     return account;
+  }
+
+  /**
+   * The account of this id, or the only one of this name: for operators. An app knows its accounts by id, or by
+   * external id.
+   *
+   * @throws {OperationRefusedError} no such account, or several of this name
+   */
+  find(idOrName: string): Promise<Account> {
+    return findAccount(this.deps.accounts, idOrName);
   }
 
   /** Accepting twice keeps the first moment. @throws {OperationRefusedError} no such account */

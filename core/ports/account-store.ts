@@ -11,6 +11,8 @@ export interface AccountFilter {
   readonly isSuspended?: boolean;
   /** Only those of this tier. */
   readonly tier?: string;
+  /** Only those of exactly this name; case counts. */
+  readonly name?: string;
   /** Only those whose name contains this text, in whichever case, or whose id or external id it is. */
   readonly search?: string;
   /** Only those after this one in the list; not together with `isSuspended`. */

@@ -1,8 +1,8 @@
 import type { ReferenceMode } from "../ports/music-provider.js";
 import { modesOf } from "./sources.js";
 import type { ProviderAvailability } from "./provider-availability.js";
-import { firstOpenRoute, type Routes } from "./routes.js";
-import type { Catalogue, Model } from "./catalogue.js";
+import { firstOpenRoute, type RoutePreferences, Routes } from "./routes.js";
+import { Catalogue, type CatalogueProvider, type Model } from "./catalogue.js";
 
 export interface ListedModel {
   readonly model: Model;
@@ -18,7 +18,7 @@ export interface ListedModel {
 export interface ListModelsDeps {
   readonly catalogue: Catalogue;
   readonly routes: Routes;
-  readonly availability: ProviderAvailability;
+  readonly availability: Pick<ProviderAvailability, "isOffered">;
 }
 
 /** The catalogue as callers see it. */
@@ -40,4 +40,14 @@ export class ListModels {
     const status = (await firstOpenRoute(routes, this.deps.availability)) === null ? "unavailable" : "available";
     return { model, status, modes: modesOf(model, this.deps.catalogue.takerOf(model)) };
   }
+}
+
+/** The catalogue as the settings have it: without a storage, so that no circuit breaker counts. */
+export function listConfiguredModels(
+  providers: readonly CatalogueProvider[],
+  preferences: RoutePreferences,
+): Promise<ListedModel[]> {
+  const catalogue = new Catalogue(providers);
+  const availability = { isOffered: () => Promise.resolve(true) };
+  return new ListModels({ catalogue, routes: new Routes({ catalogue, preferences }), availability }).list();
 }

@@ -6,6 +6,7 @@
  * With --strict the exit code is 1 when a target is missed.
  */
 import { cpus } from "node:os";
+import { commands } from "./commands.js";
 import { create } from "./create.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
 import { hanging } from "./hanging.js";
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   storage,
   synth,
   start,
+  commands,
   verify,
   webhooks,
   hanging,

@@ -175,6 +175,17 @@ export function accountStoreContract(name: string, open: () => Promise<Storage>)
         expect(await found({ tier, search: "a_a" })).to.deep.equal([]);
       });
 
+      it("lists the accounts of exactly one name, and of those the suspended ones", async () => {
+        const name = `Ärger ${aHash()}`;
+        const suspended = await storage.addAccount({ name, suspendedAt: NOON, suspendedReason: null });
+        const [active] = [await storage.addAccount({ name }), await storage.addAccount({ name: name.toUpperCase() })];
+        await storage.addAccount({ name: `${name}!` });
+        expect(await storage.accounts.listAccounts({ name, limit: 10 })).to.deep.equal([active, suspended]);
+        expect(await storage.accounts.listAccounts({ name, limit: 1 })).to.deep.equal([active]);
+        expect(await storage.accounts.listAccounts({ name, isSuspended: true, limit: 10 })).to.deep.equal([suspended]);
+        expect(await storage.accounts.listAccounts({ name: `${name}?`, limit: 10 })).to.deep.equal([]);
+      });
+
       it("returns whether the account exists, also for a change without an effect", async () => {
         const account = await storage.addAccount({ tier: "pro" });
         const responses = await storage.inTransaction(async (tx) => [

@@ -12,11 +12,13 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
   const understood = (): Promise<never> => Promise.reject(new Error(UNDERSTOOD));
   const host: CliHost = {
     version: "0",
+    invocation: "fermata",
     root: "/opt/fermata",
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
     stderr: collect,
     confirm: understood,
     open: understood,
+    catalogue: understood,
     run: understood,
     migrate: understood,
     doctor: understood,

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
-import { errorHeaders, type ShownError, toErrorEnvelope } from "../errors.js";
+import { errorHeaders } from "../errors.js";
+import { type ShownError, toErrorEnvelope } from "../presenters/error.js";
 
 /** How long a connection that the server ended may stay open: a client that never ends its side holds it otherwise. */
 const CLOSE_GRACE_MS = 1_000;

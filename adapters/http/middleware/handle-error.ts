@@ -1,13 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { NextFunction, Request, Response } from "express";
-import {
-  errorHeaders,
-  type ShownError,
-  STATUS_BY_CODE,
-  toErrorEnvelope,
-  toFermataError,
-  toShownError,
-} from "../errors.js";
+import { errorHeaders, STATUS_BY_CODE, toFermataError, toShownError } from "../errors.js";
+import { type ShownError, toErrorEnvelope } from "../presenters/error.js";
 import { contextOf, shownPathOf } from "../request-context.js";
 import { limitedInstead } from "../rate-limits.js";
 import { sendJson } from "../send.js";

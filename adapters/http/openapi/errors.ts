@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../../core/error-codes.js";
 import * as error from "../../../core/errors.js";
-import { STATUS_BY_CODE, type ShownError, toErrorEnvelope, toShownError } from "../errors.js";
+import { STATUS_BY_CODE, toShownError } from "../errors.js";
+import { type ShownError, toErrorEnvelope } from "../presenters/error.js";
 import { REQUEST_ID } from "./examples.js";
 import type { Response, Schema } from "./model.js";
 

@@ -1,7 +1,7 @@
 import type { JobOutput as StoredOutput } from "../../../core/jobs/job.js";
 import type { JobReport } from "../../../core/jobs/operate-jobs.js";
 import { assetOf, type Track } from "../../../core/library/track.js";
-import { type ErrorBody, toErrorBody } from "../errors.js";
+import { type ErrorBody, toErrorBody } from "./error.js";
 import { type GivenReference, type JobStatus, presentGivenOptions, presentGivenReference } from "./generation.js";
 import { seconds, timestamp } from "./time.js";
 import type { LinkSigner } from "./track.js";

@@ -77,11 +77,13 @@ class MemoryAccountStore implements AccountStore {
     return new Map(entries.filter((one): one is [string, Account] => one[0] !== null && externalIds.includes(one[0])));
   }
 
-  async listAccounts({ isSuspended = false, tier, search, after, limit }: AccountFilter): Promise<Account[]> {
+  async listAccounts({ isSuspended = false, limit, ...filter }: AccountFilter): Promise<Account[]> {
+    const { tier, name: wanted, search, after } = filter;
     const isSearched = ({ id, externalId, name }: Account): boolean =>
       search === undefined || [id, externalId].includes(search) || name.toLowerCase().includes(search.toLowerCase());
     return [...this.database.rows.accounts.values()]
       .filter(({ suspendedAt }) => !isSuspended || suspendedAt !== null)
+      .filter(({ name }) => wanted === undefined || name === wanted)
       .filter((account) => (tier === undefined || account.tier === tier) && isSearched(account))
       .filter(({ id }) => after === undefined || id < after)
       .sort((a, b) => (isSuspended ? (b.suspendedAt ?? 0) - (a.suspendedAt ?? 0) : 0) || compareIds(b, a))

@@ -67,6 +67,58 @@ describe("fermata accounts and keys", () => {
     expect(stderr).to.include(`The account ${id} has the external id user 17.`);
   });
 
+  it("creates an account with its first key, which is shown this once and recorded without its token", async () => {
+    const created = await json<{ id: string; key: { id: string; key: string; scopes: string[]; expires_at: null } }>(
+      ...["accounts", "create", "first", "--tier", "pro", "--accept-terms", "--key"],
+    );
+    expect(created.key)
+      .to.include({ expires_at: null })
+      .and.to.have.property("scopes")
+      .that.has.members([...SCOPES]);
+    expect(created.key.key).to.match(/^frm_/);
+    const { keys } = await json<{ keys: { id: string; state: string }[] }>("keys", "list", created.id);
+    expect(keys.map(({ id, state }) => [id, state])).to.deep.equal([[created.key.id, "active"]]);
+    const { stdout } = await sandbox.command(["audit", "list", "--account", created.id, "--json"], dataDir);
+    const { records } = JSON.parse(stdout) as { records: { action: string }[] };
+    expect(records.map(({ action }) => action)).to.deep.equal(["keys.issue", "accounts.create"]);
+    expect(stdout).to.not.include(created.key.key);
+    const inWords = await sandbox.command(["accounts", "create", "second", "--tier", "pro", "--key"], dataDir);
+    expect(inWords.stdout).to.match(
+      /^id +acct_\w+\n[^]*\n\nkey +frm_\S+\n[^]*The key is not kept and cannot be shown again\.\n$/,
+    );
+    expect(await json("accounts", "create", "third", "--tier", "pro")).to.not.have.property("key");
+  });
+
+  it("takes an account's name wherever it takes its id, and lists the ids where several have the name", async () => {
+    const id = (await json<{ id: string }>("accounts", "create", "Lone Lark", "--tier", "pro")).id;
+    expect(await json("accounts", "show", "Lone Lark")).to.include({ id, name: "Lone Lark" });
+    expect(await json("accounts", "accept-terms", "Lone Lark")).to.include({ id });
+    await json("keys", "issue", "Lone Lark", "--name", "ci");
+    expect(await json("credits", "grant", "Lone Lark", "5")).to.include({ available: 5 });
+    expect(await json("credits", "show", "Lone Lark")).to.include({ available: 5 });
+    expect((await json<{ keys: object[] }>("keys", "list", "Lone Lark")).keys).to.have.length(1);
+    const { records } = await json<{ records: { account: string }[] }>("audit", "list", "--account", "Lone Lark");
+    expect(records.map(({ account }) => account)).to.deep.equal([id, id, id, id]);
+    expect(await json("jobs", "list", "--account", "Lone Lark")).to.deep.equal({ jobs: [] });
+    expect(await json("webhooks", "endpoints", "Lone Lark")).to.deep.equal({ endpoints: [] });
+    expect(await json("playlists", "list", "--account", "Lone Lark")).to.deep.equal({ playlists: [] });
+    expect(await json("library", "search", "--account", "Lone Lark")).to.deep.equal({ tracks: [], playlists: [] });
+    expect(await json("accounts", "suspend", "Lone Lark")).to.include({ id });
+    expect(await json("accounts", "resume", "Lone Lark")).to.include({ id });
+    expect(await json("keys", "revoke", "--account", "Lone Lark")).to.deep.equal({ account: id, revoked: 1 });
+
+    const other = (await json<{ id: string }>("accounts", "create", "Lone Lark", "--tier", "pro")).id;
+    expect(await sandbox.command(["credits", "grant", "Lone Lark", "5"], dataDir)).to.include({
+      code: 1,
+      stdout: "",
+      stderr: `Several accounts are named Lone Lark: ${other}, ${id}. Name one by its id.\n`,
+    });
+    expect(await sandbox.command(["accounts", "show", "lone lark"], dataDir)).to.include({
+      code: 1,
+      stderr: "There is no account lone lark.\n",
+    });
+  });
+
   it("says in words what an account is", async () => {
     const { code, stdout, stderr } = await sandbox.command(["accounts", "create", "carol", "--tier", "free"], dataDir);
     expect([code, stderr]).to.deep.equal([0, ""]);

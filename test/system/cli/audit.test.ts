@@ -103,8 +103,8 @@ describe("The audit log of the command line", function () {
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
     const host: CliHost = {
-      ...{ version: "0", root: "/", stdout: silent, stderr: silent, confirm: null },
-      ...{ open: nothing, run: nothing, migrate: nothing, doctor: nothing },
+      ...{ version: "0", invocation: "fermata", root: "/", stdout: silent, stderr: silent, confirm: null },
+      ...{ open: nothing, catalogue: nothing, run: nothing, migrate: nothing, doctor: nothing },
       ...{
         builtInPlugins: nothing,
         checkAdapter: nothing,

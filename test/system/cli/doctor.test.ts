@@ -50,7 +50,7 @@ describe("fermata doctor", () => {
     const { code, checks } = await wrong(dataDir);
     expect(code).to.equal(1);
     expect(checks.filter(({ result }) => result === "failed").map(({ name, fix }) => [name, fix])).to.deep.equal([
-      ["sqlite file", "Run `fermata migrate`, or `fermata start`."],
+      ["sqlite file", "Run `npm run -s fermata -- migrate`, or `npm run -s fermata -- start`."],
     ]);
     expect(await readdir(dataDir)).to.deep.equal([]);
   });
@@ -105,7 +105,7 @@ describe("fermata doctor", () => {
 
   it("finds a secret key that others may read, and one that is not the storage's", async () => {
     const dataDir = await migrated();
-    await sandbox.json(["models", "list"], dataDir);
+    await sandbox.json(["jobs", "list"], dataDir);
     await chmod(join(dataDir, "secret.key"), 0o644);
     expect((await wrong(dataDir)).checks.map(({ name, fix }) => [name, fix])).to.deep.include([
       "secret key",

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { useSandbox } from "../../support/process.js";
+import { type Environment, useSandbox } from "../../support/process.js";
 
 /** Appends the URL of each module that the process loads to the file that LOADED_MODULES names. */
 const LOADER = `
@@ -11,15 +11,21 @@ export async function load(url, context, next) {
   return next(url, context);
 }`;
 const asModule = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
-const HOOK = asModule(`import { register } from "node:module"; register(${JSON.stringify(asModule(LOADER))});`);
+/** What CommonJS modules load of each other is only in their cache. */
+const HOOK = asModule(`
+import { appendFileSync } from "node:fs";
+import module, { register } from "node:module";
+register(${JSON.stringify(asModule(LOADER))});
+process.on("exit", () => appendFileSync(process.env.LOADED_MODULES, Object.keys(module._cache).join("\\n")));`);
 
 describe("A command loads only what it needs", function () {
   this.timeout(30_000);
   const sandbox = useSandbox();
 
-  async function loadedBy(args: readonly string[], dataDir: string): Promise<string> {
+  async function loadedBy(args: readonly string[], dataDir: string, given: Environment = {}): Promise<string> {
     const file = join(await sandbox.dataDir(), "modules");
-    const fermata = sandbox.spawn(args, dataDir, { NODE_OPTIONS: `--import=${HOOK}`, LOADED_MODULES: file });
+    const env = { NODE_OPTIONS: `--import=${HOOK}`, LOADED_MODULES: file, ...given };
+    const fermata = sandbox.spawn(args, dataDir, env);
     const { code } = await fermata.exited;
     expect(code, fermata.stderr).to.equal(0);
     return readFile(file, "utf8");
@@ -31,12 +37,30 @@ describe("A command loads only what it needs", function () {
     expect(loaded).not.to.match(/\/adapters\/(storage|http)\/|\/node_modules\/(zod|knex|inversify|winston|express)\//);
   });
 
-  it("and commands on the storage no HTTP server", async () => {
+  it("and commands on the storage neither server, container, metrics nor clients of other services", async () => {
     const dataDir = await sandbox.dataDir();
-    for (const args of [["migrate"], ["jobs", "list"]]) {
+    for (const args of [["migrate"], ["jobs", "list"], ["accounts", "list"]]) {
       const loaded = await loadedBy(args, dataDir);
       expect(loaded).to.match(/\/adapters\/storage\/sql\/index\.[jt]s/);
-      expect(loaded).not.to.match(/\/node_modules\/express\//);
+      expect(loaded, args.join(" ")).not.to.match(
+        /\/node_modules\/(express|@tsoa|inversify|winston|prom-client|undici|amqplib|@aws-sdk|mysql2|ora|yaml)\//,
+      );
     }
+  });
+
+  it("and the lists of plugins and models no storage, which need not be there", async () => {
+    const dataDir = await sandbox.dataDir();
+    const unreachable = { FERMATA_STORAGE__URL: "mysql://fermata:secret@127.0.0.1:1/fermata" };
+    for (const args of [
+      ["plugins", "list"],
+      ["models", "list"],
+    ]) {
+      const loaded = await loadedBy(args, dataDir, unreachable);
+      expect(loaded).to.match(/\/plugins\/synth\/index\.[jt]s/);
+      expect(loaded, args.join(" ")).not.to.match(
+        /\/adapters\/storage\/|\/node_modules\/(knex|mysql2|undici|inversify)\//,
+      );
+    }
+    expect(await readdir(dataDir)).to.deep.equal([]);
   });
 });

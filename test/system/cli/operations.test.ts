@@ -29,7 +29,7 @@ describe("fermata migrate", () => {
       const { code, stdout, stderr } = await sandbox.command(args, dataDir);
       expect([code, stdout], args.join(" ")).to.deep.equal([1, ""]);
       expect(stderr, args.join(" ")).to.equal(
-        `The storage lacks ${missing.join(", ")}. Run \`fermata migrate\` first.\n`,
+        `The storage lacks ${missing.join(", ")}. Run \`npm run -s fermata -- migrate\` first.\n`,
       );
     }
     expect(await sandbox.json(["migrate"], dataDir)).to.deep.equal({ applied: missing });

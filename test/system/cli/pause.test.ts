@@ -47,7 +47,7 @@ describe("fermata jobs pause and fermata jobs resume", function () {
     expect(paused["submissions"]).to.equal("paused");
     expect(paused["changed_at"]).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     expect(await json("jobs", "pause"), "a second time changes nothing").to.deep.equal(paused);
-    expect(await doctor()).to.deep.equal([0, "warning", "Run `fermata jobs resume`."]);
+    expect(await doctor()).to.deep.equal([0, "warning", "Run `npm run -s fermata -- jobs resume`."]);
 
     const server = sandbox.spawn(["start"], dataDir);
     const id = await accepted(await server.listening());
@@ -67,7 +67,9 @@ describe("fermata jobs pause and fermata jobs resume", function () {
     const url = await server.listening();
     await ended(await accepted(url));
     const { stdout } = await sandbox.command(["jobs", "pause"], dataDir);
-    expect(stdout).to.match(/^Submissions are paused in every process, within seconds\..*\nGo on with: jobs resume\n$/);
+    expect(stdout).to.match(
+      /^Submissions are paused in every process, within seconds\..*\nGo on with `npm run -s fermata -- jobs resume`\.\n$/,
+    );
     await eventually("the server says that submissions are paused", () =>
       server.stderr.includes("Submissions are paused"),
     );
@@ -81,7 +83,7 @@ describe("fermata jobs pause and fermata jobs resume", function () {
 
   it("let a server go on that its settings started as paused", async () => {
     const settings = { FERMATA_JOBS__SUBMISSIONS: "paused" };
-    const fix = "Run `fermata jobs resume`, and set jobs.submissions to active before the next start.";
+    const fix = "Run `npm run -s fermata -- jobs resume`, and set jobs.submissions to active before the next start.";
     expect(await doctor(settings)).to.deep.equal([0, "warning", fix]);
     const server = sandbox.spawn(["start"], dataDir, settings);
     const id = await accepted(await server.listening());

@@ -89,7 +89,8 @@ describe("fermata stems and fermata report", function () {
     const human = await sandbox.command(["stems", "split", trackId, ...reference], dataDir);
     expect([human.code, human.stdout]).to.deep.equal([
       0,
-      `order 17 was started already: ${id} is completed. Nothing was charged again.\nSee it with: jobs show ${id}\n`,
+      `order 17 was started already: ${id} is completed. Nothing was charged again.\n` +
+        `See it with \`npm run -s fermata -- jobs show ${id}\`.\n`,
     ]);
     expect(await spent()).to.equal(before);
     const other = await sandbox.command(["stems", "remove-vocals", trackId, ...reference], dataDir);

@@ -60,7 +60,7 @@ describe("Processes on one MySQL database", function () {
     for (const command of ["serve", "work"]) {
       const { code, stderr } = await sandbox.command([command], await sandbox.dataDir(), env);
       expect(code, command).to.equal(1);
-      expect(stderr, command).to.include("fermata migrate");
+      expect(stderr, command).to.include("`npm run -s fermata -- migrate`");
     }
   });
 });

@@ -69,7 +69,7 @@ describe("The files of an installation, with umask 022", function () {
   it("are reported by the doctor when an earlier version left them open, and fixed by the next start", async () => {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
-    await sandbox.json(["models", "list"], dataDir);
+    await sandbox.json(["jobs", "list"], dataDir);
     await chmod(dataDir, 0o755);
     await chmod(join(dataDir, "audio"), 0o755);
     await chmod(join(dataDir, "fermata.sqlite"), 0o644);

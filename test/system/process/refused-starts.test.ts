@@ -1,8 +1,11 @@
+import { execFile } from "node:child_process";
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { PROVIDER_PORT_VERSION } from "../../../core/ports/music-provider.js";
 import { type CommandResult, type Environment, useSandbox } from "../../support/process.js";
+import { REPOSITORY } from "../../support/repository.js";
 
 describe("A refused start", function () {
   this.timeout(90_000);
@@ -65,12 +68,12 @@ describe("A refused start", function () {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
     const key = "the first key, thirty-two characters";
-    await sandbox.command(["models", "list"], dataDir, { FERMATA_SECRETS__KEY: key });
+    await sandbox.command(["jobs", "list"], dataDir, { FERMATA_SECRETS__KEY: key });
     const { code, stderr } = await refused(dataDir, { FERMATA_SECRETS__KEY: `${key}!` });
     expect(code).to.equal(1);
     expect(stderr).to.include("secrets.key is not the key this storage was first opened with");
     expect(stderr).to.not.include(key);
-    expect((await sandbox.command(["models", "list"], dataDir, { FERMATA_SECRETS__KEY: key })).code).to.equal(0);
+    expect((await sandbox.command(["jobs", "list"], dataDir, { FERMATA_SECRETS__KEY: key })).code).to.equal(0);
   });
 
   it("refuses a damaged secret.key instead of creating another", async () => {
@@ -107,8 +110,18 @@ describe("A refused start", function () {
     for (const mode of ["serve", "work"]) {
       const { code, stderr } = await sandbox.command([mode], dataDir);
       expect(code, mode).to.equal(1);
-      expect(stderr, mode).to.include("fermata migrate");
+      expect(stderr, mode).to.include("`npm run -s fermata -- migrate`");
     }
+  });
+
+  it("names a command that works when it is pasted", async () => {
+    const dataDir = await sandbox.dataDir();
+    const { stderr } = await sandbox.command(["jobs", "list"], dataDir);
+    const [, command = ""] = /^The storage lacks .* Run `(.+)` first\.$/m.exec(stderr) ?? [];
+    const env = { ...process.env, FERMATA_DATA_DIR: dataDir };
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], { cwd: REPOSITORY, env });
+    expect(stdout).to.match(/^Applied 0001-accounts\.$/m);
+    expect((await sandbox.command(["jobs", "list"], dataDir)).code).to.equal(0);
   });
 
   it("names a data directory that is not writable", async () => {

@@ -101,7 +101,7 @@ describe("Rotating the secret key while processes run", function () {
     const [old, fresh] = ["the first key, thirty-two characters", "the second key, thirty-two characters"];
     await sandbox.json(["migrate"], dataDir);
     const run = (env: Environment): Promise<{ readonly code: number; readonly stderr: string }> =>
-      sandbox.command(["models", "list"], dataDir, env);
+      sandbox.command(["jobs", "list"], dataDir, env);
     expect((await run({ FERMATA_SECRETS__KEY: old })).code).to.equal(0);
     expect((await run({ FERMATA_SECRETS__KEY: fresh, FERMATA_SECRETS__PREVIOUS_KEY: old })).code).to.equal(0);
     const refused = await run({ FERMATA_SECRETS__KEY: old });

@@ -84,11 +84,13 @@ describe("The command line", () => {
     const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
     const host: CliHost = {
       version: "1.2.3",
+      invocation: "fermata",
       root: "/opt/fermata",
       stdout: collector("stdout"),
       stderr: collector("stderr"),
       confirm: null,
       open: nothing,
+      catalogue: nothing,
       run: nothing,
       migrate: nothing,
       doctor: nothing,
@@ -111,6 +113,24 @@ describe("The command line", () => {
       expect(stdout).to.include("--json").and.to.include(`Examples:\n  $ fermata ${command}`);
     });
   }
+
+  it("names its commands in help, errors and hints as they are called here, and leaves other text alone", async () => {
+    const invocation = "npx fermata";
+    expect((await run(["accounts", "list", "--help"], { invocation })).stdout).to.include(
+      "\n  $ npx fermata accounts list\n",
+    );
+    const open = (): Promise<never> => Promise.reject(new OperationRefusedError("Run `fermata migrate` first."));
+    expect((await run(["accounts", "list"], { invocation, open })).stderr).to.equal(
+      "Run `npx fermata migrate` first.\n",
+    );
+    const fix = "Run `fermata migrate`, or `sudo -u '#1001' fermata doctor`; `mysql fermata db` is fermata too.";
+    const doctor = (): ReturnType<CliHost["doctor"]> =>
+      Promise.resolve([{ name: "schema", result: "failed", message: "Old.", fix }]);
+    const { stdout } = await run(["doctor", "--json"], { invocation, doctor });
+    expect((JSON.parse(stdout) as { checks: { fix: string }[] }).checks[0]?.fix).to.equal(
+      "Run `npx fermata migrate`, or `sudo -u '#1001' npx fermata doctor`; `mysql fermata db` is fermata too.",
+    );
+  });
 
   it("names every group and command in its help, and nothing else", async () => {
     const { code, stdout } = await run(["--help"]);
@@ -152,7 +172,7 @@ describe("The command line", () => {
     [
       "a search without an account",
       ["library", "search", "rain"],
-      /^error: required option '--account <id>' not specified/,
+      /^error: required option '--account <account>' not specified/,
     ],
     [
       "a search limit out of bounds",
@@ -262,12 +282,12 @@ describe("The command line", () => {
 
   it("exits with 1 when the operation is refused, and with 2 when settings are wrong", async () => {
     const failing = (error: Error): Partial<CliHost> => ({ open: () => Promise.reject(error) });
-    expect(await run(["models", "list"], failing(new OperationRefusedError("No.")))).to.deep.equal({
+    expect(await run(["accounts", "list"], failing(new OperationRefusedError("No.")))).to.deep.equal({
       code: 1,
       stdout: "",
       stderr: "No.\n",
     });
-    expect(await run(["models", "list"], failing(new UsageIssue("Wrong.")))).to.deep.equal({
+    expect(await run(["accounts", "list"], failing(new UsageIssue("Wrong.")))).to.deep.equal({
       code: 2,
       stdout: "",
       stderr: "Wrong.\n",
@@ -276,23 +296,18 @@ describe("The command line", () => {
 
   it("says why the storage is unavailable", async () => {
     const error = new ServiceUnavailableError(undefined, undefined, { cause: new Error("disk is full") });
-    const { code, stderr } = await run(["models", "list"], { open: () => Promise.reject(error) });
+    const { code, stderr } = await run(["accounts", "list"], { open: () => Promise.reject(error) });
     expect(code).to.equal(1);
     expect(stderr).to.match(/ \(disk is full\)\n$/);
   });
 
   it("closes the app whether the command works or not", async () => {
     let closed = 0;
-    const models = { list: () => (closed === 0 ? Promise.resolve([]) : Promise.reject(new Error("gone"))) };
-    const app = { models, close: async () => void closed++ } as unknown as OperatorApp;
-    const empty = (): object => ({});
-    const present = {
-      ...{ credits: empty, job: empty, model: empty, webhookEndpoint: empty, playlist: empty, track: empty },
-      ...{ singleTrack: empty, timeline: empty, shareUrl: () => null },
-    };
-    const host: Partial<CliHost> = { open: async () => ({ app, present }) };
-    expect(await run(["models", "list"], host)).to.deep.equal({ code: 0, stdout: "No models.\n", stderr: "" });
-    expect(await run(["models", "list", "--json"], host)).to.deep.equal({ code: 1, stdout: "", stderr: "gone\n" });
+    const accounts = { list: () => (closed === 0 ? Promise.resolve([]) : Promise.reject(new Error("gone"))) };
+    const app = { accounts, close: async () => void closed++ } as unknown as OperatorApp;
+    const host: Partial<CliHost> = { open: async () => ({ app, present: {} as Presenters }) };
+    expect(await run(["accounts", "list"], host)).to.deep.equal({ code: 0, stdout: "No accounts.\n", stderr: "" });
+    expect(await run(["accounts", "list"], host)).to.deep.equal({ code: 1, stdout: "", stderr: "gone\n" });
     expect(closed).to.equal(2);
   });
 

@@ -129,12 +129,14 @@ function toKeyHolder(row: KeyHolderRow): KeyHolder {
   return { key: API_KEYS.fromRow(row), account };
 }
 
-function conditionsOf({ tier, search, after }: Pick<AccountFilter, "tier" | "search" | "after">): {
+/** Names have no index: only operators ask for them, and may read all accounts. */
+function conditionsOf({ tier, name, search, after }: Pick<AccountFilter, "tier" | "name" | "search" | "after">): {
   readonly conditions: readonly string[];
   readonly values: readonly string[];
 } {
   const given: readonly (readonly [string, readonly string[] | undefined])[] = [
     ["tier = ?", tier === undefined ? undefined : [tier]],
+    ["name = ?", name === undefined ? undefined : [name]],
     [
       "(LOWER(name) LIKE ? ESCAPE '!' OR id = ? OR external_id = ?)",
       search === undefined ? undefined : [`%${search.toLowerCase().replace(/[!%_]/g, "!$&")}%`, search, search],

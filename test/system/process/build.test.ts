@@ -1,0 +1,169 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { filesUnder } from "../../support/process.js";
+import { repositoryPath } from "../../support/repository.js";
+
+/** What a build prints of each step; the seconds differ. */
+const ROUTES = "building: types and routes ... N s\n";
+const TYPESCRIPT = "building: TypeScript ... N s\n";
+
+/** A checkout of a few files, with the tools and settings of this one. */
+const FILES: Readonly<Record<string, string>> = {
+  "core/tempo.ts": "export const tempo: number = 120;\n",
+  "core/metre.ts": 'export const metre = "3/4";\n',
+  "adapters/http/index.ts": 'export { Songs } from "./controllers/songs.js";\n',
+  "adapters/http/controllers/songs.ts": `
+import { Controller, Get, Route } from "@tsoa/runtime";
+import { tempo } from "../../../core/tempo.js";
+
+@Route("songs")
+export class Songs extends Controller {
+  /** The first song. */
+  @Get()
+  first(): number {
+    return tempo;
+  }
+}
+`,
+};
+
+interface Built {
+  readonly code: number;
+  readonly stderr: string;
+}
+
+describe("A build", function () {
+  this.timeout(120_000);
+  /** The checkout that is built once, before the tests. */
+  let built: string;
+  let first: Built;
+  let checkout: string;
+
+  const path = (...parts: readonly string[]): string => join(checkout, ...parts);
+
+  async function write(file: string, content: string): Promise<void> {
+    await mkdir(dirname(path(file)), { recursive: true });
+    await writeFile(path(file), content);
+  }
+
+  /** Runs the script that `npm run build` and `npm start` begin with. */
+  async function build(): Promise<Built> {
+    const child = spawn(process.execPath, [path("config/build.js")], { stdio: ["ignore", "ignore", "pipe"] });
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    const code = await new Promise<number>((resolve, reject) => child.once("error", reject).once("close", resolve));
+    return { code, stderr: stderr.replace(/\d+ s$/gm, "N s") };
+  }
+
+  async function createCheckout(): Promise<void> {
+    for (const [file, content] of Object.entries(FILES)) await write(file, content);
+    await mkdir(path("config"));
+    for (const file of ["package.json", "tsconfig.json", "config/build.js", "adapters/http/copy-swagger-ui.js"])
+      await copyFile(repositoryPath(file), path(file));
+    const tsoa = JSON.parse(await readFile(repositoryPath("adapters/http/tsoa.json"), "utf8")) as {
+      readonly routes: { readonly iocModule?: string; readonly authenticationModule?: string };
+    };
+    const { iocModule: _ioc, authenticationModule: _authentication, ...routes } = tsoa.routes;
+    await write("adapters/http/tsoa.json", JSON.stringify({ ...tsoa, routes }));
+    await symlink(repositoryPath("node_modules"), path("node_modules"));
+  }
+
+  before(async () => {
+    checkout = built = await mkdtemp(join(tmpdir(), "fermata-build-"));
+    await createCheckout();
+    first = await build();
+  });
+  // A copy of it with its output: as far as a build goes, it is the same.
+  beforeEach(async () => {
+    checkout = await mkdtemp(join(tmpdir(), "fermata-build-"));
+    await cp(built, checkout, { recursive: true, verbatimSymlinks: true });
+  });
+  afterEach(() => rm(checkout, { recursive: true, force: true }));
+  after(() => rm(built, { recursive: true, force: true }));
+
+  it("is what `npm run build` and `npm start` run", async () => {
+    const { scripts } = JSON.parse(await readFile(repositoryPath("package.json"), "utf8")) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
+    expect([scripts["build"], scripts["prestart"]]).to.deep.equal(["node config/build.js", "node config/build.js"]);
+  });
+
+  it("says what it does, and does and says nothing the second time, also where only times have changed", async () => {
+    expect(first).to.deep.equal({ code: 0, stderr: ROUTES + TYPESCRIPT });
+    expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.include("tempo = 120");
+    expect(await readFile(path("adapters/http/generated/openapi.json"), "utf8")).to.include("The first song.");
+    expect(existsSync(path("dist/adapters/http/generated/swagger-ui/swagger-ui.css"))).to.equal(true);
+
+    await utimes(path("core/tempo.ts"), new Date(), new Date());
+    await writeFile(path("dist/core/tempo.js"), "// left alone\n");
+    expect(await build()).to.deep.equal({ code: 0, stderr: "" });
+    expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.equal("// left alone\n");
+  });
+
+  it("compiles a changed source, and generates routes only where what they come from has changed", async () => {
+    await write("config/main.ts", "export const answer = 42;\n");
+    expect(await build()).to.deep.equal({ code: 0, stderr: TYPESCRIPT });
+    expect(await readFile(path("dist/config/main.js"), "utf8")).to.include("answer = 42");
+
+    const songs = FILES["adapters/http/controllers/songs.ts"] as string;
+    await write("adapters/http/controllers/songs.ts", songs.replace("The first song.", "The last song."));
+    expect(await build()).to.deep.equal({ code: 0, stderr: ROUTES + TYPESCRIPT });
+    expect(await readFile(path("adapters/http/generated/openapi.json"), "utf8")).to.include("The last song.");
+  });
+
+  it("leaves no output of a source that is gone", async () => {
+    const outputs = (name: string): string[] => [`${name}.d.ts`, `${name}.js`, `${name}.js.map`];
+    expect(await filesUnder(path("dist/core"))).to.deep.equal([...outputs("metre"), ...outputs("tempo")]);
+    await rm(path("core/metre.ts"));
+    await build();
+    expect(await filesUnder(path("dist/core"))).to.deep.equal(outputs("tempo"));
+    expect(existsSync(path("dist/adapters/http/generated/swagger-ui/swagger-ui-bundle.js"))).to.equal(true);
+  });
+
+  it("writes again what was deleted of the output", async () => {
+    await rm(path("dist/core/tempo.js"));
+    expect(await build()).to.deep.equal({ code: 0, stderr: TYPESCRIPT });
+    expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.include("tempo = 120");
+    await rm(path("dist"), { recursive: true });
+    await build();
+    expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.include("tempo = 120");
+  });
+
+  it("fails with the compiler's words, until the source is corrected", async () => {
+    await write("core/tempo.ts", 'export const tempo: number = "fast";\n');
+    for (let time = 0; time < 2; time++) {
+      const { code, stderr } = await build();
+      expect(code).to.equal(1);
+      expect(stderr).to.include("core/tempo.ts(1,14): error TS2322");
+    }
+    await write("core/tempo.ts", FILES["core/tempo.ts"] as string);
+    expect((await build()).code).to.equal(0);
+    expect(await build()).to.deep.equal({ code: 0, stderr: "" });
+  });
+
+  it("of one checkout leaves that of another alone", async () => {
+    await write("core/metre.ts", 'export const metre = "6/8";\n');
+    expect((await build()).stderr).to.include(TYPESCRIPT);
+    expect(await readFile(path("dist/core/metre.js"), "utf8")).to.include("6/8");
+    expect(await readFile(join(built, "dist/core/metre.js"), "utf8")).to.include("3/4");
+  });
+
+  it("builds again after a change of package-lock.json, and names packages that are not installed", async () => {
+    const packages = { "": {}, "node_modules/night-owl": { version: "1.0.0" }, "node_modules/x": { optional: true } };
+    await write("package-lock.json", JSON.stringify({ packages }));
+    expect(await build()).to.deep.equal({
+      code: 0,
+      stderr: `node_modules is not what package-lock.json names (night-owl): run npm ci\n${ROUTES}${TYPESCRIPT}`,
+    });
+    await rm(path("node_modules"));
+    await write("package-lock.json", JSON.stringify({ packages: { "": {} } }));
+    expect(await build()).to.deep.equal({
+      code: 1,
+      stderr: `building: types and routes ...\n@tsoa/cli is not installed: run npm ci\n`,
+    });
+  });
+});
