@@ -4,6 +4,7 @@ import type {
   MusicRequest,
   ProviderFailureKind,
   ProviderTrack,
+  Running,
   Snapshot,
   TrackTags,
   UrlSource,
@@ -67,7 +68,7 @@ export function readTask(task: JsonObject | undefined, sourceOf: (file: string) 
     const { progress, stage } = first;
     const isQueued = stage === "queued";
     return {
-      snapshot: { state: "running", nextPollMs: NEXT_POLL_MS },
+      snapshot: { state: "running", nextPollMs: NEXT_POLL_MS, ...shareOf(isQueued ? 0 : progress) },
       progress: isQueued ? null : `${String(progress)} ${String(stage)}`,
       models: [],
     };
@@ -75,6 +76,11 @@ export function readTask(task: JsonObject | undefined, sourceOf: (file: string) 
   if (status === 1) return finished(first === undefined ? [] : [first, ...others], sourceOf);
   if (status === 2) return failureIn(first ?? {});
   return failed("unavailable", `The status ${JSON.stringify(status)} is unknown.`);
+}
+
+/** The server says it from 0 to 1, half of it for the model of the words. */
+function shareOf(progress: unknown): Pick<Running, "progress"> {
+  return typeof progress === "number" ? { progress: { percent: progress * 100 } } : {};
 }
 
 function failed(kind: ProviderFailureKind, message: string, providerCode?: string): TaskState {

@@ -1,5 +1,13 @@
 import { asObject, isLink, NO_TAGS, ProviderFailure, providerFailure } from "../sdk/index.js";
-import type { ApiResponse, JsonObject, Completed, ProbeResult, ProviderAsset, ProviderTrack } from "../sdk/index.js";
+import type {
+  ApiResponse,
+  JsonObject,
+  Completed,
+  ProbeResult,
+  ProviderAsset,
+  ProviderProgress,
+  ProviderTrack,
+} from "../sdk/index.js";
 import { errorTypesIn, REJECTED } from "./errors.js";
 
 /** Accepted work, as its handle keeps it. */
@@ -38,7 +46,7 @@ export function urlsOf(baseUrl: string, endpoint: string, requestId: string): Om
 
 /** A status: fal has none for failed work, only an error next to `COMPLETED`. */
 export type Status =
-  | { readonly state: "running" }
+  | { readonly state: "running"; readonly progress?: ProviderProgress }
   | { readonly state: "completed" }
   | { readonly state: "failed"; readonly error: string; readonly errorType: string | null };
 
@@ -60,7 +68,9 @@ export function readAccepted(response: ApiResponse): Omit<Work, "operation" | "o
  * failed
  */
 export function readStatus(response: ApiResponse): Status {
-  const { status, error, error_type: errorType } = asObject(response.json());
+  const { status, error, error_type: errorType, queue_position: queuePosition } = asObject(response.json());
+  if (status === "IN_QUEUE" && typeof queuePosition === "number")
+    return { state: "running", progress: { queuePosition } };
   if (status === "IN_QUEUE" || status === "IN_PROGRESS") return { state: "running" };
   if (status !== "COMPLETED")
     throw providerFailure("unavailable", response, {

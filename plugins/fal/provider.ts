@@ -69,7 +69,7 @@ export class FalProvider implements MusicProvider {
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const work = HANDLES.read(handle);
     const status = readStatus(await this.client.status(work.statusUrl, signal));
-    if (status.state === "running") return { state: "running", nextPollMs: this.host.settings.pollMs };
+    if (status.state === "running") return { ...status, nextPollMs: this.host.settings.pollMs };
     const known = status.state === "failed" ? failureOfStatus(status.error, status.errorType) : null;
     if (known !== null) throw known;
     // The result of work that failed is its error, and is thrown.

@@ -38,7 +38,7 @@ export function nextPollMs(now: number): number {
 /** The snapshot for a state of `check`. */
 export function snapshotOf(state: unknown, operation: Split, now: number): Snapshot | ProviderFailure {
   if (state === undefined) return new ProviderFailure("gone", "It knows no such task; a task is known for a day.");
-  const { status, result, error } = asObject(state);
+  const { status, result, error, progress } = asObject(state);
   switch (status) {
     case "success":
       return completedOf(asObject(result), operation);
@@ -51,7 +51,12 @@ export function snapshotOf(state: unknown, operation: Split, now: number): Snaps
     default:
       if (typeof status !== "string")
         return new ProviderFailure("unavailable", "The response has no state of the task.");
-      return { state: "running", nextPollMs: nextPollMs(now) };
+      // 0 while it is queued.
+      return {
+        state: "running",
+        nextPollMs: nextPollMs(now),
+        ...(typeof progress === "number" ? { progress: { percent: progress } } : {}),
+      };
   }
 }
 

@@ -14,7 +14,8 @@ const COMMANDS: readonly (readonly string[])[] = [["--help"], ["models", "list"]
 export const commands: Bench = {
   name: "commands",
   compares:
-    "commands, as `npm run fermata` runs them, with a process that lists accounts by commander, knex and better-sqlite3",
+    "commands, as `npm run fermata` runs them, with a process that lists accounts by " +
+    "commander, knex and better-sqlite3",
   async run() {
     const dataDir = await mkdtemp(join(tmpdir(), "fermata-bench-"));
     try {

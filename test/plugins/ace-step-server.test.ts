@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ProviderModel } from "../../core/ports/music-provider.js";
+import type { ProviderModel, Running } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/ace-step/index.js";
 import type { FakeApi } from "../support/provider-kit/index.js";
 import { AceStepBench, aModel, failureOf, kindOf } from "./ace-step-bench.js";
@@ -47,7 +47,9 @@ describe("ace-step and its server", () => {
         await says(0, [progress === null ? QUEUED : running(progress)], "")(fake);
         if (load === "unknown") fake.on(STATS.method, STATS.path, refused(404, "Not Found"));
         else idle(fake, load === "idle");
-        expect(kindOf(await bench.poll(handle)), `${String(progress)}, ${load}`).to.equal("running");
+        const polled = await bench.poll(handle);
+        expect(kindOf(polled), `${String(progress)}, ${load}`).to.equal("running");
+        expect((polled as Running).progress?.percent).to.equal((progress ?? 0) * 100);
         await bench.clock.advance(4_000);
       }
     });

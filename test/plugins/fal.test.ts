@@ -92,6 +92,13 @@ describe("fal", () => {
     });
   });
 
+  it("passes on the place in the queue", async () => {
+    const handle = await accepted();
+    await status({ status: "IN_QUEUE", queue_position: 3 })(fake);
+    const queued = { state: "running", nextPollMs: 2_000, progress: { queuePosition: 3 } };
+    expect(await poll(handle)).to.deep.equal(queued);
+  });
+
   it("asks at the URLs of the response, which drop a part of the endpoint's id", async () => {
     const handle = await accepted();
     await status({ status: "IN_PROGRESS" })(fake);

@@ -128,7 +128,9 @@ describe("lalal", () => {
     expect(await open().submit(request, { signal })).to.have.property("nextPollMs", 7_000);
     fake.on(CHECK.method, CHECK.path, checked({ status: "progress", progress: 40 }));
     await clock.advance(6_000);
-    expect(await polled(handle("T1"))).to.deep.equal([{ state: "running", nextPollMs: 11_000 }]);
+    expect(await polled(handle("T1"))).to.deep.equal([
+      { state: "running", nextPollMs: 11_000, progress: { percent: 40 } },
+    ]);
   });
 
   it("returns the state of each of many tasks, at most 200 in a call", async () => {
