@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Account, FermataError } from "../../core/index.js";
 import { temporaryFolder } from "../support/databases.js";
-import { createMysqlDatabase } from "../support/mysql.js";
+import { createMigratedMysqlDatabase } from "../support/mysql.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const ENGINES = {
   SQLite: async () => ({ url: `sqlite:${join(await temporaryFolder(), "shared.db")}`, drop: () => Promise.resolve() }),
-  MySQL: () => createMysqlDatabase(),
+  MySQL: () => createMigratedMysqlDatabase(),
 } as const;
 
 const NOT_IDS = {

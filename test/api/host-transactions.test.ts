@@ -6,7 +6,7 @@ import type { FermataError } from "../../core/index.js";
 import { aTrack } from "../support/builders.js";
 import { SCRIPTED_TRACK, ScriptedProvider, submitCompletes } from "../support/doubles/scripted-provider.js";
 import { type Host, type HostKind, HOSTS } from "../support/hosts.js";
-import { createMysqlDatabase } from "../support/mysql.js";
+import { createMigratedMysqlDatabase } from "../support/mysql.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const INPUT = { modelId: "scripted/song", prompt: "slow sad piano" };
@@ -23,7 +23,7 @@ class Splitting extends ScriptedProvider {
 }
 
 async function emptyDatabase(engine: HostKind["engine"]): Promise<{ readonly url: string; drop(): Promise<void> }> {
-  if (engine === "MySQL") return createMysqlDatabase();
+  if (engine === "MySQL") return createMigratedMysqlDatabase();
   const folder = await mkdtemp(join(tmpdir(), "fermata-host-"));
   return { url: `sqlite:${join(folder, "shared.db")}`, drop: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ApiClient } from "../support/api-client.js";
-import { createMysqlDatabase } from "../support/mysql.js";
+import { createMigratedMysqlDatabase } from "../support/mysql.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const PLENTY = 100_000;
@@ -29,7 +29,7 @@ describe("Rate limits of three servers on one storage", function () {
     });
 
   before(async () => {
-    database = await createMysqlDatabase();
+    database = await createMigratedMysqlDatabase();
     servers = [await start(), await start(), await start()];
   });
   after(async () => {

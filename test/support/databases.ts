@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
 import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
 import type { Clock } from "../../core/ports/clock.js";
 import type { Logger } from "../../core/ports/logger.js";
@@ -40,7 +42,7 @@ export const sqliteStorage = { name: "SQLite", open: openSqlite } satisfies Stor
 async function openSqlite(): Promise<SqliteUnderTest> {
   const folder = await temporaryFolder();
   const file = join(folder, "fermata.db");
-  await copyFile(await migratedFile(), file);
+  await createMigratedFile(file);
   const url = `sqlite:${file}`;
   const database = await openDatabase({ url, logger: SILENT });
   const close = async (): Promise<void> => {
@@ -64,10 +66,16 @@ export async function temporaryFolder(): Promise<string> {
 
 let migrated: Promise<string> | undefined;
 
-/** Migrating takes longer than everything else in a suite, so it happens once and the file is copied. */
-function migratedFile(): Promise<string> {
-  migrated ??= migrateOnce();
-  return migrated;
+/**
+ * Writes a SQLite file with the schema and the rows that migrations write. Migrating takes longer than everything else
+ * in a suite, so it happens once and the file is copied.
+ */
+export async function createMigratedFile(file: string): Promise<void> {
+  await copyFile(await (migrated ??= migrateOnce()), file);
+  const database = new BetterSqlite3(file);
+  // An installation of its own has an id of its own.
+  database.prepare("UPDATE fermata_installation SET value = ? WHERE name = 'id'").run(randomUUID());
+  database.close();
 }
 
 async function migrateOnce(): Promise<string> {

@@ -5,6 +5,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import sinon from "sinon";
 
+const endings: (() => Promise<void>)[] = [];
+
+/** Calls `end` after the last test of this process. A process without these hooks leaves it undone. */
+export function afterAllTests(end: () => Promise<void>): void {
+  endings.push(end);
+}
+
 let current = "before the first test";
 const lost: string[] = [];
 
@@ -20,6 +27,7 @@ export const mochaHooks: Mocha.RootHookObject = {
     sinon.restore();
   },
   async afterAll() {
+    for (const end of endings.splice(0)) await end();
     await nextTurn();
     if (lost.length > 0) throw new Error(`Unhandled rejections:\n${lost.join("\n")}`);
   },

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { temporaryFolder } from "./databases.js";
-import { createMysqlDatabase } from "./mysql.js";
+import { createMigratedFile, temporaryFolder } from "./databases.js";
+import { createMigratedMysqlDatabase } from "./mysql.js";
 import { startTestApp, type TestApp, type TestAppOptions } from "./test-app.js";
 
 /** All apps on one database have the same key. */
@@ -16,12 +16,13 @@ export class SharedDatabase {
   ) {}
 
   static async sqlite(): Promise<SharedDatabase> {
-    const url = `sqlite:${join(await temporaryFolder(), "fermata.db")}`;
-    return new SharedDatabase(url, () => Promise.resolve());
+    const file = join(await temporaryFolder(), "fermata.db");
+    await createMigratedFile(file);
+    return new SharedDatabase(`sqlite:${file}`, () => Promise.resolve());
   }
 
   static async mysql(): Promise<SharedDatabase> {
-    const { url, drop } = await createMysqlDatabase();
+    const { url, drop } = await createMigratedMysqlDatabase();
     return new SharedDatabase(url, drop);
   }
 

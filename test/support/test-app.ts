@@ -7,7 +7,8 @@ import type { Scope } from "../../core/ports/scopes.js";
 import { ApiClient } from "./api-client.js";
 import { RecordingLogger } from "./doubles/recording-logger.js";
 import { ScriptedProvider } from "./doubles/scripted-provider.js";
-import { createMysqlDatabase } from "./mysql.js";
+import { createMigratedFile } from "./databases.js";
+import { borrowMysqlDatabase } from "./mysql.js";
 import { openQueueSpace } from "./rabbitmq.js";
 
 export interface TestAppOptions extends Overrides {
@@ -72,15 +73,27 @@ interface Stack {
 
 /**
  * `FERMATA_TEST_STACK=mysql-rabbitmq` runs the same tests on the services; without it they run on the embedded default.
+ * Of what a test itself names none is opened.
  */
-async function openStack(): Promise<Stack> {
-  if (process.env["FERMATA_TEST_STACK"] !== "mysql-rabbitmq") return { settings: {}, clear: () => Promise.resolve() };
-  const [database, queues] = await Promise.all([createMysqlDatabase(), openQueueSpace()]);
+async function openStack(dataDir: string, { settings = {}, stores, database }: TestAppOptions): Promise<Stack> {
+  const namesStorage = stores !== undefined || database !== undefined || settings["storage"] !== undefined;
+  const namesQueue = "url" in (settings["queue"] ?? {});
+  if (process.env["FERMATA_TEST_STACK"] !== "mysql-rabbitmq") {
+    if (!namesStorage) await createMigratedFile(join(dataDir, "fermata.sqlite"));
+    return { settings: {}, clear: () => Promise.resolve() };
+  }
+  const [mysql, queues] = await Promise.all([
+    namesStorage ? null : borrowMysqlDatabase(),
+    namesQueue ? null : openQueueSpace(),
+  ]);
   return {
-    settings: { storage: { url: database.url }, queue: { url: queues.url } },
+    settings: {
+      ...(mysql === null ? {} : { storage: { url: mysql.url } }),
+      ...(queues === null ? {} : { queue: { url: queues.url } }),
+    },
     async clear() {
-      await database.drop();
-      await queues.clear("scripted", "synth");
+      await mysql?.drop();
+      await queues?.clear("scripted", "synth");
     },
   };
 }
@@ -94,7 +107,7 @@ export async function startTestApp({
   const dataDir = await mkdtemp(join(tmpdir(), "fermata-api-"));
   const logger = new RecordingLogger();
   const provider = new ScriptedProvider();
-  const stack = await openStack();
+  const stack = await openStack(dataDir, { settings, ...overrides });
   const chosen = merged(merged(TEST_SETTINGS, stack.settings), settings);
   const app = await compose(
     loadSettings({ env: {}, cwd: dataDir, isTerminal: false, overrides: { dataDir, ...chosen } }),

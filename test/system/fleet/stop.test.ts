@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
-import { createMysqlDatabase } from "../../support/mysql.js";
+import { createMigratedMysqlDatabase } from "../../support/mysql.js";
 import { CallRecording } from "../../support/plugins/recording/call-recording.js";
 import type { Fate } from "../../support/plugins/recording/provider.js";
 import { RECORDING_PROVIDERS, recordingProviderSettings } from "../../support/plugins/settings.js";
@@ -16,14 +16,18 @@ describe("SIGTERM to a server or a worker", function () {
   this.timeout(60_000);
   const sandbox = useSandbox();
 
-  let database: Awaited<ReturnType<typeof createMysqlDatabase>>;
+  let database: Awaited<ReturnType<typeof createMigratedMysqlDatabase>>;
   let queues: QueueSpace;
   let dataDir: string;
   let settings: Environment;
   let key: string;
 
   beforeEach(async () => {
-    [database, queues, dataDir] = await Promise.all([createMysqlDatabase(), openQueueSpace(), sandbox.dataDir()]);
+    [database, queues, dataDir] = await Promise.all([
+      createMigratedMysqlDatabase(),
+      openQueueSpace(),
+      sandbox.dataDir(),
+    ]);
     settings = {
       ...CHAOS_SETTINGS,
       // Longer than these tests: no lease ends in them.

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import type { App } from "../../../config/app.js";
 import { type HostProcessTask, KILL_POINTS, openEmbedded } from "../../support/host-process.js";
 import { type Host, HOSTS } from "../../support/hosts.js";
-import { createMysqlDatabase } from "../../support/mysql.js";
+import { createMigratedMysqlDatabase } from "../../support/mysql.js";
 
 const PROGRAM = fileURLToPath(new URL(`../../support/host-process${import.meta.url.slice(-3)}`, import.meta.url));
 const KINDS = ["better-sqlite3", "knex on better-sqlite3", "mysql2/promise", "knex on mysql2"];
@@ -35,7 +35,7 @@ for (const kind of HOSTS.filter(({ name }) => KINDS.includes(name))) {
     before(async () => {
       dataDir = await mkdtemp(join(tmpdir(), "fermata-killed-"));
       const nothing = { url: `sqlite:${join(dataDir, "shared.db")}`, drop: () => Promise.resolve() };
-      database = kind.engine === "MySQL" ? await createMysqlDatabase() : nothing;
+      database = kind.engine === "MySQL" ? await createMigratedMysqlDatabase() : nothing;
       app = await openEmbedded({ url: database.url, dataDir });
       host = await kind.open(database.url);
     });

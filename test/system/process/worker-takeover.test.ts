@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
-import { createMysqlDatabase } from "../../support/mysql.js";
+import { createMigratedMysqlDatabase } from "../../support/mysql.js";
 import { gateFile, gateRecordingProvider } from "../../support/plugins/gate/index.js";
 import { type Environment, eventually, type FermataProcess, filesUnder, useSandbox } from "../../support/process.js";
 import { openQueueSpace } from "../../support/rabbitmq.js";
@@ -25,7 +25,7 @@ const STACKS: readonly { readonly name: string; open(dataDir: string): Promise<S
   {
     name: "MySQL and RabbitMQ",
     async open() {
-      const [database, queues] = await Promise.all([createMysqlDatabase(), openQueueSpace()]);
+      const [database, queues] = await Promise.all([createMigratedMysqlDatabase(), openQueueSpace()]);
       return {
         settings: { FERMATA_STORAGE__URL: database.url, FERMATA_QUEUE__URL: queues.url },
         rows: () => readMysqlRows(database.url),

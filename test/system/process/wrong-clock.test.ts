@@ -9,7 +9,7 @@ import type { CheckResult } from "../../../core/ports/self-check.js";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { aJob, anId, anIdempotencyRecord, aReservation } from "../../support/builders.js";
 import { SILENT, TEST_PORTS } from "../../support/databases.js";
-import { createMysqlDatabase } from "../../support/mysql.js";
+import { createMigratedMysqlDatabase } from "../../support/mysql.js";
 import { gateFile, gateRecordingProvider } from "../../support/plugins/gate/index.js";
 import { type Environment, eventually, useSandbox } from "../../support/process.js";
 import { wallClockOffBy } from "../../support/wrong-clock.js";
@@ -30,7 +30,7 @@ interface StorageKind {
 }
 
 const STORAGES: readonly StorageKind[] = [
-  { name: "MySQL", open: () => createMysqlDatabase(), offsets: [61 * MINUTE, 24 * HOUR, -24 * HOUR] },
+  { name: "MySQL", open: () => createMigratedMysqlDatabase(), offsets: [61 * MINUTE, 24 * HOUR, -24 * HOUR] },
   {
     name: "SQLite",
     open: async (dataDir) => ({ url: `sqlite:${join(dataDir, "fermata.sqlite")}`, drop: () => Promise.resolve() }),

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiClient, dataOf, refusalOf } from "../../support/api-client.js";
-import { createMysqlDatabase } from "../../support/mysql.js";
+import { createMigratedMysqlDatabase } from "../../support/mysql.js";
 import { type Environment, eventually, type FermataProcess, type Sandbox } from "../../support/process.js";
 import { checkLedger } from "../../support/chaos/checks.js";
 import { CHAOS_SETTINGS } from "../../support/chaos/chaos.js";
@@ -44,7 +44,7 @@ export class Installation {
   static async open(sandbox: Sandbox, options: InstallationOptions): Promise<Installation> {
     const { renders, plugins, jobs = {}, storage = "sqlite" } = options;
     const [vendor, dataDir] = await Promise.all([Vendor.open(renders), sandbox.dataDir()]);
-    const database = storage === "mysql" ? await createMysqlDatabase() : null;
+    const database = storage === "mysql" ? await createMigratedMysqlDatabase() : null;
     const drop = async (): Promise<void> => database?.drop();
     try {
       const file = join(dataDir, "fermata.json");
