@@ -37,7 +37,7 @@ describe("Storage schema", () => {
     await database.migrate();
     const rest = NAMES.slice(NAMES.indexOf("0029-track-lyrics"));
     await database.write("fermata_migrations").whereIn("name", rest).delete();
-    await database.write.schema.dropTable("fermata_track_lyrics");
+    for (const table of ["fermata_track_lyrics", "fermata_admin_tokens"]) await database.write.schema.dropTable(table);
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: rest });
     expect(await database.migrate()).to.deep.equal(rest);
   });
