@@ -54,7 +54,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
     const calls: Calls = {
       accounts: {
         get: "reads",
-  find: "reads",
+        find: "reads",
         list: "reads",
         listKeys: "reads",
         create: ["accounts.create", () => app.accounts.create({ name: "bob", tier: "free", credits: 5 })],
