@@ -79,8 +79,11 @@ function outputsOf(source) {
 function warnOfOtherPackages() {
   const installed = packagesOf("node_modules/.package-lock.json");
   const wanted = Object.entries(packagesOf("package-lock.json"));
-  const isOther = ([path, { version, optional, devOptional, peer, link }]) =>
-    path !== "" && !optional && !devOptional && !peer && !link && installed[path]?.version !== version;
+  // Those that an installation may be without are not missed; the tools of the build, where they are needed.
+  const isOther = ([path, { version, optional, devOptional, dev, peer, link }]) =>
+    path !== "" &&
+    !link &&
+    (path in installed ? installed[path].version !== version : !(optional || devOptional || dev || peer));
   const others = wanted.filter(isOther).map(([path]) => path.replace(/^.*node_modules\//, ""));
   if (others.length === 0) return;
   const more = others.length > 3 ? ` and ${others.length - 3} more` : "";

@@ -1,8 +1,7 @@
 import { OperationRefusedError } from "../core/errors.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
 import { definitionIssues } from "../core/providers/definition-issues.js";
-import { BUILT_IN, type LoadedPlugin, loadPlugins } from "./plugins.js";
-import { importPackage } from "./provider-package.js";
+import { BUILT_IN, importPlugin, type LoadedPlugin, loadPlugins } from "./plugins.js";
 import type { Settings } from "./settings.js";
 
 type Entry = Settings["plugins"][string];
@@ -36,7 +35,7 @@ async function named(
   if (ids.length > 1)
     throw new OperationRefusedError(`${use} is the plugin of several providers; name one: ${ids.join(", ")}.`);
   if (ids[0] !== undefined) return { id: ids[0], definition: [] };
-  const found = await importPackage(use, { cwd, pluginsDir });
+  const found = await importPlugin(use, { cwd, pluginsDir });
   const issues = definitionIssues(found);
   if (issues.length > 0) throw new OperationRefusedError(`${use}: ${issues.join("; ")}`);
   const definition = found as ProviderDefinition;

@@ -7,7 +7,7 @@ import { SETTINGS_DEFINITION } from "./settings.js";
 import type { Settings, SettingsOverrides } from "./settings.js";
 import { FILE_VARIABLE, GivenSettings, type RenamedSetting } from "./settings/given-settings.js";
 import { keyLifetimeIssues } from "./settings/key-lifetime.js";
-import { SettingsError, refusedLine } from "./settings/issues.js";
+import { SettingsError, missingLine, refusedLine } from "./settings/issues.js";
 import { Resolver } from "./settings/resolver.js";
 
 export { SettingsError } from "./settings/issues.js";
@@ -96,7 +96,7 @@ function checkTogether(settings: Settings, issues: string[]): void {
     issues.push(refusedLine("admin.port", null, admin.port, "another port than http.port and metrics.port", false));
   }
   if (secrets.key === null && secrets.previousKey !== null && !isRefused("secrets.key", issues)) {
-    issues.push(refusedLine("secrets.previousKey", null, "…", "only together with secrets.key", true));
+    issues.push(missingLine("secrets.key", "the key in force, next to secrets.previousKey"));
   }
   if (isRefused("idempotency.ttlHours", issues) || DEADLINES.some((path) => isRefused(path, issues))) return;
   const { queueDeadlineMinutes, renderDeadlineMinutes } = jobs;

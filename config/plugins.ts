@@ -12,11 +12,12 @@ import {
 } from "../core/ports/music-provider.js";
 import { definitionIssues, missingMethods } from "../core/providers/definition-issues.js";
 import { capabilityIssues, hostIssues, longestCallIssues } from "../core/providers/definition-parts.js";
+import { OperationRefusedError } from "../core/errors.js";
 import { OutgoingRule } from "../core/providers/outgoing-rule.js";
-import { importPackage } from "./provider-package.js";
+import { importPackage, type PluginPlaces } from "./provider-package.js";
 import type { Settings } from "./settings.js";
 import { keyLifetimeIssues } from "./settings/key-lifetime.js";
-import { SettingsError } from "./settings/issues.js";
+import { nearestOf, SettingsError } from "./settings/issues.js";
 import { withGivenModels } from "./settings/models.js";
 import { validateOwnSettings } from "./settings/declared-settings.js";
 
@@ -205,15 +206,29 @@ function longestCallOf(definition: ProviderDefinition, settings: ProviderHost["s
 async function importDefinition(id: string, use: string | null, pluginsDir: string | null): Promise<unknown> {
   const own = BUILT_IN[id];
   if (use === null && own === undefined) {
+    const ids = Object.keys(BUILT_IN);
     throw new Error(
-      `there is no built-in plugin of this id (${Object.keys(BUILT_IN).join(", ")}); set \`use\` to one of ` +
-        `these, a package name or a path`,
+      `there is no built-in plugin of this id${didYouMean(id, ids)} (${ids.join(", ")}); ` +
+        "set `use` to one of these, a package name or a path",
     );
   }
   if (use === null) return (await own?.())?.default;
   const builtIn = BUILT_IN[use];
   if (builtIn !== undefined) return underAnotherId((await builtIn()).default, id);
-  return importPackage(use, { cwd: process.cwd(), pluginsDir });
+  return importPlugin(use, { cwd: process.cwd(), pluginsDir });
+}
+
+/** {@link importPackage}; where it fails, the built-in id that may have been meant. */
+export function importPlugin(use: string, places: PluginPlaces): Promise<unknown> {
+  return importPackage(use, places).catch((error: unknown) => {
+    const hint = didYouMean(use, Object.keys(BUILT_IN));
+    throw hint === "" ? error : new OperationRefusedError(`${(error as Error).message}${hint}`, { cause: error });
+  });
+}
+
+function didYouMean(given: string, known: readonly string[]): string {
+  const nearest = nearestOf(given, known);
+  return nearest === null ? "" : `; did you mean ${nearest}?`;
 }
 
 /**

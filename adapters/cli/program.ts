@@ -92,6 +92,6 @@ function buildProgram(host: CliHost): Command {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // Callers of the API must not see why the storage is unavailable; an operator needs it.
-  const reason = FermataError.is(error) && error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return `${error.message}${reason}`;
+  const reason = FermataError.is(error) && error.cause instanceof Error ? error.cause.message : "";
+  return error.message.includes(reason) ? error.message : `${error.message} (${reason})`;
 }

@@ -76,7 +76,11 @@ function classifyKeys(keys: readonly string[], place: string, { kept }: SecretKe
   const message =
     `The key in ${place} is not the one this storage was first opened with: links and stored ` +
     `secrets would be dead.`;
-  return failed(NAME, message, "Set that key again, from a backup or from another process.");
+  const fix =
+    place === "secrets.key"
+      ? "Set that key again, from a backup or from another process."
+      : "secrets.key is not set: set it (FERMATA_SECRETS__KEY) to that key, or restore the file.";
+  return failed(NAME, message, fix);
 }
 
 function classifyMissing(path: string, { kept, isShared }: SecretKeyCheckOptions): CheckResult {

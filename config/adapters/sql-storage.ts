@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { checkStorage } from "../../adapters/storage/sql/doctor/doctor.js";
+import { explainRefusal } from "../../adapters/storage/sql/doctor/refusal.js";
 import {
   createStores,
   ForeignTablesError,
@@ -21,10 +22,19 @@ type Prefix = { readonly settings: { readonly tablePrefix: string | undefined } 
 /** Opens the database of a URL; its schema is left as it is. */
 export async function openSqlStorage(host: Omit<AdapterHost, "settings"> & Prefix): Promise<OpenedStorage> {
   const { url, settings, logger } = host;
-  const database = await openDatabase({ url, tablePrefix: settings.tablePrefix ?? null, logger });
+  const open = (): Promise<KnexDatabase> => openDatabase({ url, tablePrefix: settings.tablePrefix ?? null, logger });
+  const explained = <T>(work: () => Promise<T>): Promise<T> =>
+    work().catch((error: unknown) => {
+      throw explainRefusal(url, error);
+    });
+  const database = await explained(open);
   const address = { url, tablePrefix: database.names.prefix };
   return {
     ...storageOf(database, host),
+    schema: {
+      check: () => explained(() => checkSchema(database)),
+      migrate: () => explained(() => migrate(database)),
+    },
     renewLeases: (owner, leaseMs) => new ThreadLeaseRenewal({ storage: address, owner, leaseMs, logger }),
   };
 }

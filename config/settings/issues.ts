@@ -1,16 +1,22 @@
+import { environmentName } from "./definition.js";
 import { MASK, isSecretName, redactText } from "../../adapters/observability/redact.js";
 
 /** Settings that cannot be used. `lines` holds every issue, a line each; secrets are masked. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   constructor(readonly lines: readonly string[]) {
-    super(
-      lines.length === 1
-        ? `A setting is wrong: ${lines.join("")}`
-        : `${lines.length} settings are wrong:\n${lines.join("\n")}`,
-    );
+    super(titled(lines));
   }
 }
+
+/** What was never given is not called wrong. */
+function titled(lines: readonly string[]): string {
+  const what = lines.every((line) => MISSING.test(line)) ? "missing" : "wrong";
+  const all = lines.join("\n");
+  return lines.length === 1 ? `A setting is ${what}: ${all}` : `${lines.length} settings are ${what}:\n${all}`;
+}
+
+const MISSING = /^[^ ]+: missing;/;
 
 const SHOWN_LENGTH_MAX = 80;
 
@@ -23,8 +29,13 @@ export function refusedLine(
   isSecret: boolean,
 ): string {
   const where = origin === null ? path : `${path} (${origin})`;
-  if (given === undefined) return `${where}: missing; allowed: ${allowed}`;
+  if (given === undefined) return missingLine(path, allowed);
   return `${where}: ${shown(path, given, isSecret)} is not allowed; allowed: ${allowed}`;
+}
+
+/** A setting that is not given although it has to be: with the variable that may give it. */
+export function missingLine(path: string, allowed: string): string {
+  return `${path}: missing; set it, or ${environmentName(path.split("."))}; allowed: ${allowed}`;
 }
 
 /** A name that means nothing. */

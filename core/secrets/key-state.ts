@@ -29,6 +29,11 @@ export interface OpeningKeys {
   readonly now: number;
 }
 
+const NOT_GIVEN =
+  "secrets.key is not set, and the key in secret.key of the data directory is not the one this storage was first " +
+  "opened with, nor the one it was rotated to: links and stored secrets would be dead. Set secrets.key " +
+  "(FERMATA_SECRETS__KEY) to that key, or restore secret.key from a backup or another machine.";
+
 /**
  * Decides which keys are in force once a process has opened the storage. A new key that the settings name first, next
  * to the current one, comes into force. The current key must be among the held ones: it proves that these are the keys
@@ -41,6 +46,7 @@ export function openKeys({ stored, firstKey, held, origin, now }: OpeningKeys): 
   if (named === undefined) throw new OperationRefusedError("There is no secret key.");
   const state = stored ?? newState(firstKey ?? named, firstKey);
   if (!held.includes(state.current)) {
+    if (origin === "file") throw new OperationRefusedError(NOT_GIVEN);
     throw new OperationRefusedError(
       "secrets.key is not the key this storage was first opened with, nor the one it was rotated to: links and " +
         "stored " +

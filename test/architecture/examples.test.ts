@@ -5,7 +5,7 @@ import { checkTrustedProxies } from "../../config/doctor-proxies.js";
 import { loadSettings } from "../../config/load.js";
 import { stopMaxMs } from "../../config/stop-signal.js";
 import { describeSettings, type Settings } from "../../config/settings.js";
-import { refusalOf } from "../support/command-line.js";
+import { refusalOf, wordsOf } from "../support/command-line.js";
 import {
   type ComposeSubnet,
   interpolated,
@@ -65,7 +65,19 @@ describe("The settings files of config/", () => {
   });
 });
 
+/** The commands of Fermata that the comments of a file show, as words behind `fermata`. */
+function commandsIn(file: string): string[] {
+  return [...readExample(file).matchAll(/^#.* exec \w+ fermata (.+)$/gm)].map(([, words]) => words as string);
+}
+
 describe("config/compose.yaml", () => {
+  it("shows how the first account and its key are created in the container of a service that runs", async () => {
+    const shown = commandsIn("compose.yaml");
+    expect(shown).to.deep.equal(["accounts create alice --tier plus --accept-terms --credits 100 --key"]);
+    for (const line of shown) expect(await refusalOf(wordsOf(line))).to.equal(null);
+    expect(readExample("compose.yaml")).to.include(" exec serve fermata ");
+  });
+
   const { services, volumes, networks } = readCompose();
   const ours = Object.entries(services).filter(([, { image }]) => image === "fermata");
 
@@ -188,6 +200,16 @@ describe("config/Dockerfile", () => {
     expect(await refusalOf(JSON.parse(last("CMD")) as string[])).to.equal(null);
     expect(last("USER")).to.equal("node");
     expect(last("STOPSIGNAL")).to.equal("SIGTERM");
+  });
+
+  it("has the command on its PATH, for `docker exec`", async () => {
+    expect(of("RUN").some((line) => line.includes("chmod +x dist/config/main.js"))).to.equal(true);
+    expect(of("RUN").some((line) => line.includes("ln -s /app/dist/config/main.js /usr/local/bin/fermata"))).to.equal(
+      true,
+    );
+    const shown = commandsIn("Dockerfile");
+    expect(shown).to.have.length(1);
+    for (const line of shown) expect(await refusalOf(wordsOf(line))).to.equal(null);
   });
 
   it("documents a run command with enough time to stop", () => {

@@ -24,8 +24,8 @@ const MEMBERS: readonly MemberKind[] = ["serve", "serve", "work", "work"];
 /** A start takes a second or two; longer on a busy machine. */
 const START_MAX_MS = 60_000;
 
-/** The error of a start without the database. */
-const NO_DATABASE = "temporarily unavailable";
+/** The errors of a start without the database, and of one that loses it. */
+const NO_DATABASE = /database of storage\.url cannot be used|temporarily unavailable/;
 
 /** How much of a member's log a failure shows. */
 const LOG_LINES = 10;
@@ -100,7 +100,7 @@ export class Fleet {
       } catch (error) {
         if (!started.hasExited) throw error;
         const { code } = await started.exited;
-        if (code !== 1 || !started.stderr.includes(NO_DATABASE)) throw error;
+        if (code !== 1 || !NO_DATABASE.test(started.stderr)) throw error;
       }
     }
   }

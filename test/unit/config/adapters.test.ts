@@ -140,7 +140,7 @@ describe("Adapters that the settings name", () => {
     expect(lines.map((line) => line.replace(folder, "…"))).to.deep.equal([
       'queue.url: "redis://[redacted]@127.0.0.1" is not allowed; allowed: pigeon:PATH',
       "queue.options.beak (FERMATA_QUEUE__OPTIONS__BEAK): unknown setting",
-      "queue.options.token: missing; allowed: a text that is not empty",
+      "queue.options.token: missing; set it, or FERMATA_QUEUE__OPTIONS__TOKEN; allowed: a text that is not empty",
       'queue.options.wings (FERMATA_QUEUE__OPTIONS__WINGS): "1" is not allowed; allowed: an integer of at least 2',
       `audio.use: …/absent.mjs cannot be loaded: ENOENT: no such file or directory, lstat '${folder}/absent.mjs'`,
     ]);
@@ -219,7 +219,7 @@ describe("Settings of adapters from elsewhere", () => {
 
   it("need a URL of their own: the default is that of a built-in adapter", () => {
     expect(issues({ FERMATA_QUEUE__USE: "./queue.js" })).to.deep.equal([
-      "queue.url: missing; allowed: a URL of the adapter that queue.use names",
+      "queue.url: missing; set it, or FERMATA_QUEUE__URL; allowed: a URL of the adapter that queue.use names",
     ]);
     expect(issues({ FERMATA_STORAGE__USE: "books", FERMATA_STORAGE__URL: "no url" })).to.deep.equal([
       'storage.url (FERMATA_STORAGE__URL): "no url" is not allowed; ' +

@@ -94,7 +94,9 @@ describe("a plugin's own settings", () => {
   });
 
   it("must be there when they are required", () => {
-    expect(check({}).issues).to.deep.equal(["plugins.p.apiKey: missing; allowed: a text that is not empty"]);
+    expect(check({}).issues).to.deep.equal([
+      "plugins.p.apiKey: missing; set it, or FERMATA_PLUGINS__P__API_KEY; allowed: a text that is not empty",
+    ]);
   });
 
   it("take a fraction and a number beyond exactness for no integer", () => {

@@ -277,7 +277,8 @@ describe("loading settings", () => {
 
     it("wants an added tier complete, and its name plain", () => {
       expect(issues({ file: "tiers: { team: { maxConcurrent: 4 } }" })).to.deep.equal([
-        "tiers.team.monthlyCredits: missing; allowed: an integer of at least 0",
+        "tiers.team.monthlyCredits: missing; set it, or FERMATA_TIERS__TEAM__MONTHLY_CREDITS; " +
+          "allowed: an integer of at least 0",
       ]);
       expect(issues({ file: "tiers: { Team!: { maxConcurrent: 4 } }" })).to.deep.equal([
         'tiers (fermata.yaml): "Team!" is not allowed; allowed: up to 30 lower-case letters, digits, _ and -',
@@ -500,7 +501,7 @@ describe("loading settings", () => {
       [
         "a second secret key alone",
         { file: `secrets: { previousKey: ${"k".repeat(32)} }` },
-        "secrets.previousKey: [redacted] is not allowed; allowed: only together with secrets.key",
+        "secrets.key: missing; set it, or FERMATA_SECRETS__KEY; allowed: the key in force, next to secrets.previousKey",
       ],
       [
         "a key that its job outlives",

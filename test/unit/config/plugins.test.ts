@@ -45,6 +45,29 @@ async function issuesOf(
 }
 
 describe("plugins of config", () => {
+  it("are named with the variable of a key that is missing, which is not called wrong", async () => {
+    const error: unknown = await load({ plugins: { elevenlabs: { enabled: true } } }, []).catch(
+      (caught: unknown) => caught,
+    );
+    expect((error as Error).message).to.equal(
+      "A setting is missing: plugins.elevenlabs.apiKey: missing; set it, or FERMATA_PLUGINS__ELEVENLABS__API_KEY; " +
+        "allowed: a text that is not empty",
+    );
+  });
+
+  it("are named by the id that was meant, where there is none of the given one", async () => {
+    const [byId] = await issuesOf({ plugins: { elevenlab: { enabled: true } } }, []);
+    expect(byId).to.match(
+      /^plugins\.elevenlab \(built-in\): there is no built-in plugin of this id; did you mean elevenlabs\? \(/,
+    );
+    const [byUse] = await issuesOf({ plugins: { voices: { enabled: true, use: "eleven-labs" } } }, []);
+    expect(byUse).to.match(
+      /^plugins\.voices \(eleven-labs\): eleven-labs cannot be loaded: .*; did you mean elevenlabs\?$/,
+    );
+    const [other] = await issuesOf({ plugins: { "something-else": { enabled: true } } }, []);
+    expect(other).to.not.include("did you mean");
+  });
+
   it("may stand in for each other, each once", async () => {
     const loaded = await load({ routing: { fallbacks: ["a/v1 > b/v1"] } });
     expect(loaded.map(({ definition: { id } }) => id)).to.deep.equal(["synth", "a", "b"]);

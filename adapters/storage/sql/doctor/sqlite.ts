@@ -2,6 +2,7 @@ import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { failed, type CheckResult, ok, warning } from "../../../../core/ports/self-check.js";
 import type { KnexDatabase } from "../database.js";
+import { isDriverUnusable, REBUILD_DRIVER } from "../sqlite/errors.js";
 
 /** By the number that `statfs` knows them by. SQLite's locks and shared memory cannot be relied on there. */
 const NETWORK_FILESYSTEMS: Readonly<Record<number, string>> = {
@@ -87,6 +88,8 @@ export function classifyMode(version: string, journal: string, synchronous: numb
 /** @param error what opening or reading the file said */
 export function classifySqliteRefusal(path: string, error: unknown): CheckResult {
   const message = error instanceof Error ? error.message : String(error);
+  if (isDriverUnusable(error))
+    return failed("sqlite driver", message.replace(` ${REBUILD_DRIVER}`, ""), REBUILD_DRIVER);
   const isLocked = /locked|busy/i.test(message);
   const fix = isLocked
     ? `End the process that holds it: \`fuser ${path}\` names it.`

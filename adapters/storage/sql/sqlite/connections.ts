@@ -10,7 +10,7 @@ import { poolFiguresOf } from "../pool-figures.js";
 import type { Session, TransactionSession } from "../session.js";
 import type { TableNames } from "../table-names.js";
 import { SqliteClient } from "./client.js";
-import { isUnavailable } from "./errors.js";
+import { isDriverUnusable, isUnavailable, REBUILD_DRIVER } from "./errors.js";
 import { joinSqlite } from "./host-transaction.js";
 import { SqliteSession } from "./session.js";
 
@@ -61,6 +61,10 @@ async function createPrivateFile(path: string): Promise<void> {
 }
 
 function refusalOf(path: string, cause: unknown): Error {
+  if (isDriverUnusable(cause)) {
+    const { node, modules } = process.versions;
+    return new Error(`better-sqlite3 was not built for Node ${node} (ABI ${modules}). ${REBUILD_DRIVER}`, { cause });
+  }
   return new Error(`The SQLite file ${path} cannot be opened: ${(cause as Error).message}`, { cause });
 }
 

@@ -17,6 +17,17 @@ export function isUnavailable(error: unknown): boolean {
   return hasCode(error, UNAVAILABLE) || isClosed(error);
 }
 
+/** The driver's binary is of another Node, or was never built: the file has nothing to do with it. */
+export function isDriverUnusable(error: unknown): boolean {
+  const { code, message = "", cause } = (error ?? {}) as { code?: unknown; message?: string; cause?: unknown };
+  if (code === "ERR_DLOPEN_FAILED" || message.startsWith("Could not locate the bindings file")) return true;
+  return cause !== undefined && isDriverUnusable(cause);
+}
+
+/** What brings a driver for this Node. */
+export const REBUILD_DRIVER =
+  "Run `npm rebuild better-sqlite3` where Fermata is installed, with the Node that runs it.";
+
 /** Extended codes begin with the plain one: SQLITE_BUSY_SNAPSHOT is a SQLITE_BUSY. */
 function hasCode(error: unknown, codes: readonly string[]): boolean {
   const code = (error as { code?: unknown } | null)?.code;

@@ -39,6 +39,12 @@ describe("The state of the secret keys", () => {
     expect(opened({ held: [] })).to.equal("There is no secret key.");
   });
 
+  it("does not call a key of the settings wrong that was never set", () => {
+    expect(opened({ held: [B], origin: "file" }))
+      .to.include("secrets.key is not set, and the key in secret.key")
+      .and.include("Set secrets.key (FERMATA_SECRETS__KEY) to that key");
+  });
+
   it("brings a new key into force that the settings name first next to the current one", () => {
     expect(opened({ held: [B, A] })).to.deep.equal(TWO);
   });
