@@ -8,7 +8,7 @@ import type { Settings, SettingsOverrides } from "./settings.js";
 import { FILE_VARIABLE, GivenSettings, type RenamedSetting } from "./settings/given-settings.js";
 import { keyLifetimeIssues } from "./settings/key-lifetime.js";
 import { SettingsError, missingLine, refusedLine } from "./settings/issues.js";
-import { Resolver } from "./settings/resolver.js";
+import { type ResolvedSetting, Resolver } from "./settings/resolver.js";
 
 export { SettingsError } from "./settings/issues.js";
 
@@ -33,16 +33,25 @@ export interface SettingsSources {
  * @throws {SettingsError} with a line for every issue in all of them
  */
 export function loadSettings(sources: SettingsSources): Settings {
+  return resolveSettings(sources).settings;
+}
+
+/** {@link loadSettings}, and where each setting comes from. @throws {SettingsError} as it does */
+export function resolveSettings(sources: SettingsSources): {
+  readonly settings: Settings;
+  readonly resolved: readonly ResolvedSetting[];
+} {
   const given = new GivenSettings(SETTINGS_DEFINITION);
   readConfigFile(sources, given);
   given.addEnvironment(sources.env);
   if (sources.overrides !== undefined) given.addTree(sources.overrides, "overrides");
   const { cwd, isTerminal = process.stderr.isTTY, onRenamed = warnOfRenamed } = sources;
   for (const renamed of given.resolveRenamed()) onRenamed(renamed);
-  const settings = new Resolver(given, { cwd, isTerminal }).resolve(SETTINGS_DEFINITION) as Settings;
+  const resolver = new Resolver(given, { cwd, isTerminal });
+  const settings = resolver.resolve(SETTINGS_DEFINITION) as Settings;
   checkTogether(settings, given.issues);
   if (given.issues.length > 0) throw new SettingsError(given.issues);
-  return settings;
+  return { settings, resolved: resolver.resolved };
 }
 
 function readConfigFile({ env, cwd, readFile = readText }: SettingsSources, given: GivenSettings): void {

@@ -4,6 +4,7 @@ import type { Logger } from "../core/ports/logger.js";
 import { operatorName } from "./actor.js";
 import type { App, HeadlessApp } from "./app.js";
 import { type DemoAccount, makeDemoAccount } from "./first-run.js";
+import type { SettingsSources } from "./load.js";
 import { SettingsError } from "./settings/issues.js";
 import type { Settings } from "./settings.js";
 import type { RenamedSetting } from "./settings/given-settings.js";
@@ -19,15 +20,13 @@ export type RunProcess = Pick<NodeJS.Process, "env" | "stdin" | "stdout" | "stde
 /** Runs one command line. @returns the exit code */
 export async function run(argv: readonly string[], process: RunProcess): Promise<number> {
   const renamed: RenamedSetting[] = [];
-  const settings = async (): Promise<Settings> => {
-    const { loadSettings } = await import("./load.js");
-    return loadSettings({
-      env: process.env,
-      cwd: process.cwd(),
-      isTerminal: process.stderr.isTTY === true,
-      onRenamed: (setting) => renamed.push(setting),
-    });
+  const sources: SettingsSources = {
+    env: process.env,
+    cwd: process.cwd(),
+    isTerminal: process.stderr.isTTY === true,
+    onRenamed: (setting) => renamed.push(setting),
   };
+  const settings = async (): Promise<Settings> => (await import("./load.js")).loadSettings(sources);
   // Each command loads what it needs: `--help` no storage, and no command the HTTP server.
   const openLogger = async ({ logs }: Settings): Promise<Logger> => {
     const { WinstonLogger } = await import("../adapters/observability/winston-logger.js");
@@ -48,6 +47,8 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       const { openOperatorApp } = await import("./operator-app.js");
       return openOperatorApp(given, await openLogger(given), operatorName(process.env));
     },
+    showSettings: async () => (await import("./shown-settings.js")).showSettings(sources),
+    checkSettings: async () => (await import("./shown-settings.js")).checkSettings(sources),
     catalogue: async () => (await import("./operator-catalogue.js")).readCatalogue(await settings()),
     run: async (mode, options) => {
       const given = await settings();
@@ -81,7 +82,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     writePackage: async (directory, files) =>
       (await import("./provider-package.js")).writePackage(directory, files, process.cwd()),
   };
-  return runCli(argv, host, (error) => error instanceof SettingsError);
+  return runCli(argv, host, (error) => (error instanceof SettingsError ? error.lines : null));
 }
 
 async function runUntilSignal(

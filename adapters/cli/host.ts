@@ -59,6 +59,17 @@ export interface ConfiguredCatalogue {
   }[];
 }
 
+/** A setting that is in force. */
+export interface ShownSetting {
+  /** `http.port` */
+  readonly path: string;
+  /** As JSON; a secret is masked. */
+  readonly value: unknown;
+  readonly origin: "default" | "file" | "environment";
+  /** The file or the variable; null for a default. */
+  readonly source: string | null;
+}
+
 /** The use cases behind the commands; an open application without server and workers. */
 export interface OperatorApp extends Pick<
   Core,
@@ -138,6 +149,10 @@ export interface CliHost {
   readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** Opens the storage. Fails when its schema is not the one of this version. */
   open(): Promise<{ readonly app: OperatorApp; readonly present: Presenters }>;
+  /** Opens no storage. Fails like a start where settings are wrong. */
+  showSettings(): Promise<readonly ShownSetting[]>;
+  /** A line for everything that would stop a start, and for each setting given by an older name. Opens no storage. */
+  checkSettings(): Promise<{ readonly issues: readonly string[]; readonly notes: readonly string[] }>;
   /** The plugins and models that the settings name. Opens no storage. */
   catalogue(): Promise<ConfiguredCatalogue>;
   /** Runs until a signal ends it. @returns whether everything that was under way was finished or released */

@@ -3,9 +3,15 @@ import { printable, printableLines } from "../../core/printable.js";
 import type { AccountId } from "../../core/ids.js";
 import type { CliHost, OperatorApp, Presenters } from "./host.js";
 
-/** A refusal whose output is already written; ends the process with exit code 1. */
+export const EXIT_REFUSED = 1;
+export const EXIT_USAGE = 2;
+
+/** A refusal whose output is already written; ends the process with its exit code. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
+  constructor(readonly exitCode: typeof EXIT_REFUSED | typeof EXIT_USAGE = EXIT_REFUSED) {
+    super();
+  }
 }
 
 /**

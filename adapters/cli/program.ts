@@ -7,13 +7,14 @@ import { addAuditCommands } from "./audit.js";
 import { addAdminTokenCommands } from "./admin-tokens.js";
 import { addAudioCommands } from "./audio.js";
 import { addCatalogueCommands } from "./catalogue.js";
+import { addConfigCommands } from "./config.js";
 import { addCreditCommands } from "./credits.js";
 import { addGenerationCommands } from "./generations.js";
 import type { CliHost } from "./host.js";
 import { addJobCommands } from "./jobs.js";
 import { addLibraryCommands } from "./library.js";
 import { addOperationCommands } from "./operations.js";
-import { callable, CommandFailed } from "./output.js";
+import { callable, CommandFailed, EXIT_REFUSED, EXIT_USAGE } from "./output.js";
 import { addPlaylistCommands } from "./playlists.js";
 import { addReportCommands } from "./report.js";
 import { addSecretCommands } from "./secrets.js";
@@ -21,29 +22,63 @@ import { addStemCommands } from "./stems.js";
 import { addPluginCommands } from "./plugins.js";
 import { addWebhookCommands } from "./webhooks.js";
 
-const EXIT_REFUSED = 1;
-const EXIT_USAGE = 2;
-
 /**
- * Runs one command. Results go to stdout, errors to stderr.
+ * Runs one command. Results go to stdout, errors to stderr; with `--json` an error is one line there:
+ * `{"error":{"code","message","details"?}}`.
  *
  * @param argv without the interpreter and the script
+ * @param settingsIssues a line for each issue of an error about settings; null for any other error
  * @returns the exit code: 0 done, 1 refused or failed, 2 bad usage or settings
  */
 export async function runCli(
   argv: readonly string[],
   host: CliHost,
-  isUsageError: (error: unknown) => boolean,
+  settingsIssues: (error: unknown) => readonly string[] | null,
 ): Promise<number> {
+  const isJson = asksForJson(argv);
+  const writeError = (error: CliError): void => {
+    const message = callable(host, error.message);
+    const text = isJson ? JSON.stringify({ error: { ...error, message } }) : message;
+    host.stderr.write(`${printableLines(text)}\n`);
+  };
   try {
-    await buildProgram(host).parseAsync(argv, { from: "user" });
+    await buildProgram(host, isJson).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    if (error instanceof CommandFailed) return EXIT_REFUSED;
-    host.stderr.write(`${printableLines(callable(host, messageOf(error)))}\n`);
-    return isUsageError(error) ? EXIT_USAGE : EXIT_REFUSED;
+    if (error instanceof CommandFailed) return error.exitCode;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      // In words commander has written it.
+      if (isJson) writeError({ code: "usage", message: usageMessage(error) });
+      return EXIT_USAGE;
+    }
+    const issues = settingsIssues(error);
+    writeError(issues === null ? errorOf(error) : { ...errorOf(error), code: "invalid_settings", details: { issues } });
+    return issues === null ? EXIT_REFUSED : EXIT_USAGE;
   }
+}
+
+interface CliError {
+  /** A code of the API, or `usage`, `invalid_settings` or `failed`. */
+  readonly code: string;
+  readonly message: string;
+  readonly details?: object;
+}
+
+function errorOf(error: unknown): CliError {
+  const message = messageOf(error);
+  if (!FermataError.is(error)) return { code: "failed", message };
+  return { code: error.code, message, ...(error.details === undefined ? {} : { details: error.details }) };
+}
+
+/** Commander's message without what it shows of the help. */
+function usageMessage({ code, message }: CommanderError): string {
+  return code === "commander.help" ? "Name a command; --help lists them." : message.replace(/^error: /, "");
+}
+
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end < 0 ? argv.length : end).includes("--json");
 }
 
 /** Every command, as its words are written: `accounts create`. */
@@ -55,13 +90,14 @@ export function commandNames(host: CliHost): string[] {
   return buildProgram(host).commands.flatMap((command) => namesOf(command, []));
 }
 
-function buildProgram(host: CliHost): Command {
+/** @param isQuiet errors of commander are not written */
+function buildProgram(host: CliHost, isQuiet = false): Command {
   const program = new Command("fermata")
     .description("Self-hosted platform for AI music")
     .version(host.version)
     .configureOutput({
       writeOut: (text) => host.stdout.write(callable(host, text)),
-      writeErr: (text) => host.stderr.write(printableLines(text)),
+      writeErr: (text) => isQuiet || host.stderr.write(printableLines(callable(host, text))),
     })
     .showHelpAfterError("Add --help for what is allowed.")
     .addHelpText(
@@ -70,6 +106,7 @@ function buildProgram(host: CliHost): Command {
     )
     .exitOverride();
   addOperationCommands(program, host);
+  addConfigCommands(program, host);
   addAccountCommands(program, host);
   addCreditCommands(program, host);
   addGenerationCommands(program, host);

@@ -6,6 +6,8 @@ import { refusedLine, unknownLine } from "./issues.js";
 export interface OwnSettings {
   /** The given values and the defaults of the others. */
   readonly values: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** What was given, by the names that are declared. */
+  readonly given: ReadonlyMap<string, GivenSetting>;
   /** One line per issue; with any, `values` must not be used. */
   readonly issues: readonly string[];
 }
@@ -51,7 +53,7 @@ export function validateOwnSettings(
         ),
       );
   }
-  return { values: withDefaults(declared, values), issues };
+  return { values: withDefaults(declared, values), given: known, issues };
 }
 
 /** Names of the environment have lost their capitals, so there they are compared without. */

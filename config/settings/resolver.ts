@@ -3,8 +3,19 @@ import type { DefaultContext, GivenSetting, Group, Node } from "./definition.js"
 import type { GivenSettings } from "./given-settings.js";
 import { refusedLine } from "./issues.js";
 
+/** A setting as it is in force. */
+export interface ResolvedSetting {
+  readonly path: string;
+  readonly value: unknown;
+  /** null: it is the default. */
+  readonly given: GivenSetting | null;
+  readonly isSecret: boolean;
+}
+
 /** Fills in defaults, converts and checks, in the order of the definition. */
 export class Resolver {
+  /** Every setting but those that plugins and adapters declare, in the order of the definition. */
+  readonly resolved: ResolvedSetting[] = [];
   private readonly values = new Map<string, unknown>();
 
   constructor(
@@ -58,6 +69,7 @@ export class Resolver {
     }
     const value = options.finish === undefined ? checked.data : options.finish(checked.data, context);
     this.values.set(path, value);
+    this.resolved.push({ path, value, given: given ?? null, isSecret: options.secret === true });
     return Array.isArray(value) ? Object.freeze(value) : value;
   }
 

@@ -18,6 +18,8 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     stderr: collect,
     confirm: understood,
     open: understood,
+    showSettings: understood,
+    checkSettings: understood,
     catalogue: understood,
     run: understood,
     migrate: understood,
@@ -28,7 +30,7 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     openLiveCheck: understood,
     writePackage: understood,
   };
-  const code = await runCli(words, host, () => false);
+  const code = await runCli(words, host, () => null);
   return code === 0 || stderr.trim() === UNDERSTOOD ? null : stderr.trim();
 }
 

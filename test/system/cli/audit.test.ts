@@ -34,7 +34,7 @@ const UNRECORDED = [
     "models list",
     "plugins list",
   ],
-  ...["plugins new", "plugins check", "adapters check", "secrets status"],
+  ...["plugins new", "plugins check", "adapters check", "config print", "config check", "secrets status"],
 ];
 
 /** The webhooks of this test go to a port of this machine on which no server listens. */
@@ -104,7 +104,15 @@ describe("The audit log of the command line", function () {
     const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
     const host: CliHost = {
       ...{ version: "0", invocation: "fermata", root: "/", stdout: silent, stderr: silent, confirm: null },
-      ...{ open: nothing, catalogue: nothing, run: nothing, migrate: nothing, doctor: nothing },
+      ...{
+        open: nothing,
+        showSettings: nothing,
+        checkSettings: nothing,
+        catalogue: nothing,
+        run: nothing,
+        migrate: nothing,
+        doctor: nothing,
+      },
       ...{
         builtInPlugins: nothing,
         checkAdapter: nothing,

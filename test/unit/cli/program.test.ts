@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect } from "chai";
 import type { CliHost, OperatorApp, Presenters } from "../../../adapters/cli/host.js";
 import { runCli } from "../../../adapters/cli/program.js";
-import { OperationRefusedError, ServiceUnavailableError } from "../../../core/errors.js";
+import { InsufficientCreditsError, OperationRefusedError, ServiceUnavailableError } from "../../../core/errors.js";
 
 /** Every command that the contract names and this version has. */
 const COMMANDS = [
@@ -11,6 +11,8 @@ const COMMANDS = [
   "work",
   "migrate",
   "doctor",
+  "config print",
+  "config check",
   "accounts create",
   "accounts accept-terms",
   "accounts show",
@@ -90,6 +92,8 @@ describe("The command line", () => {
       stderr: collector("stderr"),
       confirm: null,
       open: nothing,
+      showSettings: nothing,
+      checkSettings: nothing,
       catalogue: nothing,
       run: nothing,
       migrate: nothing,
@@ -101,7 +105,7 @@ describe("The command line", () => {
       writePackage: nothing,
       ...given,
     };
-    const code = await runCli(args, host, (error) => error instanceof UsageIssue);
+    const code = await runCli(args, host, (error) => (error instanceof UsageIssue ? [error.message] : null));
     return { code, ...written };
   }
 
@@ -184,7 +188,7 @@ describe("The command line", () => {
       ["playlists", "create", "x"],
       /^error: name an --account, or make it --public/,
     ],
-    ["an edit of nothing", ["playlists", "edit", "pls_1", "--json"], /^error: name what is to change/],
+    ["an edit of nothing", ["playlists", "edit", "pls_1", "--json"], /name what is to change/],
     [
       "a playlist public and private",
       ["playlists", "edit", "pls_1", "--public", "--private"],
@@ -292,6 +296,54 @@ describe("The command line", () => {
       stdout: "",
       stderr: "Wrong.\n",
     });
+  });
+
+  it("writes an error as one line of JSON on stderr with --json, with the same exit code", async () => {
+    const failing = (error: Error): Partial<CliHost> => ({ open: () => Promise.reject(error) });
+    const list = ["accounts", "list", "--json"];
+    const unavailable = new ServiceUnavailableError(undefined, undefined, { cause: new Error("disk is full") });
+    const cases: readonly (readonly [readonly string[], Partial<CliHost>, number, object])[] = [
+      [list, failing(new OperationRefusedError("No.")), 1, { code: "invalid_request", message: "No." }],
+      [
+        list,
+        failing(unavailable),
+        1,
+        { code: "service_unavailable", message: "The service is temporarily unavailable. Try again. (disk is full)" },
+      ],
+      [list, failing(new Error("two\nlines")), 1, { code: "failed", message: "two\nlines" }],
+      [
+        list,
+        failing(new InsufficientCreditsError({ required: 10, available: 5 })),
+        1,
+        {
+          code: "insufficient_credits",
+          message: new InsufficientCreditsError({ required: 10, available: 5 }).message,
+          details: { required: 10, available: 5 },
+        },
+      ],
+      [
+        list,
+        failing(new UsageIssue("Wrong.")),
+        2,
+        { code: "invalid_settings", message: "Wrong.", details: { issues: ["Wrong."] } },
+      ],
+      [["dance", "--json"], {}, 2, { code: "usage", message: "unknown command 'dance'" }],
+      [
+        ["accounts", "create", "alice", "--json"],
+        {},
+        2,
+        { code: "usage", message: "required option '--tier <tier>' not specified" },
+      ],
+      [["accounts", "--json"], {}, 2, { code: "usage", message: "unknown option '--json'" }],
+    ];
+    for (const [args, host, code, error] of cases) {
+      const ended = await run(args, host);
+      expect([ended.code, ended.stdout], args.join(" ")).to.deep.equal([code, ""]);
+      expect(ended.stderr).to.match(/^.+\n$/);
+      expect(JSON.parse(ended.stderr), args.join(" ")).to.deep.equal({ error });
+    }
+    const behind = await run(["keys", "list", "--", "--json"], failing(new OperationRefusedError("No.")));
+    expect(behind.stderr).to.equal("No.\n");
   });
 
   it("says why the storage is unavailable", async () => {
