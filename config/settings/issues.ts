@@ -33,9 +33,13 @@ export function refusedLine(
   return `${where}: ${shown(path, given, isSecret)} is not allowed; allowed: ${allowed}`;
 }
 
+/** What `adapters check` takes in place of settings. */
+const ARGUMENT = /^(--|options\.)/;
+
 /** A setting that is not given although it has to be: with the variable that may give it. */
 export function missingLine(path: string, allowed: string): string {
-  return `${path}: missing; set it, or ${environmentName(path.split("."))}; allowed: ${allowed}`;
+  const remedy = ARGUMENT.test(path) ? "" : `set it, or ${environmentName(path.split("."))}; `;
+  return `${path}: missing; ${remedy}allowed: ${allowed}`;
 }
 
 /** A name that means nothing. */

@@ -13,9 +13,7 @@ const COMMANDS: readonly (readonly string[])[] = [["--help"], ["models", "list"]
 
 export const commands: Bench = {
   name: "commands",
-  compares:
-    "commands, as `npm run fermata` runs them, with a process that lists accounts by " +
-    "commander, knex and better-sqlite3",
+  compares: "commands with a process of commander, knex and better-sqlite3 that lists accounts",
   async run() {
     const dataDir = await mkdtemp(join(tmpdir(), "fermata-bench-"));
     try {

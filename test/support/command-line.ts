@@ -3,6 +3,7 @@ import type { CliHost } from "../../adapters/cli/host.js";
 import { runCli } from "../../adapters/cli/program.js";
 
 const UNDERSTOOD = "understood";
+const UNDERSTOOD_AS_JSON = JSON.stringify({ error: { code: "failed", message: UNDERSTOOD } });
 
 /** Parses a command line as the program does, without running it. @returns why it is refused; null when it is valid */
 export async function refusalOf(words: readonly string[]): Promise<string | null> {
@@ -31,7 +32,7 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     writePackage: understood,
   };
   const code = await runCli(words, host, () => null);
-  return code === 0 || stderr.trim() === UNDERSTOOD ? null : stderr.trim();
+  return code === 0 || [UNDERSTOOD, UNDERSTOOD_AS_JSON].includes(stderr.trim()) ? null : stderr.trim();
 }
 
 /** Splits a line into words as a shell does. */

@@ -258,9 +258,13 @@ describe("fermata accounts and keys", () => {
   ];
   for (const [what, args, message] of refusals) {
     it(`refuses ${what} with exit code 1, on stderr alone`, async () => {
-      for (const options of [[], ["--json"]]) {
+      const error = JSON.stringify({ error: { code: "invalid_request", message } });
+      for (const [options, written] of [
+        [[], message],
+        [["--json"], error],
+      ] as const) {
         const { code, stdout, stderr } = await sandbox.command([...args, ...options], dataDir);
-        expect([code, stdout, stderr]).to.deep.equal([1, "", `${message}\n`]);
+        expect([code, stdout, stderr]).to.deep.equal([1, "", `${written}\n`]);
       }
     });
   }

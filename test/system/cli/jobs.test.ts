@@ -164,7 +164,7 @@ describe("fermata jobs", function () {
 
   it("refuses jobs and accounts that do not exist", async () => {
     for (const command of ["show", "cancel"]) {
-      const { code, stdout, stderr } = await sandbox.command(["jobs", command, "job_unknown", "--json"], dataDir);
+      const { code, stdout, stderr } = await sandbox.command(["jobs", command, "job_unknown"], dataDir);
       expect([code, stdout, stderr]).to.deep.equal([1, "", "There is no job job_unknown.\n"]);
     }
     const { code, stderr } = await sandbox.command(["jobs", "list", "--account", "acct_unknown"], dataDir);

@@ -55,7 +55,7 @@ describe("fermata library and fermata playlists", function () {
   const imported = async (document: unknown): Promise<Imported> =>
     json<Imported>("library", "import", await written(document));
   const refused = async (...args: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await sandbox.command([...args, "--json"], dataDir);
+    const { code, stdout, stderr } = await sandbox.command(args, dataDir);
     expect([code, stdout]).to.deep.equal([1, ""]);
     return stderr;
   };

@@ -150,6 +150,8 @@ describe("fermata plugins check --live, of a package", function () {
     await writeFile(join(dataDir, "owl.mjs"), "export default { id: 7 };");
     const call = begin();
     expect(await call.ended).to.equal(1);
-    expect(call.stderr).to.match(/^\.\/owl\.mjs: it speaks port version /);
+    const { error } = JSON.parse(call.stderr) as { error: { code: string; message: string } };
+    expect(error.code).to.equal("invalid_request");
+    expect(error.message).to.match(/^\.\/owl\.mjs: it speaks port version /);
   });
 });

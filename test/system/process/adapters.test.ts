@@ -92,7 +92,9 @@ describe("Adapters from elsewhere, in a process", function () {
     const { FERMATA_STORAGE__OPTIONS__NAME: _name, ...without } = env;
     const { code, output } = await fermata(["doctor"], without);
     expect(code).to.equal(1);
-    expect(output).to.include("storage.options.name: missing; allowed: a text that is not empty");
+    expect(output).to.include(
+      "storage.options.name: missing; set it, or FERMATA_STORAGE__OPTIONS__NAME; allowed: a text that is not empty",
+    );
   });
 
   describe("and fermata adapters check", () => {
