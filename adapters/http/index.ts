@@ -5,8 +5,9 @@ import { Lifecycle } from "./lifecycle.js";
 import type { HttpDeps } from "./deps.js";
 import { listen } from "./listen.js";
 import type { RequestHandler } from "./request-handler.js";
-import { createRouter, type Surface } from "./router.js";
+import { createRouter } from "./router.js";
 import { createServer } from "./server.js";
+import type { Surface } from "./surface.js";
 
 export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/limits.js";
 

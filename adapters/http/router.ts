@@ -13,12 +13,10 @@ import { docsPages } from "./pages/docs.js";
 import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
 import type { HttpDeps } from "./deps.js";
+import type { Surface } from "./surface.js";
 
 /** Pages without authentication, except the two that report whether the process is up and ready. */
 const OPEN_PATHS = ["/metrics", "/openapi.json", "/docs", "/audio", "/share", "/callbacks"];
-
-/** What a router serves: the public API, with the admin API where that has no port of its own; or the latter alone. */
-export type Surface = "public" | "public and admin" | "admin";
 
 /** A whole HTTP surface, to be mounted in any Express app under any path. It responds to every request. */
 export function createRouter(deps: HttpDeps, lifecycle: Lifecycle, surface: Surface): Router {

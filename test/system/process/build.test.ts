@@ -16,6 +16,19 @@ const FILES: Readonly<Record<string, string>> = {
   "core/tempo.ts": "export const tempo: number = 120;\n",
   "core/metre.ts": 'export const metre = "3/4";\n',
   "adapters/http/index.ts": 'export { Songs } from "./controllers/songs.js";\n',
+  "adapters/http/admin/controllers/tempos.ts": `
+import { Controller, Get, Route } from "@tsoa/runtime";
+import { tempo } from "../../../../core/tempo.js";
+
+@Route("admin/tempos")
+export class Tempos extends Controller {
+  /** All tempos. */
+  @Get()
+  all(): number {
+    return tempo;
+  }
+}
+`,
   "adapters/http/controllers/songs.ts": `
 import { Controller, Get, Route } from "@tsoa/runtime";
 import { tempo } from "../../../core/tempo.js";
@@ -64,11 +77,13 @@ describe("A build", function () {
     await mkdir(path("config"));
     for (const file of ["package.json", "tsconfig.json", "config/build.js", "adapters/http/copy-swagger-ui.js"])
       await copyFile(repositoryPath(file), path(file));
-    const tsoa = JSON.parse(await readFile(repositoryPath("adapters/http/tsoa.json"), "utf8")) as {
-      readonly routes: { readonly iocModule?: string; readonly authenticationModule?: string };
-    };
-    const { iocModule: _ioc, authenticationModule: _authentication, ...routes } = tsoa.routes;
-    await write("adapters/http/tsoa.json", JSON.stringify({ ...tsoa, routes }));
+    for (const file of ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"]) {
+      const tsoa = JSON.parse(await readFile(repositoryPath(file), "utf8")) as {
+        readonly routes: { readonly iocModule?: string; readonly authenticationModule?: string };
+      };
+      const { iocModule: _ioc, authenticationModule: _authentication, ...routes } = tsoa.routes;
+      await write(file, JSON.stringify({ ...tsoa, routes }));
+    }
     await symlink(repositoryPath("node_modules"), path("node_modules"));
   }
 
