@@ -103,8 +103,20 @@ module.exports = {
       name: "only-test-imports-development-tools",
       comment: "Code that runs in production imports `dependencies` of package.json only; type imports are erased.",
       severity: "error",
-      from: { pathNot: "^test/" },
+      from: { pathNot: ["^test/", "^adapters/web/"] },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "pages-run-in-browsers",
+      comment:
+        "The pages of adapters/web are bundled for browsers: they know the API by its description, and nothing of the " +
+        "server's code; each sees the parts that both share, and not the other page.",
+      severity: "error",
+      from: { path: "^adapters/web/(console|studio|parts)/" },
+      to: {
+        path: "^((core|adapters|plugins|config|test)/|(node:)?(fs|path|url|http|crypto|process|stream)(/|$))",
+        pathNot: ["^adapters/web/$1/", "^adapters/web/(parts|generated)/"],
+      },
     },
     {
       name: "imports-are-declared",

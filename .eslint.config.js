@@ -48,10 +48,10 @@ const BROWSER_GLOBALS = Object.fromEntries(
 );
 
 export default defineConfig([
-  { ignores: ["dist/", "coverage/", "data/", "adapters/http/generated/"] },
+  { ignores: ["dist/", "coverage/", "data/", "adapters/http/generated/", "adapters/web/generated/"] },
   js.configs.recommended,
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

@@ -6,7 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
@@ -15,10 +15,15 @@ import { fileURLToPath } from "node:url";
 /** Of tsconfig.json; an image is built without test/. */
 const FOLDERS = ["core", "adapters", "plugins", "config", "test"];
 const GENERATED = "adapters/http/generated";
-const SWAGGER_UI = `dist/${GENERATED}/swagger-ui/`;
+const PAGES = "adapters/web";
+const TYPES_OF_PAGES = `${PAGES}/generated`;
+/** Copied as they are: the files of Swagger UI, and the bundled pages. */
+const COPIED = [`dist/${GENERATED}/swagger-ui/`, `dist/${GENERATED}/web/`];
 /** What else changes the output: settings, tools and their versions. */
 const TOOLS = ["package.json", "package-lock.json", "tsconfig.json", "config/build.js"];
 const ROUTES = ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"];
+/** Of the APIs, which the pages call. */
+const DESCRIPTIONS = [`${GENERATED}/openapi.json`, `${GENERATED}/admin/openapi.json`];
 const TOOLS_OF_ROUTES = [...ROUTES, "adapters/http/copy-swagger-ui.js"];
 const STATE = "dist/.build.json";
 
@@ -35,7 +40,9 @@ try {
 async function build() {
   warnOfOtherPackages();
   const kept = readState();
-  const written = filesUnder(FOLDERS).filter((path) => path.endsWith(".ts") && !path.startsWith(`${GENERATED}/`));
+  const written = filesUnder(FOLDERS).filter(
+    (path) => path.endsWith(".ts") && !path.startsWith(`${GENERATED}/`) && !path.startsWith(`${PAGES}/`),
+  );
   const ofRoutes = written.filter((path) => path.startsWith("core/") || path.startsWith("adapters/http/"));
   const routes = hashOf([...ofRoutes, ...TOOLS, ...TOOLS_OF_ROUTES]);
   if (kept.routes !== routes || kept.generated !== hashOf(filesUnder([GENERATED]))) {
@@ -45,11 +52,20 @@ async function build() {
       await run("adapters/http/copy-swagger-ui.js", [GENERATED]);
     });
   }
+  const ofPages = filesUnder([PAGES]).filter((path) => !path.startsWith(`${TYPES_OF_PAGES}/`));
+  const pages = hashOf([...ofPages, ...TOOLS, ...DESCRIPTIONS]);
+  if (kept.pages !== pages || !existsSync(`${GENERATED}/web`) || !existsSync(TYPES_OF_PAGES)) {
+    rmSync(STATE, { force: true });
+    await step("pages", async () => {
+      await run(`${PAGES}/build.js`, [`${GENERATED}/web`]);
+      await run(toolOf("typescript", "tsc"), ["-p", PAGES, "--pretty", String(process.stderr.isTTY === true)]);
+    });
+  }
   const generated = filesUnder([GENERATED]);
   const sources = [...written, ...generated.filter((path) => path.endsWith(".ts"))];
   const outputs = sources.filter((path) => !path.endsWith(".d.ts")).flatMap(outputsOf);
-  const isComplete = outputs.every((path) => existsSync(path)) && existsSync(SWAGGER_UI);
-  const state = { routes, generated: hashOf(generated), all: hashOf([...written, ...generated, ...TOOLS]) };
+  const isComplete = outputs.every((path) => existsSync(path)) && COPIED.every(existsSync);
+  const state = { routes, pages, generated: hashOf(generated), all: hashOf([...written, ...generated, ...TOOLS]) };
   if (kept.all === state.all && isComplete && existsSync(STATE)) return;
   rmSync(STATE, { force: true });
   // The compiler writes only what changed since then, and does not look whether the rest is still there.
@@ -57,6 +73,7 @@ async function build() {
   await step("TypeScript", async () => {
     await run(toolOf("typescript", "tsc"), ["--pretty", String(process.stderr.isTTY === true)]);
     await run("adapters/http/copy-swagger-ui.js", [`dist/${GENERATED}`]);
+    cpSync(`${GENERATED}/web`, `dist/${GENERATED}/web`, { recursive: true });
   });
   removeOthers(new Set(outputs));
   writeFileSync(STATE, `${JSON.stringify(state, null, 2)}\n`);
@@ -65,7 +82,7 @@ async function build() {
 /** Where a source was removed or renamed, its output stays: it would still be loaded, tested and packed. */
 function removeOthers(outputs) {
   const compiled = filesUnder(FOLDERS.map((folder) => `dist/${folder}`)).filter(
-    (path) => /\.(js|js\.map|d\.ts)$/.test(path) && !path.startsWith(SWAGGER_UI),
+    (path) => /\.(js|js\.map|d\.ts)$/.test(path) && !COPIED.some((folder) => path.startsWith(folder)),
   );
   for (const path of compiled) if (!outputs.has(path)) rmSync(path);
 }

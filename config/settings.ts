@@ -6,7 +6,7 @@ import { describeGroup, type SettingDescription } from "./settings/describe.js";
 import { Named, Own } from "./settings/definition.js";
 import type { GivenOf, Group, ValuesOf, Leaf } from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";
-import { admin, http, metrics } from "./settings/http.js";
+import { admin, http, metrics, studio } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
 import * as providers from "./settings/providers.js";
 import * as uploads from "./settings/uploads.js";
@@ -272,6 +272,7 @@ const DEFINITION = {
       description: "Whether the first start on an empty data directory makes the account `demo`",
     }),
   },
+  studio,
   pluginsDir: providers.pluginsDir,
   plugins: providers.plugins,
 } as const satisfies Group;

@@ -8,6 +8,7 @@ import { STATUS_BY_CODE } from "./errors.js";
 import { clientLabel, type RequestContext, contextOf } from "./request-context.js";
 import { drawOnNetworkBudget } from "./middleware/network-budget.js";
 import { showAllowance } from "./rate-limits.js";
+import { authenticateBySession } from "./sessions/studio-session.js";
 
 const CARRIES_KEY = /^\s*Bearer(\s|$)/i;
 
@@ -63,8 +64,25 @@ function routePathOf(request: Request): string {
 /** A request with an API key is its key's, whomever the app knows. */
 async function identify({ deps }: RequestContext, request: Request, response: Response): Promise<Caller> {
   const { authorization } = request.headers;
-  const byApp = CARRIES_KEY.test(authorization ?? "") ? null : await authenticateByApp(deps, request);
-  if (byApp !== null) return byApp;
+  const carriesKey = CARRIES_KEY.test(authorization ?? "");
+  const signedIn = carriesKey
+    ? null
+    : ((await authenticateByApp(deps, request)) ?? (await authenticateBySession(deps, request)));
+  if (signedIn !== null) return signedIn;
+  return identifyByKey(request, response, authorization);
+}
+
+/**
+ * Whose key it is. A wrong one counts as a failed authentication of the client's address.
+ *
+ * @param authorization the header, as a client sends it
+ */
+export async function identifyByKey(
+  request: Request,
+  response: Response,
+  authorization: string | undefined,
+): Promise<Caller> {
+  const { deps } = contextOf(request);
   try {
     const { account, key } = await deps.authenticate.identify(authorization);
     return { account, scopes: key.scopes };

@@ -27,6 +27,7 @@ import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { AdminDeps } from "./admin/deps.js";
 import type { ConnectionLimits } from "./connections/limits.js";
 import type { AuthenticateRequest } from "./signed-in.js";
+import type { StudioDeps } from "./sessions/studio-session.js";
 
 /** Trusted proxies, as in Express's `trust proxy`: none, a number of hops, or these networks. */
 export type TrustProxy = boolean | number | string | readonly string[];
@@ -104,6 +105,8 @@ export interface HttpDeps {
   readonly authenticate: Pick<Authenticate, "identify">;
   /** Asked about requests without a key; without it they are all refused. */
   readonly app?: AppAuthentication;
+  /** Behind the studio; without it there is none. */
+  readonly studio?: StudioDeps;
   readonly limits: Limits;
   readonly networkBudget: Pick<NetworkBudget, "enter">;
   readonly credits: Pick<ManageCredits, "balance">;

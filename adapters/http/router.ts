@@ -12,6 +12,8 @@ import { callbackPages } from "./pages/callbacks.js";
 import { docsPages } from "./pages/docs.js";
 import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
+import { STUDIO, webPage } from "./pages/web-page.js";
+import { studioSession } from "./sessions/studio-routes.js";
 import type { HttpDeps } from "./deps.js";
 import type { Surface } from "./surface.js";
 
@@ -32,10 +34,12 @@ export function createRouter(deps: HttpDeps, lifecycle: Lifecycle, surface: Surf
 
 function publicRoutes(router: Router, deps: HttpDeps): void {
   RegisterRoutes(router);
+  studioSession(router, deps);
   router.use(OPEN_PATHS, networkBudget);
   statusPages(router, deps);
   docsPages(router, deps);
   audioFiles(router, deps);
   sharePages(router, deps);
   callbackPages(router, deps);
+  if (deps.studio !== undefined) webPage(router, deps, STUDIO);
 }

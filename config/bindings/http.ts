@@ -10,6 +10,9 @@ import {
   type Http,
   type HttpDeps,
   type HttpSettings,
+  Sessions,
+  type StudioDeps,
+  type StudioSession,
 } from "../../adapters/http/index.js";
 import type { Core } from "../../core/create-core.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
@@ -33,7 +36,7 @@ export function bindHttp(core: Core, ports: CorePorts, settings: Settings, serve
   container.bind(T.httpDeps).toResolvedValue(
     (...parts: [Core, CorePorts, Settings]) => ({
       ...httpDeps(...parts, { ...server, controllers }),
-      ...(isServed ? { admin: adminDeps(...parts, server.acting) } : {}),
+      ...(isServed ? { admin: adminDeps(...parts, server) } : {}),
     }),
     [T.core, T.ports, T.settings],
   );
@@ -49,11 +52,22 @@ export function bindHttp(core: Core, ports: CorePorts, settings: Settings, serve
   return { http: createHttp(deps), admin: createHttp(own, "admin") };
 }
 
-function adminDeps(core: Core, { logger }: CorePorts, settings: Settings, acting: ActingOperator): AdminDeps {
+/** How long a session at the console lasts, and one at the studio. */
+const CONSOLE_SESSION_MS = 12 * 3_600_000;
+const STUDIO_SESSION_MS = 7 * 24 * 3_600_000;
+
+function adminDeps(
+  core: Core,
+  { logger, secretBox, clock }: CorePorts,
+  settings: Settings,
+  { acting, publicUrl }: ServerParts,
+): AdminDeps {
   const { accounts, credits, jobs, retryJobs, submissions, providers, margin, webhooks, audit } = core;
   return {
     ...{ accounts, credits, jobs, retryJobs, submissions, providers, margin, webhooks, audit, acting },
     tokens: core.adminTokens,
+    sessions: new Sessions("fermata_console", CONSOLE_SESSION_MS, { secretBox, clock, publicUrl }),
+    hasConsole: settings.admin.console,
     doctor: async () => (await import("../doctor.js")).check(settings, logger),
   };
 }
@@ -87,6 +101,7 @@ function httpDeps(
     ...(authenticate === undefined
       ? {}
       : { app: { authenticate, findAccount: (id: string) => api.authenticate.findAccount(id) } }),
+    ...(settings.studio.enabled ? { studio: studioDeps(core, ports, server) } : {}),
     limits: api.limits,
     networkBudget: new NetworkBudget(settings.rateLimits.anonymous.concurrent),
     credits: core.credits,
@@ -111,6 +126,16 @@ function httpDeps(
     onCompleted: ({ requestId, startedAt, ...completed }) =>
       api.requests.add({ ...completed, id: requestId, createdAt: startedAt, count: 1 }),
   };
+}
+
+function studioDeps(
+  { api }: Core,
+  { secretBox, clock }: CorePorts,
+  { publicUrl }: Pick<HttpDeps, "publicUrl">,
+): StudioDeps {
+  const codes = { secretBox, clock, publicUrl };
+  const sessions = new Sessions<StudioSession>("fermata_studio", STUDIO_SESSION_MS, codes);
+  return { sessions, codes, authenticate: api.authenticate };
 }
 
 function httpSettings({ http, uploads, audio }: Settings): HttpSettings {

@@ -95,10 +95,21 @@ export const metrics = {
   ),
 } as const satisfies Group;
 
+export const studio = {
+  enabled: kind.flag({
+    default: kind.workedOut("as `demo.enabled`", ({ at }) => at("demo.enabled") as boolean),
+    description: "Whether the studio is served at `/`: a page to make music with, for those who have a key",
+  }),
+} as const satisfies Group;
+
 export const admin = {
   token: kind.secret({
     lengthMin: 32,
     description: "A token of an owner for the admin API, which is then served at `/admin/v1`",
+  }),
+  console: kind.flag({
+    default: true,
+    description: "Whether the console is served at `/console`, next to the admin API",
   }),
   host: kind.text({
     default: "127.0.0.1",

@@ -24,11 +24,28 @@ export async function expressAuthentication(
   roles: readonly string[] | undefined,
   response: Response,
 ): Promise<Operator> {
+  const { acting, sessions } = adminOf(contextOf(request).deps);
+  const { authorization } = request.headers;
+  const session = authorization === undefined ? await sessions.find(request) : null;
+  const operator = await identifyOperator(request, response, session === null ? authorization : bearer(session.token));
+  authorizeOperator(operator, (roles?.[0] ?? "owner") as AdminRole);
+  acting.note({ name: `${operator.name} (admin API)`, why: reasonOf(request) });
+  return operator;
+}
+
+/**
+ * Whose token it is. A wrong one counts as a failed authentication of the client's address.
+ *
+ * @param authorization the header, as a client sends it
+ */
+export async function identifyOperator(
+  request: Request,
+  response: Response,
+  authorization: string | undefined,
+): Promise<Operator> {
   const { deps } = contextOf(request);
-  const { tokens, acting } = adminOf(deps);
-  let operator: Operator;
   try {
-    operator = await tokens.identify(request.headers.authorization);
+    return await adminOf(deps).tokens.identify(authorization);
   } catch (error) {
     if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) {
       await deps.limits.countAuthFailure(request.ip);
@@ -36,9 +53,11 @@ export async function expressAuthentication(
     }
     throw error;
   }
-  authorizeOperator(operator, (roles?.[0] ?? "owner") as AdminRole);
-  acting.note({ name: `${operator.name} (admin API)`, why: reasonOf(request) });
-  return operator;
+}
+
+/** The header that carries a token. */
+export function bearer(token: string): string {
+  return `Bearer ${token}`;
 }
 
 /** Who sends a request, behind authentication. */

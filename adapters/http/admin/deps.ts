@@ -10,7 +10,13 @@ import type { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import type { CheckResult } from "../../../core/ports/self-check.js";
 import type { ReportProviders } from "../../../core/providers/report-providers.js";
 import type { OperateWebhooks } from "../../../core/webhooks/operate-webhooks.js";
+import type { Sessions } from "../sessions/sessions.js";
 import type { ActingOperator } from "./acting.js";
+
+/** What the session of an operator at the console holds. */
+export interface ConsoleSession {
+  readonly token: string;
+}
 
 /** The use cases behind the admin API: those of the command line. */
 export interface AdminDeps {
@@ -25,6 +31,9 @@ export interface AdminDeps {
   readonly webhooks: OperateWebhooks;
   readonly audit: ReadAudit;
   readonly acting: ActingOperator;
+  readonly sessions: Sessions<ConsoleSession>;
+  /** Whether the console is served. */
+  readonly hasConsole: boolean;
   /** What `fermata doctor` finds. */
   doctor(): Promise<readonly CheckResult[]>;
 }

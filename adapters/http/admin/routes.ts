@@ -2,6 +2,8 @@ import type { NextFunction, Request, Response, Router } from "express";
 import { FermataError, NotFoundError, OperationRefusedError, UnknownObjectError } from "../../../core/errors.js";
 import { RegisterRoutes } from "../generated/admin/routes.js";
 import type { HttpDeps } from "../deps.js";
+import { CONSOLE, webPage } from "../pages/web-page.js";
+import { consoleSession } from "../sessions/console-session.js";
 import { adminOf } from "./deps.js";
 import { describeAdminApi } from "./openapi.js";
 
@@ -10,6 +12,8 @@ export function adminRoutes(router: Router, deps: HttpDeps): void {
   const { acting } = adminOf(deps);
   router.use("/admin", (_request: Request, _response: Response, next: NextFunction) => acting.run(next));
   RegisterRoutes(router);
+  consoleSession(router, deps);
+  if (adminOf(deps).hasConsole) webPage(router, deps, CONSOLE);
   router.get("/admin/v1/openapi.json", (_request, response) => {
     response.json(describeAdminApi(deps.publicUrl.current, deps.settings.version));
   });

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { Response, Router } from "express";
+import type { HttpDeps } from "../deps.js";
+import { networkBudget } from "../middleware/network-budget.js";
+import { sendBytes } from "../send.js";
+import { ICON } from "./share/icon.js";
+
+/** A page of adapters/web. */
+export interface WebPage {
+  /** Of its files, in generated/web. */
+  readonly name: string;
+  /** Without a slash at its end, but for the page at the root. */
+  readonly path: string;
+  readonly title: string;
+}
+
+export const CONSOLE: WebPage = { name: "console", path: "/console", title: "Fermata console" };
+export const STUDIO: WebPage = { name: "studio", path: "/", title: "Fermata studio" };
+
+/** Everything comes from here; there is no inline script or style, and nothing else can be reached. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const TYPES = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" } as const;
+/** They are named by their contents. */
+const FOREVER = "public, max-age=31536000, immutable";
+
+interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly link: string;
+}
+
+/** The page, at its path, and its script and style at `/pages/NAME.js` and `/pages/NAME.css`. */
+export function webPage(
+  router: Router,
+  { settings }: Pick<HttpDeps, "settings">,
+  { name, path, title }: WebPage,
+): void {
+  const files = new Map<string, Promise<PageFile>>();
+  const fileOf = (extension: keyof typeof TYPES): Promise<PageFile> => {
+    const file = files.get(extension) ?? readPageFile(`${name}.${extension}`, TYPES[extension]);
+    files.set(extension, file);
+    return file;
+  };
+  router.get(path, networkBudget, async (request, response) => {
+    // The page's links are relative to its address.
+    const { pathname, search } = new URL(request.originalUrl, "http://localhost");
+    if (path === "/" ? !pathname.endsWith("/") : pathname.endsWith("/")) {
+      const last = pathname.split("/").findLast((part) => part !== "") ?? "";
+      return response.redirect(308, `${path === "/" ? `${last}/` : `../${last}`}${search}`);
+    }
+    response.setHeader("Content-Security-Policy", POLICY);
+    response.setHeader("Referrer-Policy", "no-referrer");
+    response.setHeader("X-Frame-Options", "DENY");
+    const [script, style] = await Promise.all([fileOf("js"), fileOf("css")]);
+    const body = `<!doctype html>
+<html lang="en" data-version="${settings.version}">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="robots" content="noindex">
+    <title>${title}</title>
+    <link rel="icon" type="image/svg+xml" href="pages/icon.svg">
+    <link rel="stylesheet" href="${style.link}">
+    <script type="module" src="${script.link}"></script>
+  </head>
+  <body>
+    <noscript>This page needs JavaScript.</noscript>
+    <div id="page"></div>
+  </body>
+</html>
+`;
+    send(response, "text/html; charset=utf-8", Buffer.from(body));
+  });
+  for (const extension of ["js", "css"] as const) {
+    router.get(`/pages/${name}.${extension}`, networkBudget, async (_request, response) => {
+      const { type, bytes } = await fileOf(extension);
+      response.setHeader("Cache-Control", FOREVER);
+      send(response, type, bytes);
+    });
+  }
+  router.get("/pages/icon.svg", networkBudget, (_request, response) =>
+    send(response, "image/svg+xml", Buffer.from(ICON)),
+  );
+  router.get("/pages/licences.txt", networkBudget, async (_request, response) =>
+    send(response, "text/plain; charset=utf-8", await readFile(pathOf("licences.txt"))),
+  );
+}
+
+async function readPageFile(name: string, type: string): Promise<PageFile> {
+  const bytes = await readFile(pathOf(name));
+  const version = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+  return { type, bytes, link: `pages/${name}?v=${version}` };
+}
+
+function pathOf(name: string): string {
+  return fileURLToPath(new URL(`../generated/web/${name}`, import.meta.url));
+}
+
+function send(response: Response, type: string, bytes: Buffer): void {
+  response.setHeader("Content-Type", type);
+  sendBytes(response, bytes);
+}

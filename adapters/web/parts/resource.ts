@@ -1,0 +1,66 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+
+export interface Resource<Data> {
+  /** What came last; undefined until something has. It stays while it is read again, and when that fails. */
+  readonly data: Data | undefined;
+  /** Of the last read; undefined when it succeeded. */
+  readonly error: Error | undefined;
+  readonly isLoading: boolean;
+  reload(): void;
+}
+
+export interface ResourceOptions {
+  /** Reads again after this time, while the page is visible. */
+  readonly everyMs?: number;
+}
+
+/**
+ * Reads something when the component appears and whenever `inputs` change.
+ *
+ * @param read is cancelled by its signal when its result is not needed any more
+ * @param inputs what `read` depends on, compared by identity
+ */
+export function useResource<Data>(
+  read: (signal: AbortSignal) => Promise<Data>,
+  inputs: readonly unknown[],
+  { everyMs }: ResourceOptions = {},
+): Resource<Data> {
+  const [state, setState] = useState<Omit<Resource<Data>, "reload">>({
+    data: undefined,
+    error: undefined,
+    isLoading: true,
+  });
+  const running = useRef<AbortController | null>(null);
+
+  const load = useCallback((forgets: boolean) => {
+    running.current?.abort();
+    const controller = new AbortController();
+    running.current = controller;
+    setState(({ data }) => ({ data: forgets ? undefined : data, error: undefined, isLoading: true }));
+    read(controller.signal).then(
+      (data) => {
+        if (!controller.signal.aborted) setState({ data, error: undefined, isLoading: false });
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted) return;
+        const shown = error instanceof Error ? error : new Error(String(error));
+        setState(({ data }) => ({ data, error: shown, isLoading: false }));
+      },
+    );
+  }, inputs);
+
+  useEffect(() => {
+    load(true);
+    return () => running.current?.abort();
+  }, [load]);
+
+  useEffect(() => {
+    if (everyMs === undefined) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") load(false);
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [load, everyMs]);
+
+  return { ...state, reload: () => load(false) };
+}
