@@ -75,7 +75,9 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
 
 const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICENSE)). It uses the packages below as
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
-code, and each may be exchanged for a modified version. How to replace the audio decoders, or to
+code, and each may be exchanged for a modified version. Exceptions are the page of the API, which has Swagger UI's
+files as they are, and the pages of \`adapters/web\`, which are bundled with preact, @preact/signals, uplot and
+openapi-fetch (all MIT). How to replace the audio decoders, or to
 do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 
@@ -112,8 +114,15 @@ EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR
 IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR
 THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** Packages whose files are copied into ours, and the files of their further licences. */
-const COPIED: Readonly<Record<string, string>> = { "swagger-ui-dist": "swagger-ui-bundle.js.LICENSE.txt" };
+/** Packages whose files are copied or bundled into ours, and the files of their further licences. */
+const COPIED: Readonly<Record<string, string | null>> = {
+  "swagger-ui-dist": "swagger-ui-bundle.js.LICENSE.txt",
+  preact: null,
+  "@preact/signals": null,
+  "@preact/signals-core": null,
+  uplot: null,
+  "openapi-fetch": null,
+};
 
 /** For packages that lack the text of their declared licence. */
 const TEXTS: Readonly<Record<string, (author: string) => string>> = {

@@ -29,7 +29,7 @@ export async function accountOfCode({ codes }: StudioDeps, code: string): Promis
   return account;
 }
 
-/** Who has signed in at the studio; null: nobody. @throws {InvalidApiKeyError} the key is not valid any more */
+/** The caller who has signed in at the studio; null: there is no session. @throws {InvalidApiKeyError} the key is not valid any more */
 export async function authenticateBySession(
   { studio }: { readonly studio?: StudioDeps },
   request: Request,

@@ -9,6 +9,7 @@ import { repositoryPath } from "../../support/repository.js";
 
 /** What a build prints of each step; the seconds differ. */
 const ROUTES = "building: types and routes ... N s\n";
+const PAGES = "building: pages ... N s\n";
 const TYPESCRIPT = "building: TypeScript ... N s\n";
 
 /** A checkout of a few files, with the tools and settings of this one. */
@@ -29,6 +30,13 @@ export class Tempos extends Controller {
   }
 }
 `,
+  "adapters/web/console/main.tsx": `
+import { render } from "preact";
+import "./main.css";
+render(<b>hello</b>, document.body);
+`,
+  "adapters/web/console/main.css": "body { margin: 0; }\n",
+  "adapters/web/studio/main.tsx": `export type { paths } from "../generated/api.js";\n`,
   "adapters/http/controllers/songs.ts": `
 import { Controller, Get, Route } from "@tsoa/runtime";
 import { tempo } from "../../../core/tempo.js";
@@ -43,6 +51,9 @@ export class Songs extends Controller {
 }
 `,
 };
+
+/** Copied as they are. */
+const TOOLS = ["adapters/http/copy-swagger-ui.js", "adapters/web/build.js", "adapters/web/tsconfig.json"];
 
 interface Built {
   readonly code: number;
@@ -75,7 +86,7 @@ describe("A build", function () {
   async function createCheckout(): Promise<void> {
     for (const [file, content] of Object.entries(FILES)) await write(file, content);
     await mkdir(path("config"));
-    for (const file of ["package.json", "tsconfig.json", "config/build.js", "adapters/http/copy-swagger-ui.js"])
+    for (const file of ["package.json", "tsconfig.json", "config/build.js", ...TOOLS])
       await copyFile(repositoryPath(file), path(file));
     for (const file of ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"]) {
       const tsoa = JSON.parse(await readFile(repositoryPath(file), "utf8")) as {
@@ -108,7 +119,7 @@ describe("A build", function () {
   });
 
   it("says what it does, and does and says nothing the second time, also where only times have changed", async () => {
-    expect(first).to.deep.equal({ code: 0, stderr: ROUTES + TYPESCRIPT });
+    expect(first).to.deep.equal({ code: 0, stderr: ROUTES + PAGES + TYPESCRIPT });
     expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.include("tempo = 120");
     expect(await readFile(path("adapters/http/generated/openapi.json"), "utf8")).to.include("The first song.");
     expect(existsSync(path("dist/adapters/http/generated/swagger-ui/swagger-ui.css"))).to.equal(true);
@@ -126,8 +137,27 @@ describe("A build", function () {
 
     const songs = FILES["adapters/http/controllers/songs.ts"] as string;
     await write("adapters/http/controllers/songs.ts", songs.replace("The first song.", "The last song."));
-    expect(await build()).to.deep.equal({ code: 0, stderr: ROUTES + TYPESCRIPT });
+    expect(await build()).to.deep.equal({ code: 0, stderr: ROUTES + PAGES + TYPESCRIPT });
     expect(await readFile(path("adapters/http/generated/openapi.json"), "utf8")).to.include("The last song.");
+  });
+
+  it("bundles the pages, with types from the descriptions of the APIs, where they have changed", async () => {
+    const bundled = (file: string): Promise<string> => readFile(path("dist/adapters/http/generated/web", file), "utf8");
+    expect(await bundled("console.js")).to.include("hello");
+    expect(await bundled("console.css")).to.include("margin:0");
+    expect(await bundled("licences.txt")).to.match(/^preact [\d.]+ \(MIT\)\n\n[^]*Permission is hereby granted/);
+    expect(await readFile(path("adapters/web/generated/api.ts"), "utf8")).to.include("The first song.");
+
+    const page = FILES["adapters/web/console/main.tsx"] as string;
+    await write("adapters/web/console/main.tsx", page.replace("hello", "good evening"));
+    expect(await build()).to.deep.equal({ code: 0, stderr: PAGES + TYPESCRIPT });
+    expect(await bundled("console.js"))
+      .to.include("good evening")
+      .and.not.include("hello");
+    await write("adapters/web/console/main.tsx", page.replace("document.body", "42"));
+    const { code, stderr } = await build();
+    expect(code).to.equal(1);
+    expect(stderr).to.include("adapters/web/console/main.tsx(4,22): error TS2345");
   });
 
   it("leaves no output of a source that is gone", async () => {
@@ -172,7 +202,7 @@ describe("A build", function () {
     await write("package-lock.json", JSON.stringify({ packages }));
     expect(await build()).to.deep.equal({
       code: 0,
-      stderr: `node_modules is not what package-lock.json names (night-owl): run npm ci\n${ROUTES}${TYPESCRIPT}`,
+      stderr: `node_modules is not what package-lock.json names (night-owl): run npm ci\n${ROUTES}${PAGES}${TYPESCRIPT}`,
     });
     await rm(path("node_modules"));
     await write("package-lock.json", JSON.stringify({ packages: { "": {} } }));
