@@ -1,4 +1,4 @@
-import type { Request } from "express";
+import type { IncomingMessage } from "node:http";
 import { AuthenticationRequiredError } from "../../../core/errors.js";
 
 /**
@@ -7,16 +7,16 @@ import { AuthenticationRequiredError } from "../../../core/errors.js";
  *
  * @see Fetch Metadata Request Headers, section 2.3; RFC 6454, section 7
  */
-export function isFromOwnPage(request: Request, publicUrl: string): boolean {
-  const site = request.get("sec-fetch-site");
+export function isFromOwnPage({ headers, method }: IncomingMessage, publicUrl: string): boolean {
+  const site = headers["sec-fetch-site"];
   if (site !== undefined) return site === "same-origin";
-  const origin = request.get("origin");
-  if (origin === undefined) return request.method === "GET" || request.method === "HEAD";
-  return [request.get("host"), hostOf(publicUrl)].includes(hostOf(origin));
+  const { origin, host } = headers;
+  if (origin === undefined) return method === "GET" || method === "HEAD";
+  return [host, hostOf(publicUrl)].includes(hostOf(origin));
 }
 
 /** @throws {AuthenticationRequiredError} a page of another site made a browser send it */
-export function checkOwnPage(request: Request, publicUrl: string): void {
+export function checkOwnPage(request: IncomingMessage, publicUrl: string): void {
   if (!isFromOwnPage(request, publicUrl)) throw new AuthenticationRequiredError();
 }
 

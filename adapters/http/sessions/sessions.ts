@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { parseCookie, stringifySetCookie } from "cookie";
-import type { Request, Response } from "express";
 import { FermataError } from "../../../core/errors.js";
 import type { Clock } from "../../../core/ports/clock.js";
 import type { SecretBox } from "../../../core/ports/secret-box.js";
@@ -9,6 +9,12 @@ export interface SessionsDeps {
   readonly secretBox: Pick<SecretBox, "seal" | "open">;
   readonly clock: Pick<Clock, "now">;
   readonly publicUrl: { readonly current: string };
+}
+
+/** As Express passes it. */
+export interface PageRequest extends IncomingMessage {
+  /** Whether it came over https, as far as trusted proxies say. */
+  readonly secure?: boolean;
 }
 
 interface Sealed<Held> {
@@ -31,28 +37,28 @@ export class Sessions<Held> {
   ) {}
 
   /** @returns when it ends, in milliseconds since 1970 */
-  begin(response: Response, held: Held): number {
+  begin(response: ServerResponse<PageRequest>, held: Held): number {
     const expiresAt = this.deps.clock.now() + this.ttlMs;
     const sealed = seal(this.deps, this.name, { held, expiresAt });
     this.setCookie(response, sealed, Math.floor(this.ttlMs / 1000));
     return expiresAt;
   }
 
-  end(response: Response): void {
+  end(response: ServerResponse<PageRequest>): void {
     this.setCookie(response, "", 0);
   }
 
   /** null: no session, one that has ended, or a request that no page of this server sent. */
-  async find(request: Request): Promise<Held | null> {
+  async find(request: IncomingMessage): Promise<Held | null> {
     const { [this.name]: sealed } = parseCookie(request.headers.cookie ?? "");
     if (sealed === undefined || !isFromOwnPage(request, this.deps.publicUrl.current)) return null;
     return open(this.deps, this.name, sealed);
   }
 
-  private setCookie(response: Response, value: string, maxAge: number): void {
-    const secure = response.req.secure || this.deps.publicUrl.current.startsWith("https:");
+  private setCookie(response: ServerResponse<PageRequest>, value: string, maxAge: number): void {
+    const secure = response.req.secure === true || this.deps.publicUrl.current.startsWith("https:");
     const { name } = this;
-    response.append(
+    response.appendHeader(
       "Set-Cookie",
       stringifySetCookie({ name, value, httpOnly: true, sameSite: "strict", secure, maxAge }),
     );

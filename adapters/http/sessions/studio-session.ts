@@ -1,4 +1,4 @@
-import type { Request } from "express";
+import type { IncomingMessage } from "node:http";
 import { type Authenticate, type Caller } from "../../../core/accounts/authenticate.js";
 import { InvalidApiKeyError } from "../../../core/errors.js";
 import { SCOPES } from "../../../core/ports/scopes.js";
@@ -29,10 +29,14 @@ export async function accountOfCode({ codes }: StudioDeps, code: string): Promis
   return account;
 }
 
-/** The caller who has signed in at the studio; null: there is no session. @throws {InvalidApiKeyError} the key is not valid any more */
+/**
+ * The caller who has signed in at the studio; null: there is no session.
+ *
+ * @throws {InvalidApiKeyError} the key is not valid any more
+ */
 export async function authenticateBySession(
   { studio }: { readonly studio?: StudioDeps },
-  request: Request,
+  request: IncomingMessage,
 ): Promise<Caller | null> {
   const session = (await studio?.sessions.find(request)) ?? null;
   if (studio === undefined || session === null) return null;
