@@ -4,6 +4,14 @@ import type { App } from "./app.js";
 
 const DEMO_CREDITS = 1_000;
 
+/**
+ * Prints the response as it is, so that it can be piped on, and after it, on stderr, the link that plays the track.
+ * Node is wherever this runs. A shell reads it between single quotes, so it contains none.
+ */
+const SHOW_LINK =
+  'let text="";process.stdin.on("data",(part)=>text+=part).on("end",()=>{console.log(text);' +
+  'console.error("\\n"+(/"play_url":"([^"]+)/.exec(text)?.[1]??""))})';
+
 /** Holds the key of the account `demo`, in the data directory, where the first start had no terminal to show it on. */
 export const DEMO_KEY_FILE = "demo.key";
 
@@ -62,12 +70,13 @@ async function describeUse(app: App, url: string, token: string, keyFile: string
     '"Idempotency-Key: first-$(date +%s)"',
     "'Prefer: wait=60'",
   ];
+  const options = headers.map((header) => `-H ${header}`).join(" ");
   return `${shown}
 Make music:
 
-  curl -s ${url}/api/v1/generations ${headers.map((header) => `-H ${header}`).join(" ")} -d '${body}'
+  curl -sS ${url}/api/v1/generations ${options} -d '${body}' | node -e '${SHOW_LINK}'
 
-The status_url of the response has the finished track with its play_url.
+It waits for the track, for a minute at most, and ends with the link that plays it.
 Docs: ${url}/docs
 `;
 }

@@ -5,6 +5,8 @@ import type { GivenReference } from "../../core/generations/reference-rules.js";
 import type { StoredResponse } from "../../core/ports/idempotency-store.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
+import type { Track } from "../../core/library/track.js";
+import type { Scope } from "../../core/ports/scopes.js";
 import { STATUS_BY_CODE } from "./errors.js";
 import { type ErrorEnvelope, toErrorEnvelope } from "./presenters/error.js";
 import { type RequestContext, contextOf } from "./request-context.js";
@@ -56,6 +58,8 @@ export interface GenerationReference {
 }
 
 const ROUTE = "POST /api/v1/generations";
+/** What a key needs to see the tracks of a generation, also in the response to its creation. */
+const READ_SCOPE: Scope = "generations:read";
 const ACCEPTED = 202;
 const BAD_GATEWAY = 502;
 
@@ -108,8 +112,11 @@ function givenReference({ track_id: trackId, ...use }: GenerationReference): Giv
   return { trackId, ...use };
 }
 
-function acceptance(context: RequestContext, job: Job): StoredResponse {
-  return { status: ACCEPTED, body: JSON.stringify({ data: presentAccepted(job, context.deps.publicUrl.current) }) };
+function acceptance({ deps }: RequestContext, job: Job, tracks?: readonly Track[]): StoredResponse {
+  return {
+    status: ACCEPTED,
+    body: JSON.stringify({ data: presentAccepted(job, deps.publicUrl.current, tracks, deps) }),
+  };
 }
 
 /**
@@ -138,7 +145,7 @@ async function respondAfter(
   let response: StoredResponse;
   try {
     const waited = await deps.waitForJob.wait(job.id, waitSeconds * 1000, context.noRequestWaits());
-    response = waited === undefined ? accepted : conclusion(context, waited);
+    response = waited === undefined ? accepted : await conclusion(context, waited);
   } catch (error) {
     return failed(error);
   }
@@ -153,10 +160,14 @@ async function respondAfter(
   }
 }
 
-/** 502 when the job failed for want of its provider, else its status as of now. */
-function conclusion(context: RequestContext, job: Job): StoredResponse {
-  if (job.error === null || STATUS_BY_CODE[job.error.code] !== BAD_GATEWAY) return acceptance(context, job);
-  return { status: BAD_GATEWAY, body: JSON.stringify(toErrorEnvelope(job.error, context.requestId)) };
+/** 502 when the job failed for want of its provider, else its status as of now, with the tracks once it completed. */
+async function conclusion(context: RequestContext, job: Job): Promise<StoredResponse> {
+  if (job.error !== null && STATUS_BY_CODE[job.error.code] === BAD_GATEWAY)
+    return { status: BAD_GATEWAY, body: JSON.stringify(toErrorEnvelope(job.error, context.requestId)) };
+  const mayRead = context.caller?.scopes.includes(READ_SCOPE) === true;
+  if (job.status !== "completed" || !mayRead) return acceptance(context, job);
+  const [found] = await context.deps.readGenerations.withTracks([job]);
+  return acceptance(context, job, found?.tracks);
 }
 
 function send(

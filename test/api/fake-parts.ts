@@ -74,6 +74,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
     readGenerations: {
       getJob: () => Promise.resolve({ job, tracks: [], outputs: [] }),
       get: () => Promise.reject(new JobNotFoundError()),
+      withTracks: () => Promise.resolve([{ job, tracks: [], outputs: [] }]),
     } as unknown as HttpDeps["readGenerations"],
     waitForJob: { wait: () => Promise.resolve({ ...job, status: "completed" }) },
     followJobs: { follow: () => Promise.resolve(null) },

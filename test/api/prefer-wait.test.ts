@@ -4,6 +4,16 @@ import { ManualClock } from "../support/doubles/manual-clock.js";
 import { submitCompletes, submitFails, submitHolds } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
+interface ShownTrack {
+  readonly play_url: string;
+}
+
+interface Waited {
+  readonly id: string;
+  readonly status_url: string;
+  readonly tracks?: readonly ShownTrack[];
+}
+
 describe("Prefer: wait on POST /api/v1/generations", () => {
   let test: TestApp;
   before(async () => {
@@ -20,11 +30,11 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     expect(again.headers.get("preference-applied")).to.equal(null);
   };
 
-  it("returns the completed generation, and records that response", async () => {
+  it("returns the completed generation with its tracks, and records that response", async () => {
     const { api } = await test.account();
     const headers = { Prefer: "wait=20", "Idempotency-Key": "k" };
     const first = await api.generate(A_GENERATION, headers);
-    const data = dataOf<{ readonly id: string; readonly status_url: string }>(first);
+    const data = dataOf<Waited>(first);
     expect(first.status).to.equal(202);
     expect(data).to.include({ status: "completed", model_id: "scripted/song", credits_reserved: 10 });
     expect(Object.keys(data)).to.deep.equal([
@@ -34,10 +44,23 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
       "credits_reserved",
       "created_at",
       "status_url",
+      "tracks",
     ]);
     expect(first.headers.get("preference-applied")).to.equal("wait=20");
     expect(first.headers.get("location")).to.equal(data.status_url);
+    const shown = dataOf<Waited>(await api.get(`/api/v1/generations/${data.id}`));
+    const unsigned = ({ play_url, ...track }: ShownTrack): object => ({ ...track, play_url: play_url.split("?")[0] });
+    expect(data.tracks?.map(unsigned)).to.deep.equal(shown.tracks?.map(unsigned)).and.have.lengthOf(1);
+    const played = await fetch(data.tracks?.[0]?.play_url ?? "");
+    expect([played.status, played.headers.get("content-type")]).to.deep.equal([200, "audio/mpeg"]);
+    await played.arrayBuffer();
     expectReplay(await api.generate(A_GENERATION, headers), first);
+  });
+
+  it("returns no tracks where the key may not read generations", async () => {
+    const { api } = await test.account({ scopes: ["generations:create"] });
+    const response = await api.generate(undefined, { Prefer: "wait=20" });
+    expect(dataOf<Waited>(response)).to.include({ status: "completed" }).and.not.have.property("tracks");
   });
 
   for (const [kind, code] of [
@@ -64,7 +87,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
       const { api } = await test.account();
       const response = await api.generate(undefined, { Prefer: "wait=20" });
       expect(response.status).to.equal(202);
-      expect(dataOf(response)["status"]).to.equal("failed");
+      expect(dataOf(response)).to.include({ status: "failed" }).and.not.have.property("tracks");
     });
   }
 
@@ -139,7 +162,7 @@ describe("Prefer: wait when the wait ends before the job", () => {
       await test.provider.submitted();
       await clock.advance(60_000);
       const first = await waiting;
-      expect(dataOf(first)["status"]).to.equal("processing");
+      expect(dataOf(first)).to.include({ status: "processing" }).and.not.have.property("tracks");
       const again = await api.generate(A_GENERATION, headers);
       expect([again.status, again.text]).to.deep.equal([202, first.text]);
       release();

@@ -71,7 +71,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     ],
     examples: {
       accepted: { data: example.ACCEPTED },
-      waited: { data: { ...example.ACCEPTED, status: "completed" } },
+      waited: { data: { ...example.ACCEPTED, status: "completed", tracks: [example.TRACK] } },
     },
     headers: ["Location", "Idempotent-Replayed", "Preference-Applied"],
   },

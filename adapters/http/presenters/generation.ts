@@ -1,5 +1,6 @@
 import type { JobWithTracks } from "../../../core/generations/read-generations.js";
 import { costOf, type Job } from "../../../core/jobs/job.js";
+import type { Track as LibraryTrack } from "../../../core/library/track.js";
 import { timestamp } from "./time.js";
 import { presentTrack, type Track, type TrackLinks } from "./track.js";
 
@@ -24,6 +25,11 @@ export interface AcceptedGeneration {
    * @format uri
    */
   status_url: string;
+  /**
+   * Only in a response that waited until the generation completed, where the API key may read generations. A replay
+   * holds the links of the first response, which expire like any.
+   */
+  tracks?: Track[];
 }
 
 export interface Generation {
@@ -54,7 +60,13 @@ export function statusUrlOf(job: Pick<Job, "id">, publicUrl: string): string {
   return `${publicUrl}/api/v1/generations/${job.id}`;
 }
 
-export function presentAccepted(job: Job, publicUrl: string): AcceptedGeneration {
+/** @param tracks undefined: the response does not have them */
+export function presentAccepted(
+  job: Job,
+  publicUrl: string,
+  tracks: readonly LibraryTrack[] | undefined,
+  links: TrackLinks,
+): AcceptedGeneration {
   return {
     id: job.id,
     status: job.status,
@@ -62,6 +74,7 @@ export function presentAccepted(job: Job, publicUrl: string): AcceptedGeneration
     credits_reserved: costOf(job),
     created_at: timestamp(job.createdAt),
     status_url: statusUrlOf(job, publicUrl),
+    ...(tracks === undefined ? {} : { tracks: tracks.map((track) => presentTrack(track, links)) }),
   };
 }
 

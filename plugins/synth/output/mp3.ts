@@ -8,11 +8,6 @@ const FRAME_SAMPLES = 1_152;
 const ENCODER_DELAY = 576;
 const DECODER_DELAY = 529;
 const CODEC_DELAY = ENCODER_DELAY + DECODER_DELAY;
-/**
- * Silence given up at the end. Whether a player honours the Info frame, ignores it or even plays it as a frame of
- * silence, what it measures is within 50 ms of the length asked for.
- */
-const TRIMMED_MIN = 52;
 const ENCODE_CHUNK = 1 << 16;
 
 type Encoder = Awaited<ReturnType<typeof createEncoder<"audio/mpeg">>>;
@@ -22,7 +17,8 @@ let encoder: Promise<Encoder> | undefined;
 
 /**
  * Encodes one (mono) or two channels, values from -1 to 1, at a constant bit rate, with an Info frame that gives
- * decoders the exact length. The last 52 to 1,203 samples are dropped and must be silent.
+ * decoders the exact length: those that honour it play each sample and no other. Without it the file seems 25 to 51 ms
+ * longer, and 26 ms more where the Info frame is played as a frame of silence.
  */
 export async function encodeMp3(
   channels: readonly Float32Array[],
@@ -31,8 +27,7 @@ export async function encodeMp3(
 ): Promise<Uint8Array<ArrayBuffer>> {
   encoder ??= loadEncoder();
   const lame = await encoder;
-  const length = encodedLength(channels[0]?.length ?? 0);
-  const frameCount = (length + CODEC_DELAY) / FRAME_SAMPLES;
+  const length = channels[0]?.length ?? 0;
   lame.configure({ channels: channels.length === 1 ? 1 : 2, sampleRate, bitrate });
   const parts: Uint8Array[] = [];
   for (let start = 0; start < length; start += ENCODE_CHUNK) {
@@ -40,13 +35,7 @@ export async function encodeMp3(
     parts.push(lame.encode(channels.map((channel) => channel.subarray(start, end))).slice());
   }
   parts.push(lame.finalize().slice());
-  return withInfoFrame(parts, frameCount);
-}
-
-/** How many of so many samples are encoded, so that they and the codec's delay fill whole frames. */
-function encodedLength(samples: number): number {
-  const frames = Math.floor((samples - TRIMMED_MIN + CODEC_DELAY) / FRAME_SAMPLES);
-  return frames * FRAME_SAMPLES - CODEC_DELAY;
+  return withInfoFrame(parts, length);
 }
 
 async function loadEncoder(): Promise<Encoder> {
@@ -54,16 +43,18 @@ async function loadEncoder(): Promise<Encoder> {
   return createEncoder("audio/mpeg", await readFile(join(dirname(entry), "..", "wasm", "mp3.wasm")));
 }
 
-/** Puts an Info frame before the first `frameCount` frames and drops the rest, which holds only the encoder's flush. */
-function withInfoFrame(parts: readonly Uint8Array[], frameCount: number): Uint8Array<ArrayBuffer> {
+/** Puts an Info frame before the frames of so many samples and drops the rest, which holds only the encoder's flush. */
+function withInfoFrame(parts: readonly Uint8Array[], samples: number): Uint8Array<ArrayBuffer> {
   const stream = concat(parts);
+  const frameCount = Math.ceil((samples + CODEC_DELAY) / FRAME_SAMPLES);
+  const padding = frameCount * FRAME_SAMPLES - ENCODER_DELAY - samples;
   const offsets = [0];
   for (let frame = 0; frame < frameCount; frame += 1) {
     const offset = offsets[frame] ?? 0;
     offsets.push(offset + frameBytes(stream, offset));
   }
   const audioBytes = Math.min(stream.length, offsets[frameCount] ?? stream.length);
-  const info = infoFrame(stream.subarray(0, 4), frameCount, audioBytes);
+  const info = infoFrame(stream.subarray(0, 4), { frameCount, audioBytes, padding });
   const file = new Uint8Array(info.length + audioBytes);
   file.set(info);
   file.set(stream.subarray(0, audioBytes), info.length);
@@ -93,10 +84,17 @@ function frameBytes(stream: Uint8Array, offset: number): number {
   return Math.floor((144_000 * kbps) / rate) + ((flags >> 1) & 1);
 }
 
+interface StreamLength {
+  readonly frameCount: number;
+  readonly audioBytes: number;
+  /** Samples after the sound, the decoder's own delay included. */
+  readonly padding: number;
+}
+
 /**
  * A silent frame that carries the "Info" header with LAME's extension. Positions of the fields: LAME tag, revision 1.
  */
-function infoFrame(header: Uint8Array, frameCount: number, audioBytes: number): Uint8Array {
+function infoFrame(header: Uint8Array, { frameCount, audioBytes, padding }: StreamLength): Uint8Array {
   const isMono = (header[3] ?? 0) >> 6 === 3;
   const first = Uint8Array.from(header);
   first[1] = (first[1] ?? 0) | 1; // without checksum
@@ -117,11 +115,10 @@ function infoFrame(header: Uint8Array, frameCount: number, audioBytes: number): 
   frame[tag + 130] = 200; // low-pass, in 100 Hz
   const bitrateIndex = (first[2] ?? 0) >> 4;
   frame[tag + 140] = KBPS[bitrateIndex] ?? 0;
-  // Delay before and padding after, 12 bits each. The sound ends where the last frame does, so only the decoder's own
-  // delay is padding.
+  // Delay before and padding after, 12 bits each.
   frame[tag + 141] = ENCODER_DELAY >> 4;
-  frame[tag + 142] = ((ENCODER_DELAY & 15) << 4) | (DECODER_DELAY >> 8);
-  frame[tag + 143] = DECODER_DELAY & 255;
+  frame[tag + 142] = ((ENCODER_DELAY & 15) << 4) | (padding >> 8);
+  frame[tag + 143] = padding & 255;
   view.setUint32(tag + 148, audioBytes + frame.length);
   view.setUint16(tag + 154, crc16(frame.subarray(0, tag + 154)));
   return frame;

@@ -7,7 +7,7 @@ const ATTACK = 0.05;
 const RELEASE = 0.004;
 const FADE_IN_SECONDS = 0.012;
 const FADE_OUT_SECONDS = 1.1;
-/** Silence kept at the very end, which MP3 frames may cut. */
+/** Silence at the very end. */
 const SILENT_SECONDS = 0.03;
 
 /** The final gain over a whole track: its loudness, a look-ahead limiter, and fades at both edges. */

@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Locator } from "playwright-core";
 import type { TrackId } from "../../../core/ids.js";
 import { aHost, bytesOf, createSynth, renderOne } from "../../plugins/synth-support.js";
 import { openBrowser, screenshotPath, visit, type Visit } from "../../support/browser.js";
+import { dataOf } from "../../support/api-client.js";
 import { importTrack } from "../../support/library-import.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
 
@@ -84,12 +85,40 @@ describe("The page of a shared track, in a browser", function () {
     await until({ after: 1.2 });
     // The label follows the playback, which is slightly ahead of the page.
     await page.getByRole("button", { name: "Pause" }).waitFor();
-    expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:\d\d of (0:59|1:00)$/);
+    expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:\d\d of 1:00$/);
     expect(Number(await slider().getAttribute("aria-valuenow"))).to.be.at.least(1);
     expect(await page.locator("[data-now]").textContent()).to.match(/^0:0[1-9]$/);
     await page.getByRole("button", { name: "Pause" }).click();
     await until({ isPaused: true });
     await page.getByRole("button", { name: "Play" }).waitFor();
+  });
+
+  it("shows the same length as the API in the link preview, the page and the player", async () => {
+    const { api } = await test.account();
+    const { duration } = dataOf(await api.get(`/api/v1/tracks/${trackId}`));
+    expect(duration).to.equal(SECONDS);
+    await visitPage({ javaScriptEnabled: false });
+    const { page } = open;
+    const content = (name: string): Promise<string | null> =>
+      page.locator(`meta[property="${name}"]`).getAttribute("content");
+    expect([await content("music:duration"), await content("og:description")]).to.deep.equal([
+      String(SECONDS),
+      "Fermata Synth · 1:00",
+    ]);
+    expect(await page.locator("[data-total]").textContent()).to.equal("1:00");
+    await open.close();
+
+    await visitPage();
+    await until({});
+    expect(await audio().evaluate((element) => (element as unknown as { duration: number }).duration)).to.equal(
+      SECONDS,
+    );
+    expect(await open.page.locator("[data-total]").textContent()).to.equal("1:00");
+    await slider().focus();
+    await open.page.keyboard.press("End");
+    await until({ after: SECONDS - 1 });
+    expect(await slider().getAttribute("aria-valuetext")).to.equal("1:00 of 1:00");
+    expect(await open.page.locator("[data-now]").textContent()).to.equal("1:00");
   });
 
   it("seeks to the clicked position of the waveform, and fetches the file from there", async () => {
@@ -117,7 +146,7 @@ describe("The page of a shared track, in a browser", function () {
     await open.page.mouse.move(x + width * 0.1, y + 10);
     await open.page.mouse.down();
     await open.page.mouse.move(x + width * 0.5, y + 10, { steps: 5 });
-    expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:(29|30) of /);
+    expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:(29|30) of 1:00$/);
     await open.page.mouse.move(x + width * 2, y + 10);
     await open.page.mouse.move(x + width * 0.25, y + 10);
     await open.page.mouse.up();

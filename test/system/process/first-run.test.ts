@@ -10,7 +10,6 @@ import { eventually, type FermataCall, filesUnder, useSandbox } from "../../supp
 interface Generation {
   readonly id: string;
   readonly status: string;
-  readonly status_url: string;
   readonly tracks: readonly { readonly play_url: string }[];
 }
 
@@ -23,7 +22,7 @@ describe("The first start on an empty data directory", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  it("prints a curl command that generates playable music; the second start creates no key", async () => {
+  it("prints a curl command that ends in a link which plays; the second start creates no key", async () => {
     const dataDir = await sandbox.dataDir();
     const first = sandbox.spawn(["start"], dataDir);
     const [, curl = ""] = await first.line(/^ {2}(curl .+)$/m);
@@ -36,12 +35,11 @@ describe("The first start on an empty data directory", function () {
     const keyFile = join(dataDir, "demo.key");
     expect((await stat(keyFile)).mode & 0o777).to.equal(0o600);
 
-    const { stdout } = await promisify(execFile)("sh", ["-c", curl]);
+    const { stdout, stderr } = await promisify(execFile)("sh", ["-c", curl]);
     const { data: created } = JSON.parse(stdout) as { data: Generation };
     expect(created.status).to.equal("completed");
-    const status = await fetch(created.status_url, { headers: { Authorization: `Bearer ${token}` } });
-    const { data: finished } = (await status.json()) as { data: Generation };
-    const played = await fetch(finished.tracks[0]?.play_url ?? "");
+    expect(stderr, "a link alone on the last line").to.equal(`\n${created.tracks[0]?.play_url}\n`);
+    const played = await fetch(stderr.trim());
     expect(played.headers.get("content-type")).to.equal("audio/mpeg");
     const { left, sampleRate } = await decodeMp3(new Uint8Array(await played.arrayBuffer()));
     expect(left.length / sampleRate).to.be.closeTo(30, 0.1);

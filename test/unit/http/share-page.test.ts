@@ -30,9 +30,10 @@ describe("the page of a shared track", () => {
     );
   });
 
-  it("writes times as players do", () => {
-    const times = [0, 0.9, 59.999, 60, 65.4, 600, 3_599, 3_600, 36_061].map(clockTime);
-    expect(times).to.deep.equal(["0:00", "0:00", "0:59", "1:00", "1:05", "10:00", "59:59", "1:00:00", "10:01:01"]);
+  it("writes lengths as players do, rounded to the nearest second", () => {
+    const times = [0, 0.4, 29.99, 30, 59.999, 65.4, 600, 3_599, 3_599.5, 36_061].map(clockTime);
+    const shown = ["0:00", "0:00", "0:30", "0:30", "1:00", "1:05", "10:00", "59:59", "1:00:00", "10:01:01"];
+    expect(times).to.deep.equal(shown);
   });
 
   it("leaves an unknown length open", () => {

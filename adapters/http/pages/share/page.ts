@@ -56,9 +56,9 @@ export function notSharedPage(files: PageFiles): string {
   return page("Nothing is shared here", files, html``, body);
 }
 
-/** `1:05`, or `1:02:03` from an hour on. */
+/** `1:05`, or `1:02:03` from an hour on, rounded to the nearest second as the player and `music:duration` do. */
 export function clockTime(seconds: number): string {
-  const whole = Math.floor(seconds);
+  const whole = Math.round(seconds);
   const [hours, minutes, rest] = [
     Math.floor(whole / 3600),
     Math.floor(whole / 60) % 60,

@@ -18,9 +18,13 @@ export const PLAYER_SCRIPT = String.raw`"use strict";
   const durationSeconds = () =>
     Number.isFinite(audio.duration) && audio.duration > 0 ? audio.duration : statedSeconds;
   const position = () => dragged ?? audio.currentTime;
+  /** In whole seconds: the length that API and link preview show, unless the file differs by more than rounding. */
+  const shownLength = () => {
+    const all = durationSeconds();
+    return Math.round(Math.abs(all - statedSeconds) < 1 ? statedSeconds : all);
+  };
 
-  function clockTime(seconds) {
-    const whole = Math.floor(seconds);
+  function clockTime(whole) {
     const hours = Math.floor(whole / 3600);
     const minutes = Math.floor(whole / 60) % 60;
     const rest = String(whole % 60).padStart(2, "0");
@@ -37,14 +41,16 @@ export const PLAYER_SCRIPT = String.raw`"use strict";
   let said = "";
   function tell() {
     draw();
-    const [now, all] = [clockTime(position()), durationSeconds()];
-    const text = all > 0 ? now + " of " + clockTime(all) : now;
+    const all = shownLength();
+    const isAtEnd = durationSeconds() > 0 && position() >= durationSeconds();
+    const now = isAtEnd ? all : Math.min(Math.floor(position()), all || Infinity);
+    const text = all > 0 ? clockTime(now) + " of " + clockTime(all) : clockTime(now);
     if (text === said) return;
     said = text;
-    nowText.textContent = now;
+    nowText.textContent = clockTime(now);
     if (all > 0) totalText.textContent = clockTime(all);
-    seek.setAttribute("aria-valuemax", String(Math.round(all)));
-    seek.setAttribute("aria-valuenow", String(Math.round(position())));
+    seek.setAttribute("aria-valuemax", String(all));
+    seek.setAttribute("aria-valuenow", String(now));
     seek.setAttribute("aria-valuetext", text);
   }
 
