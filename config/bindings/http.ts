@@ -50,9 +50,9 @@ export function bindHttp(core: Core, ports: CorePorts, settings: Settings, serve
 }
 
 function adminDeps(core: Core, { logger }: CorePorts, settings: Settings, acting: ActingOperator): AdminDeps {
-  const { accounts, credits, jobs, retryJobs, submissions, providers, margin, webhooks, audit } = core;
+  const { accounts, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit } = core;
   return {
-    ...{ accounts, credits, jobs, retryJobs, submissions, providers, margin, webhooks, audit, acting },
+    ...{ accounts, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit, acting },
     tokens: core.adminTokens,
     doctor: async () => (await import("../doctor.js")).check(settings, logger),
   };
