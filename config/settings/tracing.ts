@@ -8,15 +8,22 @@ const HEADER = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([!-+\--~]*)\s*$/;
 export function parseHeaders(text: string): Readonly<Record<string, string>> | null {
   const headers: Record<string, string> = {};
   for (const part of text.split(",")) {
-    const [, name, value] = HEADER.exec(part) ?? [];
-    if (name === undefined || value === undefined) return null;
-    try {
-      headers[name] = decodeURIComponent(value);
-    } catch {
-      return null;
-    }
+    const [, name, encoded] = HEADER.exec(part) ?? [];
+    const value = encoded === undefined ? null : decoded(encoded);
+    if (name === undefined || value === null) return null;
+    headers[name] = value;
   }
   return headers;
+}
+
+/** @returns null for what no header may hold */
+function decoded(text: string): string | null {
+  try {
+    const value = decodeURIComponent(text);
+    return /^[ -~]*$/.test(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 const headers = new Leaf<string | null>({

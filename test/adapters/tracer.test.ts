@@ -1,10 +1,9 @@
-import { type Context, ROOT_CONTEXT, SpanKind as Kinds, SpanStatusCode, trace } from "@opentelemetry/api";
-import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { trace } from "@opentelemetry/api";
 import { expect } from "chai";
 import { openOtlpProvider, type OtlpOptions } from "../../adapters/observability/opentelemetry/otlp-provider.js";
 import { OpenTelemetryTracer } from "../../adapters/observability/opentelemetry/tracer.js";
-import type { SpanKind } from "../../core/ports/tracer.js";
 import { tracerContract } from "../contract/tracer.contract.js";
+import { AppTelemetry } from "../support/app-telemetry.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import { type EndedSpan, RecordingTracer } from "../support/doubles/recording-tracer.js";
 import { OtlpReceiver } from "../support/otlp-receiver.js";
@@ -42,10 +41,9 @@ describe("Tracing", () => {
   });
 
   tracerContract("OpenTelemetryTracer, to the provider of an app", () => {
-    const exporter = new InMemorySpanExporter();
-    const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-    const tracer = new OpenTelemetryTracer({ provider, version: "1", now });
-    return Promise.resolve({ tracer, ended: () => Promise.resolve(exporter.getFinishedSpans().map(toEnded)) });
+    const app = new AppTelemetry();
+    const tracer = new OpenTelemetryTracer({ provider: app.provider, version: "1", now });
+    return Promise.resolve({ tracer, ended: () => Promise.resolve(app.ended) });
   });
 
   it("is posted to the path of the protocol or to the one that is given, with the headers that are given", async () => {
@@ -114,79 +112,29 @@ describe("Tracing", () => {
     expect(sent).to.be.within(1, 2_048 + 512);
   });
 
-  it("is a part of the span that an app runs, where the app keeps the running one for the whole process", async () => {
-    const exporter = new InMemorySpanExporter();
-    const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-    const tracer = new OpenTelemetryTracer({ provider, version: "1", now });
-    const ofApp = provider.getTracer("shop").startSpan("checkout");
-    const manager = new StackOfContexts(trace.setSpan(ROOT_CONTEXT, ofApp));
-    const { context } = await import("@opentelemetry/api");
-    context.setGlobalContextManager(manager);
+  it("is a part of the span that an app runs, and the app's spans are parts of it", async () => {
+    const app = new AppTelemetry();
+    app.register();
     try {
-      expect(tracer.current()?.traceparent).to.include(ofApp.spanContext().spanId);
-      const span = tracer.start({ name: "create job" });
-      tracer.within(span, () => provider.getTracer("shop").startSpan("in a plugin").end());
-      span.end();
+      const tracer = new OpenTelemetryTracer({ provider: trace.getTracerProvider(), version: "1", now });
+      await app.tracer.startActiveSpan("checkout", async (checkout) => {
+        await Promise.resolve();
+        expect(tracer.current()?.traceparent).to.include(checkout.spanContext().spanId);
+        const span = tracer.start({ name: "create job" });
+        await tracer.within(span, async () => {
+          await Promise.resolve();
+          app.tracer.startSpan("in a plugin").end();
+        });
+        span.end();
+        tracer.within(null, () => app.tracer.startSpan("in a group").end());
+        checkout.end();
+      });
     } finally {
-      context.disable();
+      app.unregister();
     }
-    const [inner, own] = exporter.getFinishedSpans().map(toEnded);
-    expect(own).to.include({ name: "create job", parentId: ofApp.spanContext().spanId });
+    const [inner, own, group, checkout] = app.ended;
+    expect(own).to.include({ name: "create job", parentId: checkout?.spanId });
     expect(inner).to.include({ name: "in a plugin", parentId: own?.spanId });
+    expect(group).to.include({ name: "in a group", parentId: null });
   });
 });
-
-/** A context manager as an app registers it, for work that waits for nothing. */
-class StackOfContexts {
-  private readonly contexts: Context[];
-
-  constructor(first: Context) {
-    this.contexts = [first];
-  }
-
-  active(): Context {
-    return this.contexts.at(-1) ?? ROOT_CONTEXT;
-  }
-
-  with<Args extends unknown[], Result>(
-    context: Context,
-    work: (...args: Args) => Result,
-    self?: unknown,
-    ...args: Args
-  ): Result {
-    this.contexts.push(context);
-    try {
-      return work.apply(self, args);
-    } finally {
-      this.contexts.pop();
-    }
-  }
-
-  bind<Target>(_context: Context, target: Target): Target {
-    return target;
-  }
-
-  enable(): this {
-    return this;
-  }
-
-  disable(): this {
-    return this;
-  }
-}
-
-function toEnded(span: ReadableSpan): EndedSpan {
-  const { traceId, spanId } = span.spanContext();
-  return {
-    name: span.name,
-    kind: Kinds[span.kind].toLowerCase() as SpanKind,
-    traceId,
-    spanId,
-    parentId: span.parentSpanContext?.spanId ?? null,
-    links: span.links.map(({ context }) => context.spanId),
-    attributes: span.attributes as EndedSpan["attributes"],
-    hasFailed: span.status.code === SpanStatusCode.ERROR,
-    startedAt: span.startTime[0] * 1_000 + span.startTime[1] / 1e6,
-    endedAt: span.endTime[0] * 1_000 + span.endTime[1] / 1e6,
-  };
-}

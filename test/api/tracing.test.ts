@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { AppTelemetry } from "../support/app-telemetry.js";
 import { dataOf } from "../support/api-client.js";
 import { spanIdOf, traceIdOf } from "../../core/tracing/trace-context.js";
 import { RecordingSender } from "../support/doubles/recording-sender.js";
@@ -213,5 +214,41 @@ describe("Traces of an app", () => {
     const spanOf = (message: string): unknown => lines.find((line) => line.message === message)?.fields["span_id"];
     expect(spanOf("A request has ended")).to.equal((await one(traceId, "POST /api/v1/generations")).spanId);
     expect(spanOf("A submission failed")).to.equal((await one(traceId, "process job")).spanId);
+  });
+});
+
+describe("Traces of an app that has registered OpenTelemetry itself", () => {
+  const telemetry = new AppTelemetry();
+  let test: TestApp;
+
+  before(async () => {
+    telemetry.register();
+    test = await startTestApp({ work: true, settings: { tracing: { useGlobal: true } } });
+  });
+  after(async () => {
+    await test.close();
+    telemetry.unregister();
+  });
+
+  it("go to its provider, as parts of its spans, and have its spans as parts", async () => {
+    const { account } = await test.account();
+    test.provider.behaviour = async (request, context) => {
+      telemetry.tracer.startSpan("in a plugin").end();
+      return submitCompletes(request, context);
+    };
+    const input = { modelId: "scripted/song", prompt: "rain" };
+    const id = await telemetry.tracer.startActiveSpan("checkout", async (checkout) => {
+      const created = await test.app.generations.create(account.id, input);
+      checkout.end();
+      return created.id;
+    });
+    await test.app.generations.wait(id);
+    const one = (name: string): Promise<EndedSpan> =>
+      eventually(`the span ${name}`, () => telemetry.ended.find((span) => span.name === name));
+    const [checkout, created, step] = [await one("checkout"), await one("create job"), await one("process job")];
+    expect(created).to.include({ traceId: checkout.traceId, parentId: checkout.spanId });
+    expect(step).to.include({ traceId: checkout.traceId, parentId: created.spanId });
+    expect((await one("submit scripted")).parentId).to.equal(step.spanId);
+    expect((await one("in a plugin")).parentId).to.equal((await one("submit scripted")).spanId);
   });
 });
