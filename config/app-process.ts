@@ -53,7 +53,8 @@ export class AppProcess {
   private stopping: Promise<void> | null = null;
 
   constructor(private readonly deps: AppProcessDeps) {
-    this.providerFetch = new ProviderFetch(deps.ports.addressGuard);
+    const { addressGuard, tracer } = deps.ports;
+    this.providerFetch = new ProviderFetch(addressGuard, deps.settings.tracing.toProviders ? tracer : null);
   }
 
   async listen({ http, admin }: AppServers): Promise<ListeningAt> {
@@ -96,12 +97,12 @@ export class AppProcess {
 
   async work(): Promise<void> {
     const { core, ports, plugins } = this.deps;
-    const { clock, logger } = ports;
+    const { clock, logger, tracer } = ports;
     const providers: WorkingProvider[] = [];
     try {
       for (const plugin of plugins.filter(({ enabled }) => enabled)) {
         const fetch = this.providerFetch.fetchFor(plugin.outgoing);
-        providers.push(startPlugin(plugin, { clock, logger, sandbox: openPluginSandbox, fetch }));
+        providers.push(startPlugin(plugin, { clock, logger, sandbox: openPluginSandbox, fetch }, tracer));
       }
       const workers = core.createWorkers(providers);
       await workers.start();

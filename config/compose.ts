@@ -9,12 +9,14 @@ import { SystemRandom } from "../adapters/system/random.js";
 import { StorageClock } from "../adapters/system/storage-clock.js";
 import { type Core, createCore } from "../core/create-core.js";
 import { OperationRefusedError } from "../core/errors.js";
+import { TracedLogger } from "../core/tracing/traced-logger.js";
 import type { AdapterPort } from "../core/ports/adapter.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
 import type { CorePorts } from "../core/ports/core-ports.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { Metrics } from "../core/ports/metrics.js";
+import type { Clock } from "../core/ports/clock.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
 import type { OpenedStorage } from "../core/ports/opened-storage.js";
 import { ADAPTER_PORTS } from "./adapters/definition-issues.js";
@@ -30,6 +32,7 @@ import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { showProcess } from "./gauges.js";
 import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
+import { type OpenedTracer, openTracer, type TracerHost } from "./tracing.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
 export interface Overrides extends PortOverrides {
@@ -95,15 +98,20 @@ export async function composeHeadless(
 }
 
 async function openApp(settings: Settings, overrides: Overrides, options: ComposeOptions): Promise<OpenApp> {
-  const { actor, authenticate, plugins: givenPlugins, ...given } = overrides;
-  if (given.stores !== undefined && given.database !== undefined)
+  const { actor, authenticate, plugins: givenPlugins, ...replaced } = overrides;
+  if (replaced.stores !== undefined && replaced.database !== undefined)
     throw new OperationRefusedError("compose was given stores and a database; allowed: one of them.");
-  const logger = given.logger ?? WinstonLogger.open(settings.logs);
+  const lines = replaced.logger ?? WinstonLogger.open(settings.logs);
   requirePackages(settings, packageUsers(overrides));
+  let clock: Clock = replaced.clock ?? new SystemClock();
+  const tracing = await openTracing(settings, replaced, { logger: lines, now: () => clock.now() });
+  const { tracer } = tracing;
+  const logger = tracer === null ? lines : new TracedLogger(lines, tracer);
+  const given = { ...replaced, logger, tracer };
   const adapters = await loadAdapters(settings, portsToOpen(given));
   const plugins = await loadPlugins(settings, givenPlugins);
   if (given.audio === undefined) await prepareDataDir(settings.dataDir, logger);
-  const machine = given.clock ?? new SystemClock();
+  const machine = clock;
   const random = given.random ?? new SystemRandom();
   const { database } = given;
   const host = { logger, random, clock: machine };
@@ -114,13 +122,13 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
   };
   const storage = await openStorage(openDatabase, given, options.migrate ?? true);
   const { stores } = storage;
-  const openedLast: Closable[] = [];
+  const openedLast: Closable[] = [tracing];
   let queue: JobQueue | null = null;
   let audio: AudioStore | null = null;
   try {
     const storageClock = given.clock === undefined ? await startStorageClock(storage, logger) : null;
-    if (storageClock !== null) openedLast.push(storageClock);
-    const clock = storageClock ?? machine;
+    if (storageClock !== null) openedLast.unshift(storageClock);
+    clock = storageClock ?? machine;
     const ids = given.ids ?? new UlidGenerator(clock, random);
     audio = given.audio ?? (await adapters.get("audio").open({ logger, clock, random }));
     const secrets = await openSecrets(settings, stores, { clock, logger }, given);
@@ -128,7 +136,7 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
     queue = given.queue ?? (await adapters.get("queue").open({ logger, clock, random }));
     const { metrics, page } = await openMetrics(settings, given, logger);
     const { keyring, keys: secretKeys } = secrets;
-    const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
+    const opened = { ...stores, clock, random, ids, logger, metrics, tracer, queue, audio, keyring, secretKeys };
     const ports = choosePorts(opened, given, { settings, plugins, ...storage });
     return createApp(
       ports,
@@ -189,7 +197,7 @@ function createApp(
     ...(actor === undefined ? {} : { actor }),
   };
   const core = createCore(ports, coreOptions(settings, plugins, options));
-  const { metrics } = ports;
+  const { metrics, tracer } = ports;
   const appProcess = new AppProcess({ core, ports, settings, plugins, storage, metricsPage, publicUrl, openedLast });
   if (metrics !== null) showProcess(metrics, { storageClock, storage, parts: () => appProcess.parts() });
   const { api: _api, createWorkers: _createWorkers, library, ...useCases } = core;
@@ -215,6 +223,7 @@ function createApp(
       authenticate,
       acting,
       ...(metrics === null ? {} : { metrics }),
+      ...(tracer === null ? {} : { tracer }),
       // At the port of the API only where the figures have none of their own.
       ...(metricsPage === null || settings.metrics.port !== null ? {} : { metricsPage }),
     });
@@ -241,6 +250,7 @@ function packageUsers({
   queue,
   audioAnalyser,
   metrics,
+  tracer,
   plugins = [],
 }: Overrides): readonly PackageUser[] {
   const given: Partial<Record<PackageUser, boolean>> = {
@@ -250,9 +260,17 @@ function packageUsers({
     queue: queue !== undefined,
     analyser: audioAnalyser !== undefined,
     metrics: metrics !== undefined,
+    tracing: tracer !== undefined,
+    globalTracing: tracer !== undefined,
     synth: plugins.some(({ id }) => id === "synth"),
   };
   return PACKAGE_USERS.filter((user) => given[user] !== true);
+}
+
+/** What the app gives is closed by it. */
+async function openTracing(settings: Settings, given: PortOverrides, host: TracerHost): Promise<OpenedTracer> {
+  if (given.tracer === undefined) return openTracer(settings, host);
+  return { tracer: given.tracer, close: () => Promise.resolve() };
 }
 
 /** Figures of the app's own have no page here. The library is loaded when there are figures to serve. */

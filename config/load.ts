@@ -88,7 +88,7 @@ function readText(path: string): string {
 const DEADLINES = ["jobs.deadlineMinutes", "jobs.queueDeadlineMinutes", "jobs.renderDeadlineMinutes"];
 
 function checkTogether(settings: Settings, issues: string[]): void {
-  const { http, metrics, admin, jobs, idempotency, secrets } = settings;
+  const { http, metrics, tracing, admin, jobs, idempotency, secrets } = settings;
   for (const port of ADAPTER_PORTS) {
     const { use, options } = settings[port];
     // Those of the built-in adapters are in their group.
@@ -103,6 +103,9 @@ function checkTogether(settings: Settings, issues: string[]): void {
   }
   if (admin.port !== null && admin.port !== 0 && [http.port, metrics.port].includes(admin.port)) {
     issues.push(refusedLine("admin.port", null, admin.port, "another port than http.port and metrics.port", false));
+  }
+  if (tracing.useGlobal && tracing.endpoint !== null) {
+    issues.push(refusedLine("tracing.endpoint", null, tracing.endpoint, "null, together with tracing.useGlobal", false));
   }
   if (secrets.key === null && secrets.previousKey !== null && !isRefused("secrets.key", issues)) {
     issues.push(missingLine("secrets.key", "the key in force, next to secrets.previousKey"));

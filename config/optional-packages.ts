@@ -50,6 +50,19 @@ const NEEDS = {
     choice: ({ metrics }) => (metrics.enabled ? "metrics.enabled: true" : null),
     instead: "set metrics.enabled to false",
   },
+  tracing: {
+    packages: [
+      "@opentelemetry/api",
+      ...["@opentelemetry/exporter-trace-otlp-http", "@opentelemetry/resources", "@opentelemetry/sdk-trace"],
+    ],
+    choice: ({ tracing }) => (tracing.endpoint === null ? null : "tracing.endpoint"),
+    instead: "set tracing.endpoint to null",
+  },
+  globalTracing: {
+    packages: ["@opentelemetry/api"],
+    choice: ({ tracing }) => (tracing.useGlobal ? "tracing.useGlobal: true" : null),
+    instead: "set tracing.useGlobal to false",
+  },
   synth: {
     packages: [...DECODERS, "wasm-media-encoders"],
     choice: ({ plugins }) => {

@@ -3,6 +3,7 @@ import { pollOf } from "../core/execution/poll-together.js";
 import type { CatalogueProvider } from "../core/providers/catalogue.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { Logger } from "../core/ports/logger.js";
+import type { Tracer } from "../core/ports/tracer.js";
 import {
   PROVIDER_PORT_VERSION,
   type ProviderCapabilities,
@@ -151,10 +152,16 @@ function hostsOf({ hosts }: ProviderDefinition, settings: ProviderHost["settings
   return named;
 }
 
-/** Starts a plugin. @throws {Error} naming the plugin, when it cannot start */
+/**
+ * Starts a plugin.
+ *
+ * @param tracer null: its polls are not traced
+ * @throws {Error} naming the plugin, when it cannot start
+ */
 export function startPlugin(
   plugin: LoadedPlugin,
   host: Pick<ProviderHost, "fetch" | "sandbox"> & { readonly clock: Clock; readonly logger: Logger },
+  tracer: Tracer | null = null,
 ): WorkingProvider {
   const { definition, settings, models, capabilities, maxInFlight } = plugin;
   const { id, label, concurrency } = definition;
@@ -178,7 +185,7 @@ export function startPlugin(
       maxInFlight,
       callLimitMs: longestCallMs + CALL_MARGIN_MS,
       provider,
-      poll: pollOf(provider, clock),
+      poll: pollOf(provider, clock, tracer),
     };
   } catch (cause) {
     throw new Error(`The plugin ${id} could not start: ${cause instanceof Error ? cause.message : String(cause)}`, {

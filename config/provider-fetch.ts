@@ -6,6 +6,7 @@ import {
 } from "../adapters/network/index.js";
 import type { AddressGuard } from "../core/ports/address-guard.js";
 import { ProviderFailure } from "../core/ports/music-provider.js";
+import type { Tracer } from "../core/ports/tracer.js";
 import type { OutgoingRule } from "../core/providers/outgoing-rule.js";
 
 /**
@@ -17,8 +18,14 @@ export class ProviderFetch {
   private readonly toConfigured = new GuardedConnector({ guard: new OperatorAddressGuard() });
   private readonly opened: GuardedFetch[] = [];
 
-  /** @param guard for hosts that the operator has not listed */
-  constructor(guard: AddressGuard) {
+  /**
+   * @param guard for hosts that the operator has not listed
+   * @param tracer its running span goes with every call; null: none does
+   */
+  constructor(
+    guard: AddressGuard,
+    private readonly tracer: Pick<Tracer, "current"> | null = null,
+  ) {
     this.toPublic = new GuardedConnector({ guard });
   }
 
@@ -42,10 +49,21 @@ export class ProviderFetch {
       },
     });
     this.opened.push(guarded);
-    return guarded.fetch;
+    return this.tracer === null ? guarded.fetch : traceparentWith(guarded.fetch, this.tracer);
   }
 
   async close(): Promise<void> {
     await Promise.all(this.opened.map((guarded) => guarded.close()));
   }
+}
+
+/** The state of a caller's trace is not the provider's: `tracestate` stays here. */
+function traceparentWith(plain: typeof fetch, tracer: Pick<Tracer, "current">): typeof fetch {
+  return (input, init) => {
+    const running = tracer.current();
+    if (running === null) return plain(input, init);
+    const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+    headers.set("traceparent", running.traceparent);
+    return plain(input, { ...init, headers });
+  };
 }

@@ -9,6 +9,7 @@ import * as kind from "./settings/kinds.js";
 import { admin, http, metrics, studio } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
 import * as providers from "./settings/providers.js";
+import { tracing } from "./settings/tracing.js";
 import * as uploads from "./settings/uploads.js";
 
 const MIB = 1024 * 1024;
@@ -265,6 +266,7 @@ const DEFINITION = {
     }),
   },
   metrics,
+  tracing,
   admin,
   demo: {
     enabled: kind.flag({

@@ -122,6 +122,7 @@ export type * from "./ports/secret-box.js";
 export type * from "./ports/secret-keys.js";
 export * from "./ports/self-check.js";
 export type * from "./ports/stores.js";
+export type * from "./ports/tracer.js";
 export type * from "./ports/unit-of-work.js";
 export type * from "./ports/upload-store.js";
 export type * from "./ports/webhook-records.js";

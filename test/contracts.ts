@@ -43,6 +43,7 @@ export { rateLimiterContract } from "./contract/rate-limiter.contract.js";
 export { requestLogStoreContract } from "./contract/request-log-store.contract.js";
 export { secretBoxContract } from "./contract/secret-box.contract.js";
 export { selfCheckContract, type SelfCheckUnderTest } from "./contract/self-check.contract.js";
+export { tracerContract, type TracerUnderTest } from "./contract/tracer.contract.js";
 export { unitOfWorkContract } from "./contract/unit-of-work.contract.js";
 export { uploadStoreContract } from "./contract/upload-store.contract.js";
 export { type SenderUnderTest, webhookSenderContract } from "./contract/webhook-sender.contract.js";

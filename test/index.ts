@@ -12,6 +12,7 @@ export { ManualRandom } from "./support/doubles/manual-random.js";
 export { MemoryAudioStore } from "./support/doubles/memory-audio-store.js";
 export { type LogLine, RecordingLogger } from "./support/doubles/recording-logger.js";
 export { RecordingMetrics } from "./support/doubles/recording-metrics.js";
+export { type EndedSpan, RecordingTracer } from "./support/doubles/recording-tracer.js";
 export {
   type Reception,
   RecordingSender,

@@ -20,6 +20,7 @@ import type { Clock } from "../../core/ports/clock.js";
 import type { IdGenerator } from "../../core/ports/id-generator.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { Metrics } from "../../core/ports/metrics.js";
+import type { Tracer } from "../../core/ports/tracer.js";
 import type { Limits } from "../../core/rate-limits/limits.js";
 import type { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import type { ReadUsage } from "../../core/usage/read-usage.js";
@@ -140,6 +141,8 @@ export interface HttpDeps {
   /** The names of the parts that are not fine; none when all is well. */
   readiness(): Promise<readonly string[]>;
   readonly metrics?: Pick<Metrics, "countRequest">;
+  /** Without it no request is traced. */
+  readonly tracer?: Tracer;
   /** What `GET /metrics` shows; without it there is no such page. */
   readonly metricsPage?: MetricsPage;
   /** Called for every authenticated request once its response has ended. */

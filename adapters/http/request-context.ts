@@ -6,9 +6,11 @@ import type { Caller } from "../../core/accounts/authenticate.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { CLIENT_MAX_LENGTH } from "../../core/generations/request-rules.js";
 import type { JobId, RequestId } from "../../core/ids.js";
+import type { Span, Tracer } from "../../core/ports/tracer.js";
 import type { Allowance } from "../../core/rate-limits/limits.js";
 import type { Lifecycle } from "./lifecycle.js";
 import type { HttpDeps } from "./deps.js";
+import { endRequestSpan, startRequestSpan } from "./request-span.js";
 
 const REQUEST_CONTEXT = Symbol("fermata.exchange");
 
@@ -34,6 +36,7 @@ export class RequestContext {
   /** Bytes of the body that were read; null when none was. */
   bytesRead: number | null = null;
   bytesSent = 0;
+  private span: Span | null = null;
 
   constructor(
     readonly deps: HttpDeps,
@@ -64,10 +67,19 @@ export class RequestContext {
     return AbortSignal.any([gone.signal, this.lifecycle.stopping]);
   }
 
+  /** Runs what responds to the request in its span. */
+  within(tracer: Tracer, work: () => void): void {
+    this.span = startRequestSpan(tracer, this.request, this.requestId);
+    if (this.span === null) work();
+    else tracer.within(this.span, work);
+  }
+
   /** Counts and reports the request; called once, when its response has ended. */
   end(): void {
     try {
-      this.report();
+      const { span, deps } = this;
+      if (span === null || deps.tracer === undefined) this.report();
+      else deps.tracer.within(span, () => this.report());
     } catch (error) {
       this.deps.logger.error("A request could not be reported", { request_id: this.requestId, error });
     }
@@ -88,6 +100,12 @@ export class RequestContext {
     });
   }
 
+  private endSpan(route: string, status: number): void {
+    const { span, request, errorCode, jobId, caller } = this;
+    if (span === null) return;
+    endRequestSpan(span, request, { route, status, errorCode, accountId: caller?.account.id ?? null, jobId });
+  }
+
   private report(): void {
     const { deps, request, response } = this;
     const status = response.headersSent ? response.statusCode : CLIENT_WENT_AWAY;
@@ -95,6 +113,7 @@ export class RequestContext {
     const seconds = (deps.clock.now() - this.startedAt) / 1000;
     deps.metrics?.countRequest({ method: request.method, route, status }, seconds);
     this.log(route, status, seconds);
+    this.endSpan(route, status);
     if (this.caller === null || deps.onCompleted === undefined) return;
     deps.onCompleted({
       requestId: this.requestId,

@@ -80,7 +80,7 @@ export interface AppServers {
 }
 
 /** What only the process around the core knows. */
-export interface ServerParts extends Pick<HttpDeps, "metrics" | "metricsPage" | "publicUrl" | "readiness"> {
+export interface ServerParts extends Pick<HttpDeps, "metrics" | "tracer" | "metricsPage" | "publicUrl" | "readiness"> {
   /** Notes who sends a request of the admin API. */
   readonly acting: ActingOperator;
   /** The embedding app's own sign-in. */

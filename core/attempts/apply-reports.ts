@@ -12,9 +12,12 @@ import type { JobQueue } from "../ports/job-queue.js";
 import type { AttemptUpdate, JobChanges, JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Metrics } from "../ports/metrics.js";
+import type { Tracer } from "../ports/tracer.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import { decide, type Report } from "./decide.js";
 import { attemptsAfter, jobAfter, type Transition } from "./transition.js";
+import { traceEnd } from "../tracing/job-spans.js";
+import { untraced } from "../tracing/traced.js";
 import { CountPurchases } from "./purchases.js";
 import { ReportEnds } from "./report-ends.js";
 
@@ -28,6 +31,7 @@ export interface ApplyReportsDeps {
   readonly logger: Logger;
   /** Counts purchases at providers, ended jobs and groups; null: nothing is counted. */
   readonly metrics: Pick<Metrics, "countAttempt" | "countJobEnded" | "countGroup"> | null;
+  readonly tracer: Tracer | null;
 }
 
 export interface ReportCommand extends Report {
@@ -75,7 +79,7 @@ export class ApplyReports {
   constructor(private readonly deps: ApplyReportsDeps) {
     this.lanes = new Lanes(
       deps.unitOfWork.concurrentWriters,
-      (commands) => this.applyGroup(commands),
+      (commands) => untraced(deps.tracer, () => this.applyGroup(commands)),
       deps.clock,
       LANE_DEFAULTS,
       (waits) => deps.metrics?.countGroup("report", waits),
@@ -85,8 +89,13 @@ export class ApplyReports {
   }
 
   /** @throws {ServiceUnavailableError} it is not known whether the report was written; sending it again is safe */
-  apply(command: ReportCommand): Promise<Applied> {
-    return this.lanes.submit(command.accountId, command);
+  async apply(command: ReportCommand): Promise<Applied> {
+    const { tracer, clock } = this.deps;
+    if (tracer === null) return this.lanes.submit(command.accountId, command);
+    const startedAt = clock.now();
+    const applied = await this.lanes.submit(command.accountId, command);
+    if (applied.ended !== null) traceEnd(tracer, applied.ended.job, applied.attempts, startedAt);
+    return applied;
   }
 
   private async applyGroup(commands: readonly ReportCommand[]): Promise<readonly Applied[]> {

@@ -50,12 +50,12 @@ export interface Execution {
 
 /** Assembles the use cases between the acceptance of a job and its end. */
 export function createExecution({ ports, options, settleJobs, audit, maxBytes, ...deps }: ExecutionDeps): Execution {
-  const { clock, ids, logger, audio, assetOpener, jobs, random, renewLeases } = ports;
+  const { clock, ids, logger, tracer, audio, assetOpener, jobs, random, renewLeases } = ports;
   const { routes, availability, renderTimes, catalogue, callbackUrls } = deps.providers;
   const { audioUrls, derived } = deps;
   const applyReports = new ApplyReports({ ...ports, settleJobs });
   const policies = new Policies({ settings: options, catalogue, random });
-  const storeAsset = new StoreAsset({ audio, opener: assetOpener, maxBytes });
+  const storeAsset = new StoreAsset({ audio, opener: assetOpener, maxBytes, tracer });
   const storeFiles = new StoreFiles({
     ...ports,
     storeTracks: new StoreTracks({ audio, clock, ids, storeAsset, derived }),

@@ -7,6 +7,7 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Metrics } from "../ports/metrics.js";
+import type { SpanDescription, Tracer } from "../ports/tracer.js";
 import type { CallContext, ProviderFailure } from "../ports/music-provider.js";
 import type { Random } from "../ports/random.js";
 import { healthIdOf } from "../providers/circuit-breaker.js";
@@ -22,6 +23,7 @@ import type { Policies } from "../attempts/policies.js";
 import type { ExecutionPolicy } from "../attempts/policy.js";
 import { backoffMs } from "../attempts/retry-policy.js";
 import type { StoreFiles } from "../results/store-files.js";
+import { traced } from "../tracing/traced.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface RunJobDeps {
@@ -37,6 +39,7 @@ export interface RunJobDeps {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "countProviderCall"> | null;
+  readonly tracer: Tracer | null;
   readonly policies: Policies;
   readonly renderTimes: Pick<RenderTimes, "usualMs">;
 }
@@ -171,9 +174,12 @@ export class JobStep {
     invoke: (context: CallContext) => Promise<Result>,
     onLate?: (result: Result) => void,
   ): Promise<Result> {
-    const { clock, logger, metrics } = this.deps;
+    const { clock, logger, metrics, tracer } = this.deps;
     const { id: providerId, callLimitMs: limitMs } = this.working;
-    return callPlugin({ providerId, name, limitMs, signal: this.signal, clock, logger, metrics }, invoke, onLate);
+    const plugin = { providerId, name, limitMs, signal: this.signal, clock, logger, metrics };
+    const attributes = { "fermata.provider": providerId, "fermata.model": this.state.servedModelId };
+    const describe = (): SpanDescription => ({ name: `${name} ${providerId}`, kind: "client", attributes });
+    return traced(tracer, describe, () => callPlugin(plugin, invoke, onLate));
   }
 
   jittered(ms: number): number {

@@ -1,6 +1,8 @@
 import { Lane, type LaneOptions } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import { type MusicProvider, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
+import type { Tracer } from "../ports/tracer.js";
+import { untraced } from "../tracing/traced.js";
 
 /** A poll that waits longer than this would time out anyway. */
 const LANE: LaneOptions = { groupMax: 100, waitingMax: 2_000, waitMaxMs: 60_000 };
@@ -16,11 +18,11 @@ type Poll = NonNullable<MusicProvider["poll"]>;
  * How to poll one work at a provider. A provider with `pollMany` gets one request at a time, for all polls that are
  * due; null for a provider that cannot be polled.
  */
-export function pollOf(provider: MusicProvider, clock: Clock): Poll | null {
+export function pollOf(provider: MusicProvider, clock: Clock, tracer: Tracer | null): Poll | null {
   const { pollMany } = provider;
   if (pollMany === undefined) return provider.poll?.bind(provider) ?? null;
   const lane = new Lane<Asked, Snapshot | ProviderFailure>(
-    (asked) => askTogether(pollMany.bind(provider), asked),
+    (asked) => untraced(tracer, () => askTogether(pollMany.bind(provider), asked)),
     clock,
     LANE,
   );

@@ -1,5 +1,8 @@
 import { ServiceUnavailableError } from "../errors.js";
 import type { ClaimedJob } from "../ports/job-store.js";
+import type { SpanDescription } from "../ports/tracer.js";
+import { processJob } from "../tracing/job-spans.js";
+import { traced } from "../tracing/traced.js";
 import { JobStep, type RunJobDeps } from "./job-step.js";
 import type { Lease } from "../leases/lease.js";
 import { readCallbacks } from "./inbox.js";
@@ -18,7 +21,15 @@ export class RunJob {
   constructor(private readonly deps: RunJobDeps) {}
 
   /** Never throws: every outcome is written to the job or to the log. */
-  async run(claimed: ClaimedJob, working: WorkingProvider, lease: Lease): Promise<void> {
+  run(claimed: ClaimedJob, working: WorkingProvider, lease: Lease): Promise<void> {
+    const { trace } = claimed.job;
+    // A job that was accepted without tracing has no trace that its steps could be in.
+    if (this.deps.tracer === null || trace === null) return this.step(claimed, working, lease);
+    const describe = (): SpanDescription => processJob(claimed.job, trace);
+    return traced(this.deps.tracer, describe, () => this.step(claimed, working, lease));
+  }
+
+  private async step(claimed: ClaimedJob, working: WorkingProvider, lease: Lease): Promise<void> {
     const step = new JobStep(this.deps, claimed, working, lease);
     try {
       if (claimed.job.crashes > CRASHES_MAX) {

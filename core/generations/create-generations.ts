@@ -71,7 +71,7 @@ export function createGenerations({
     waitForJob,
     followJobs: new FollowJobs({ ...providers, ...options, read, watch: new WatchJobs({ ...ports, endedJobs }) }),
     splits,
-    retryJobs: new RetryJobs({ jobs: ports.jobs, accept, accounts, splits, audit }),
+    retryJobs: new RetryJobs({ jobs: ports.jobs, tracer: ports.tracer, accept, accounts, splits, audit }),
     events: new GenerationEvents({ ...ports, read, endedJobs }),
   };
 }

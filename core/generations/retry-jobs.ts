@@ -4,6 +4,8 @@ import { OperationRefusedError, UnknownObjectError } from "../errors.js";
 import { isId, type JobId, type TrackId } from "../ids.js";
 import type { Job, SourceUse } from "../jobs/job.js";
 import type { JobStore } from "../ports/job-store.js";
+import type { Tracer } from "../ports/tracer.js";
+import { traced } from "../tracing/traced.js";
 import type { AcceptGeneration } from "./accept-generation.js";
 import type { GivenReference } from "./reference-rules.js";
 import type { GenerationInput } from "./request-rules.js";
@@ -22,6 +24,7 @@ export interface RetryJobsDeps {
   readonly accounts: Pick<ManageAccounts, "get">;
   readonly splits: Pick<StartSplit, "start">;
   readonly audit: Pick<RecordsActions, "alongside">;
+  readonly tracer: Tracer | null;
 }
 
 /** In place of method and path: what the key of a retry is compared by. */
@@ -45,7 +48,13 @@ export class RetryJobs {
     if (job === undefined) throw new UnknownObjectError(`There is no job ${id}.`);
     if (job.status !== "failed")
       throw new OperationRefusedError(`The job ${id} is ${job.status}; a failed one is retried.`);
-    return job.kind === "music" ? this.generate(job) : this.split(job, job.kind);
+    const { tracer } = this.deps;
+    const { trace, kind } = job;
+    return traced(
+      tracer,
+      () => ({ name: "retry job", parent: tracer?.current() ?? null, links: trace === null ? [] : [trace] }),
+      () => (kind === "music" ? this.generate(job) : this.split(job, kind)),
+    );
   }
 
   private async generate(job: Job): Promise<RetriedJob> {

@@ -8,7 +8,10 @@ import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { Metrics } from "../ports/metrics.js";
+import type { SpanAttributes, SpanDescription, Tracer } from "../ports/tracer.js";
 import type { HostTransaction, Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
+import { jobMessage } from "../tracing/job-spans.js";
+import { traced, untraced } from "../tracing/traced.js";
 import { joinTransaction } from "../transactions.js";
 import type { Job, JobRequest, JobState } from "./job.js";
 
@@ -20,6 +23,7 @@ export interface AcceptJobsDeps {
   readonly queue: JobQueue;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "countGroup"> | null;
+  readonly tracer: Tracer | null;
 }
 
 /** Creates jobs: job, reservation and idempotency record in one commit, grouped with other commands that arrive. */
@@ -30,7 +34,7 @@ export class AcceptJobs {
     const lanes = deps.unitOfWork.concurrentWriters;
     this.lanes = new Lanes(
       lanes,
-      (commands) => this.acceptGroup(commands),
+      (commands) => untraced(deps.tracer, () => this.acceptGroup(commands)),
       deps.clock,
       LANE_DEFAULTS,
       (waits) => deps.metrics?.countGroup("accept", waits),
@@ -43,6 +47,24 @@ export class AcceptJobs {
    * @throws as {@link joinTransaction}
    */
   accept(command: AcceptCommand, transaction?: HostTransaction): Promise<AcceptResult> {
+    const { tracer } = this.deps;
+    if (tracer === null) return this.submit(command, transaction);
+    const { id, operation, providerId } = command.job;
+    const describe = (): SpanDescription => ({
+      name: "create job",
+      kind: "producer",
+      parent: tracer.current(),
+      attributes: { ...jobMessage("create"), "fermata.operation": operation, "fermata.provider": providerId },
+    });
+    return traced(tracer, describe, async (span) => {
+      const trace = span?.context ?? null;
+      const result = await this.submit({ ...command, job: { ...command.job, trace } }, transaction);
+      span?.set(attributesOf(result, id));
+      return result;
+    });
+  }
+
+  private submit(command: AcceptCommand, transaction: HostTransaction | undefined): Promise<AcceptResult> {
     return transaction === undefined
       ? this.lanes.submit(command.job.accountId, command)
       : this.acceptIn(transaction, command);
@@ -114,4 +136,11 @@ export class AcceptJobs {
 
 function withRequest(state: JobState | undefined, request: JobRequest): [JobId, Job][] {
   return state === undefined ? [] : [[state.id, { ...state, request }]];
+}
+
+/** Which job the command led to, and how. */
+function attributesOf(result: AcceptResult, id: JobId): SpanAttributes {
+  if (result.kind === "refused") return { "fermata.acceptance": result.kind, "error.type": result.error.code };
+  const jobId = result.kind === "replayed" ? result.record.jobId : result.kind === "repeated" ? result.job.id : id;
+  return { "fermata.acceptance": result.kind, "messaging.message.id": jobId };
 }

@@ -77,6 +77,7 @@ export interface NewJob {
 export function newJob({ route, createdAt, ...given }: NewJob): AcceptCommand["job"] {
   return {
     ...given,
+    trace: null,
     operation: route?.operation ?? "",
     providerId: route?.providerId ?? "",
     servedModelId: route?.servedModelId ?? null,

@@ -12,6 +12,7 @@ import type {
   ProviderHandle,
   ReferenceMode,
 } from "../ports/music-provider.js";
+import type { TraceContext } from "../ports/tracer.js";
 
 /** What callers see of a job's state. `completed` and `failed` are final. */
 export type JobStatus = "queued" | "processing" | "completed" | "failed";
@@ -83,6 +84,8 @@ export interface JobState {
   readonly requestId: RequestId | null;
   /** When that request arrived; null without one. */
   readonly requestedAt: number | null;
+  /** What all that is done for it is traced as a part of; null: it was accepted without tracing. */
+  readonly trace: TraceContext | null;
   /** Where its credits came from; their sum is what the job costs. */
   readonly reserved: Buckets;
   /** What the job costs the account as of now: reserved, then charged, or 0 once refunded. */

@@ -17,6 +17,7 @@ import type { RateLimiter } from "./rate-limiter.js";
 import type { SecretBox } from "./secret-box.js";
 import type { SecretKeys } from "./secret-keys.js";
 import type { Stores } from "./stores.js";
+import type { Tracer } from "./tracer.js";
 import type { WebhookSender } from "./webhook-sender.js";
 
 /** What adapters give the core. A core with these and its options is whole. */
@@ -28,6 +29,8 @@ export interface CorePorts extends Stores {
   readonly logger: Logger;
   /** null: nothing is counted. */
   readonly metrics: Metrics | null;
+  /** null: nothing is traced. */
+  readonly tracer: Tracer | null;
   readonly queue: JobQueue;
   readonly audio: AudioStore;
   readonly assetOpener: AssetOpener;

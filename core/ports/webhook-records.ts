@@ -1,4 +1,5 @@
 import type { AccountId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, JobId, ProcessId } from "../ids.js";
+import type { TraceContext } from "./tracer.js";
 import type { WebhookResult } from "./webhook-sender.js";
 
 /** Failures without a success between them. */
@@ -85,6 +86,8 @@ export interface WebhookEvent {
   readonly type: string;
   readonly body: string;
   readonly createdAt: number;
+  /** That of the job; null for an event of a job without one, and for `webhook.ping`. */
+  readonly trace: TraceContext | null;
 }
 
 /**

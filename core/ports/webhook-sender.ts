@@ -1,3 +1,5 @@
+import type { TraceContext } from "./tracer.js";
+
 /** The message of one delivery attempt, and its URL. */
 export interface WebhookMessage {
   readonly url: string;
@@ -9,6 +11,8 @@ export interface WebhookMessage {
   readonly body: string;
   /** `whsec_…`, the current one first; one signature for each. */
   readonly secrets: readonly string[];
+  /** Sent as the headers `traceparent` and `tracestate`; null for none. */
+  readonly trace: TraceContext | null;
 }
 
 /**

@@ -1,13 +1,16 @@
 import type { AssetOpener } from "../ports/asset-opener.js";
 import { type AudioStore, AudioTooLargeError } from "../ports/audio-store.js";
 import { fileEndingOf, ProviderFailure, type ProviderAsset } from "../ports/music-provider.js";
+import type { Tracer } from "../ports/tracer.js";
 import type { TrackAsset } from "../library/track.js";
+import { traced } from "../tracing/traced.js";
 import { sourceIssue } from "./result-issues.js";
 
 export interface StoreAssetDeps {
   readonly audio: AudioStore;
   readonly opener: AssetOpener;
   readonly maxBytes: number;
+  readonly tracer: Tracer | null;
 }
 
 /** Copies single files of a provider into the AudioStore. */
@@ -20,7 +23,25 @@ export class StoreAsset {
    * @throws {ProviderFailure} as {@link AssetOpener} does; `failed` when a sound came for a picture, or the other way
    * round
    */
-  async store(keyPrefix: string, providerId: string, asset: ProviderAsset, signal: AbortSignal): Promise<TrackAsset> {
+  store(keyPrefix: string, providerId: string, asset: ProviderAsset, signal: AbortSignal): Promise<TrackAsset> {
+    const attributes = { "fermata.provider": providerId, "fermata.asset.role": asset.role };
+    return traced(
+      this.deps.tracer,
+      () => ({ name: "fetch file", kind: "client", attributes }),
+      async (span) => {
+        const stored = await this.copy(keyPrefix, providerId, asset, signal);
+        span?.set({ "fermata.asset.bytes": stored.sizeBytes, "fermata.asset.type": stored.contentType });
+        return stored;
+      },
+    );
+  }
+
+  private async copy(
+    keyPrefix: string,
+    providerId: string,
+    asset: ProviderAsset,
+    signal: AbortSignal,
+  ): Promise<TrackAsset> {
     const issue = sourceIssue(asset.source);
     if (issue !== null) throw new ProviderFailure("failed", `The plugin returned a wrong source: ${issue}.`);
     const { contentType, bytes } = await this.deps.opener.open(asset.source, {

@@ -5,7 +5,9 @@ import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import type { Completed } from "../ports/music-provider.js";
 import type { Random } from "../ports/random.js";
+import type { Tracer } from "../ports/tracer.js";
 import { isLasting, backoffMs } from "../attempts/retry-policy.js";
+import { traced } from "../tracing/traced.js";
 import type { StoreTracks } from "./store-tracks.js";
 
 export interface StoreFilesDeps {
@@ -13,6 +15,7 @@ export interface StoreFilesDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly tracer: Tracer | null;
 }
 
 /** What is stored, and how. */
@@ -43,7 +46,15 @@ export class StoreFiles {
   constructor(private readonly deps: StoreFilesDeps) {}
 
   /** @throws the error of the last attempt; a {@link ProviderFailure} of a lasting kind at once */
-  async store(job: Job, delivery: Delivery, signal: AbortSignal): Promise<StoredFiles> {
+  store(job: Job, delivery: Delivery, signal: AbortSignal): Promise<StoredFiles> {
+    return traced(
+      this.deps.tracer,
+      () => ({ name: "store files" }),
+      () => this.storeAll(job, delivery, signal),
+    );
+  }
+
+  private async storeAll(job: Job, delivery: Delivery, signal: AbortSignal): Promise<StoredFiles> {
     const { storeTracks } = this.deps;
     const { created: result, artistLabel, isPlain, fence } = delivery;
     const storedJob = { ...job, fence };

@@ -45,11 +45,11 @@ export interface Webhooks {
 
 /** Endpoints, events and their deliveries. */
 export function createWebhooks({ ports, options, audit, sealKeys, audioUrls, sweepMs }: WebhooksDeps): Webhooks {
-  const { webhooks, ids, clock, secretBox, metrics, webhookSender, addressGuard: guard } = ports;
+  const { webhooks, ids, clock, secretBox, metrics, tracer, webhookSender, addressGuard: guard } = ports;
   const { allowHttp, timeoutMs, scheduleMs, eventBody } = options;
   const openMs = (scheduleMs[0] ?? 0) * BREAKER_OPEN_WAITS;
   const breaker = { openMs, openMaxMs: openMs * BREAKER_OPEN_GROWTH };
-  const sendDelivery = new SendDelivery({ sender: webhookSender, secretBox, clock, metrics });
+  const sendDelivery = new SendDelivery({ sender: webhookSender, secretBox, clock, metrics, tracer });
   const recordAttempt = new RecordDeliveryAttempt({ ...ports, scheduleMs, breaker });
   const links: Pick<AudioUrls, "sign"> = {
     sign: (audioKey, linkOptions) => audioUrls.sign(audioKey, { ...linkOptions, ttlMs: EVENT_URL_TTL_MS }),

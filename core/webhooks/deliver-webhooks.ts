@@ -10,6 +10,7 @@ import type { EndpointBreakerPolicy } from "./endpoint-health.js";
 import { Hosts } from "./hosts.js";
 import type { RecordDeliveryAttempt } from "./record-delivery-attempt.js";
 import type { SendDelivery } from "./send-delivery.js";
+import { traceIdOf } from "../tracing/trace-context.js";
 import { fairShares } from "./fair-shares.js";
 import { hostKeyOf } from "./url-rules.js";
 
@@ -144,7 +145,8 @@ export class DeliverWebhooks {
   private async attempt({ delivery, event }: ClaimedDelivery, endpoint: WebhookEndpoint): Promise<void> {
     const { sendDelivery, recordAttempt: recordTry, clock, logger } = this.deps;
     const startedAt = clock.now();
-    const fields = { delivery: delivery.id, event: event.id, endpoint: endpoint.id, job_id: event.jobId };
+    const traced = event.trace === null ? {} : { trace_id: traceIdOf(event.trace) };
+    const fields = { delivery: delivery.id, event: event.id, endpoint: endpoint.id, job_id: event.jobId, ...traced };
     try {
       const result = await sendDelivery.send(event, endpoint, this.aborting.signal);
       // An attempt that our own stop aborted says nothing about the receiver.

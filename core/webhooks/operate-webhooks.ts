@@ -146,7 +146,13 @@ export class OperateWebhooks {
     const now = clock.now();
     const event = newEvent(
       ids,
-      { accountId: endpoint.accountId, jobId: null, type: "webhook.ping", data: { endpoint_id: endpoint.id } },
+      {
+        accountId: endpoint.accountId,
+        jobId: null,
+        trace: null,
+        type: "webhook.ping",
+        data: { endpoint_id: endpoint.id },
+      },
       now,
     );
     // Ended from the start: an operator sends a ping once.

@@ -46,14 +46,15 @@ export class WriteEvents {
     const { job } = ended;
     const { client, metadata } = job.request;
     const data = { ...this.deps.presentJob(ended), client, metadata };
-    return newEvent(this.deps.ids, { accountId: job.accountId, jobId: job.id, type: eventTypeOf(job), data }, now);
+    const about = { accountId: job.accountId, jobId: job.id, trace: job.trace };
+    return newEvent(this.deps.ids, { ...about, type: eventTypeOf(job), data }, now);
   }
 }
 
 /** An event whose bytes are fixed from now on. */
 export function newEvent(
   ids: IdGenerator,
-  { data, ...event }: Pick<WebhookEvent, "accountId" | "jobId" | "type"> & { readonly data: object },
+  { data, ...event }: Pick<WebhookEvent, "accountId" | "jobId" | "type" | "trace"> & { readonly data: object },
   now: number,
 ): WebhookEvent {
   const body = JSON.stringify({ type: event.type, timestamp: new Date(now).toISOString(), data });

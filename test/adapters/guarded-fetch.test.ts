@@ -5,6 +5,7 @@ import { AddressPolicy, DnsAddressGuard, OperatorAddressGuard } from "../../adap
 import { ProviderFetch } from "../../config/provider-fetch.js";
 import { ProviderApi, ProviderFailure } from "../../plugins/sdk/index.js";
 import { OutgoingRule } from "../../core/providers/outgoing-rule.js";
+import { RecordingTracer } from "../support/doubles/recording-tracer.js";
 import { selfSigned } from "../support/fault-receiver/certificates.js";
 import { responding, FileHost } from "../support/file-host.js";
 
@@ -117,6 +118,43 @@ describe("The fetch of plugins", () => {
     expect([kind, billable, failure.providerCode]).to.deep.equal(["misconfigured", "no", "blocked_address"]);
     expect(message).to.match(/^A call of the plugin owl was refused: .*localhost.*; its origin in .*allows it\.$/);
     expect(message).to.include("its origin in plugins.owl.allowHosts allows it.");
+  });
+
+  it("carries the running span as traceparent where the operator wants that, in place of any other", async () => {
+    const tracer = new RecordingTracer();
+    const tracing = new ProviderFetch(new DnsAddressGuard(new AddressPolicy()), tracer);
+    const host = await FileHost.open();
+    try {
+      const baseUrl = new URL(host.url("/")).origin;
+      const rule = new OutgoingRule({ providerId: "owl", settings: { baseUrl }, hosts: [], allowHosts: [] });
+      const [traced, plain] = [tracing.fetchFor(rule), providerFetch.fetchFor(rule)];
+      const span = tracer.start({ name: "submit owl" });
+      const headers = { authorization: "Bearer of the provider", traceparent: "of the plugin" };
+      const arrived = async (call: () => Promise<Response>): Promise<Readonly<Record<string, unknown>>> => {
+        let seen: Readonly<Record<string, unknown>> = {};
+        host.on("/music", (request, response) => {
+          seen = request.headers;
+          response.end();
+        });
+        await (await call()).text();
+        return seen;
+      };
+      const url = `${baseUrl}/music`;
+      expect(await arrived(() => tracer.within(span, () => traced(url, { headers })))).to.include({
+        ...headers,
+        traceparent: span.context.traceparent,
+      });
+      const request = new Request(url, { headers: { authorization: "Bearer of the request" } });
+      expect(await arrived(() => tracer.within(span, () => traced(request)))).to.include({
+        authorization: "Bearer of the request",
+        traceparent: span.context.traceparent,
+      });
+      expect(await arrived(() => traced(url))).to.not.have.property("traceparent");
+      expect(await arrived(() => tracer.within(span, () => plain(url)))).to.not.have.property("traceparent");
+    } finally {
+      await host.close();
+      await tracing.close();
+    }
   });
 });
 

@@ -85,7 +85,13 @@ export function describeSplitReferences(
       return new StartSplit({
         ...stores,
         audit: unrecorded(stores.unitOfWork),
-        acceptJobs: new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock, metrics: null }),
+        acceptJobs: new AcceptJobs({
+          ...stores,
+          queue: new MemoryJobQueue(SILENT),
+          clock,
+          metrics: null,
+          tracer: null,
+        }),
         routes: new Routes({
           catalogue: new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: anyTrack, vocalRemoval: anyTrack }]),
           preferences: PREFERENCES,

@@ -58,6 +58,15 @@ describe("A message of HttpsWebhookSender, as it arrives", () => {
     expect(request.headers["webhook-id"]).to.equal(aMessage({ url: "" }).eventId);
   });
 
+  it("names the trace that it is a part of, and none where there is none", async () => {
+    const traceparent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
+    const traced = await arrivedOf({ trace: { traceparent, tracestate: "shop=7" } });
+    expect(traced.headers).to.include({ traceparent, tracestate: "shop=7" });
+    const alone = await arrivedOf({ trace: { traceparent, tracestate: null } });
+    expect(alone.headers).to.include({ traceparent }).and.to.not.have.property("tracestate");
+    expect((await arrivedOf()).headers).to.not.have.any.keys("traceparent", "tracestate");
+  });
+
   it("is accepted under each of two secrets, the current one's signature first, and under no other", async () => {
     const [current, former] = [newSecret(), newSecret()];
     const request = await arrivedOf({ secrets: [current, former] });

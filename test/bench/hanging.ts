@@ -82,7 +82,7 @@ async function rateOfHealthy(hangingOnes: number): Promise<number> {
     scheduleMs: [5_000],
     breaker,
   });
-  const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null });
+  const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null, tracer: null });
   const work = new DeliverWebhooks({
     owner: anId("prc"),
     webhooks,
@@ -128,7 +128,7 @@ async function fill(storage: StorageUnderTest, secretBox: AesSecretBox, hangingO
   for (const name of names) {
     const { endpoint } = await endpoints.create(accountId, `https://${name}.example.com/`);
     const events = Array.from({ length: EVENTS }, () =>
-      newEvent(ids, { accountId, jobId: null, type: "generation.completed", data: {} }, Date.now()),
+      newEvent(ids, { accountId, jobId: null, trace: null, type: "generation.completed", data: {} }, Date.now()),
     );
     await storage.inTransaction(async (tx) => {
       await webhooks.insertEvents(tx, events);

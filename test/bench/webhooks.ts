@@ -68,6 +68,7 @@ async function comparisonAt(
       sentAt: Date.now(),
       body: BODY,
       secrets: [`whsec_${"A".repeat(43)}=`],
+      trace: null,
     };
     const { failure } = await sender.send(message, never);
     if (failure !== null) throw new Error(`A delivery failed: ${failure}.`);

@@ -90,6 +90,7 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         const full = aJob({
           reference: "order 17 ",
           requestId: anId("req"),
+          trace: { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`, tracestate: "shop=7" },
           reserved: { monthly: 3, pack: 4 },
           status: "processing",
           phase: "rendering",

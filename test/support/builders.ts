@@ -203,6 +203,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     reference: null,
     requestId: null,
     requestedAt: null,
+    trace: null,
     reserved,
     creditsCharged: reserved.monthly + reserved.pack,
     status: "queued",

@@ -30,6 +30,7 @@ export function corePorts(stores: Stores, given: GivenPorts): CorePorts {
     random: new ManualRandom(),
     digest: new NodeDigest(),
     metrics: null,
+    tracer: null,
     queue: new MemoryJobQueue(logger),
     audio: new MemoryAudioStore(clock),
     addressGuard: new StubGuard(),

@@ -41,6 +41,7 @@ export function reportsOn(
     clock,
     logger: SILENT,
     metrics: null,
+    tracer: null,
   });
 }
 

@@ -47,6 +47,7 @@ export function anEvent(overrides: Partial<WebhookEvent> = {}): WebhookEvent {
     type: "generation.completed",
     body: '{"type":"generation.completed","timestamp":"2026-11-21T06:30:00.000Z","data":{}}',
     createdAt: NOON,
+    trace: null,
     ...overrides,
   };
 }
@@ -110,6 +111,7 @@ export function aMessage(fields: Partial<WebhookMessage> & Pick<WebhookMessage, 
     sentAt: 1_770_000_000_123,
     body: '{"type":"generation.completed"}',
     secrets: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+    trace: null,
     ...fields,
   };
 }

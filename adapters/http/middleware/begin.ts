@@ -20,7 +20,10 @@ export function begin(deps: HttpDeps, lifecycle: Lifecycle): RequestHandler {
       lifecycle.end(response);
       context.end();
     });
-    if (lifecycle.stopping.aborted) next(new ServiceUnavailableError("The service is shutting down. Try again."));
-    else next();
+    const { stopping } = lifecycle;
+    const goOn = (): void =>
+      stopping.aborted ? next(new ServiceUnavailableError("The service is shutting down. Try again.")) : next();
+    if (deps.tracer === undefined) goOn();
+    else context.within(deps.tracer, goOn);
   };
 }

@@ -6,7 +6,12 @@ const SECRET_PREFIX = "whsec_";
 /**
  * The headers of Standard Webhooks 1.0.0: the id, the time in whole seconds, and one `v1` signature for each secret.
  */
-export function signedHeaders({ eventId, sentAt, body, secrets }: Omit<WebhookMessage, "url">): Record<string, string> {
+export function signedHeaders({
+  eventId,
+  sentAt,
+  body,
+  secrets,
+}: Omit<WebhookMessage, "url" | "trace">): Record<string, string> {
   const timestamp = String(Math.floor(sentAt / 1000));
   const signed = `${eventId}.${timestamp}.${body}`;
   return {

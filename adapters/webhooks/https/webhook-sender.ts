@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../../core/ports/clock.js";
+import type { TraceContext } from "../../../core/ports/tracer.js";
 import type {
   WebhookFailure,
   WebhookMessage,
@@ -115,7 +116,12 @@ export class HttpsWebhookSender implements WebhookSender {
     if (problem !== null) return failed("blocked_address", problem, deadline, NO_PHASES);
     const request: Request = {
       path: `${url.pathname}${url.search}`,
-      headers: { "content-type": "application/json", "user-agent": this.userAgent, ...signedHeaders(message) },
+      headers: {
+        "content-type": "application/json",
+        "user-agent": this.userAgent,
+        ...signedHeaders(message),
+        ...traceHeaders(message.trace),
+      },
       body: message.body,
     };
     const kept = this.kept.take(url.origin);
@@ -203,4 +209,11 @@ function failed(failure: WebhookFailure, message: string, deadline: Deadline, ph
 function later({ dnsMs, connectMs, tlsMs }: ConnectPhases, byMs: number): ConnectPhases {
   const add = (ms: number | null): number | null => (ms === null ? null : ms + byMs);
   return { dnsMs: add(dnsMs), connectMs: add(connectMs), tlsMs: add(tlsMs) };
+}
+
+/** @see W3C Trace Context, 3 */
+function traceHeaders(trace: TraceContext | null): Record<string, string> {
+  if (trace === null) return {};
+  const { traceparent, tracestate } = trace;
+  return { traceparent, ...(tracestate === null ? {} : { tracestate }) };
 }

@@ -23,7 +23,8 @@ export function webhookDeliveries(opened: () => StorageWith<"webhooks">): void {
 
   describe("events", () => {
     it("store every member", async () => {
-      const [ofJob, ping] = [anEvent(), anEvent({ jobId: null, type: "webhook.ping" })];
+      const trace = { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`, tracestate: "shop=7" };
+      const [ofJob, ping] = [anEvent({ trace }), anEvent({ jobId: null, type: "webhook.ping" })];
       await addEvents(ofJob, ping);
       const found = await opened().webhooks.findEvents([ping.id, anId("evt"), ofJob.id, ping.id]);
       expect(found).to.deep.equal(

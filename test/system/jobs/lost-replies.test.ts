@@ -50,6 +50,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
         jobs,
         queue,
         metrics: null,
+        tracer: null,
         clock: TEST_PORTS.clock,
       });
     });

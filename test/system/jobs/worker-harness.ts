@@ -311,7 +311,7 @@ export class WorkerHarness {
         capabilities,
         callLimitMs: options.callLimitMs ?? CALL_LIMIT_MS,
         provider: counted.provider,
-        poll: pollOf(counted.provider, clock),
+        poll: pollOf(counted.provider, clock, null),
       };
     });
     return { working, calls: () => counts.reduce((sum, calls) => sum + calls(), 0) };

@@ -161,6 +161,7 @@ function accept(
     ...stores,
     queue: new MemoryJobQueue(SILENT),
     metrics: null,
+    tracer: null,
     clock: { ...TEST_PORTS.clock, now: () => NOON },
   }).accept(command);
 }

@@ -81,7 +81,7 @@ export class Installation {
     const ids = { next: anId };
     const parts = { unitOfWork, webhooks, guard: new StubGuard(), secretBox, sealKeys: states, clock, ids, random };
     const endpoints = new ManageEndpoints({ ...parts, logger, allowHttp: false });
-    const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null });
+    const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null, tracer: null });
     const operate = new OperateWebhooks({ ...parts, endpoints, audit: unrecorded(unitOfWork), sendDelivery });
     return { states, keyring, secretBox, reseal, secrets, endpoints, operate, sendDelivery };
   }

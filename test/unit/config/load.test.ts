@@ -513,6 +513,16 @@ describe("loading settings", () => {
         { env: { FERMATA_METRICS__PORT: "8080" } },
         "metrics.port: 8080 is not allowed; allowed: another port",
       ],
+      [
+        "two places for traces",
+        { env: { FERMATA_TRACING__ENDPOINT: "http://127.0.0.1:4318", FERMATA_TRACING__USE_GLOBAL: "true" } },
+        'tracing.endpoint: "http://127.0.0.1:4318" is not allowed; allowed: null, together with tracing.useGlobal',
+      ],
+      [
+        "headers of the collector that are none, without what is secret in them",
+        { env: { FERMATA_TRACING__HEADERS: "authorization: Bearer x" } },
+        "tracing.headers (FERMATA_TRACING__HEADERS): [redacted] is not allowed; allowed: name=value, several separated by",
+      ],
     ] as readonly (readonly [string, Given, string])[]) {
       it(`are found: ${name}`, () => {
         const lines = issues(given);

@@ -13,6 +13,7 @@ const STATE = {
   reference: plain<string | null>(),
   requestId: plain<RequestId | null>(),
   requestedAt: plain<number | null>(),
+  trace: json<Job["trace"]>(),
   /** Of the request. */
   client: plain<string | null>(),
   reservedMonthly: plain<number>(),

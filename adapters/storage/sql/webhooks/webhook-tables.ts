@@ -12,6 +12,7 @@ import type {
   DisabledBy,
   EndpointStatus,
   WebhookEndpoint,
+  WebhookEvent,
   DeliveryAttempt,
 } from "../../../../core/ports/webhook-records.js";
 import { flag, json, plain, type RowOf, table } from "../table.js";
@@ -45,6 +46,7 @@ export const WEBHOOK_EVENTS = table(
     type: plain<string>(),
     createdAt: plain<number>(),
     body: plain<string>(),
+    trace: json<WebhookEvent["trace"]>(),
   },
   ["id"],
 );

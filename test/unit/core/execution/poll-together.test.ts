@@ -38,7 +38,7 @@ class Batches {
 }
 
 function polling(provider: MusicProvider): NonNullable<MusicProvider["poll"]> {
-  const poll = pollOf(provider, new ManualClock());
+  const poll = pollOf(provider, new ManualClock(), null);
   assert(poll !== null, "it can be asked");
   return poll;
 }
@@ -109,6 +109,6 @@ describe("pollOf", () => {
   it("asks one by one where the provider can do no more, and nothing where it cannot even that", async () => {
     const poll = polling({ submit: () => Promise.reject(new Error("no")), poll: () => Promise.resolve(RUNNING) });
     expect(await poll(handleOf("1"), context())).to.equal(RUNNING);
-    expect(pollOf({ submit: () => Promise.reject(new Error("no")) }, new ManualClock())).to.equal(null);
+    expect(pollOf({ submit: () => Promise.reject(new Error("no")) }, new ManualClock(), null)).to.equal(null);
   });
 });

@@ -52,7 +52,7 @@ describe("StoreFiles", () => {
     tracks = new FailingTracks();
     logger = new RecordingLogger();
     stop = new AbortController();
-    files = new StoreFiles({ storeTracks: tracks, clock, random: new ManualRandom(), logger });
+    files = new StoreFiles({ storeTracks: tracks, clock, random: new ManualRandom(), logger, tracer: null });
   });
 
   function failTimes(count: number, error = new Error("the disk is full")): void {
