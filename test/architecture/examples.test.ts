@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { checkTrustedProxies } from "../../config/doctor-proxies.js";
@@ -76,6 +76,21 @@ describe("config/compose.yaml", () => {
     expect(shown).to.deep.equal(["accounts create alice --tier plus --accept-terms --credits 100 --key"]);
     for (const line of shown) expect(await refusalOf(wordsOf(line))).to.equal(null);
     expect(readExample("compose.yaml")).to.include(" exec serve fermata ");
+  });
+
+  it("shows commands of services that it has, with every variable that it requires", () => {
+    const shown = [...readExample("compose.yaml").matchAll(/^# {3}docker compose -f (\S+) (.+)$/gm)];
+    expect(shown).to.have.lengthOf(4);
+    for (const [line, file = "", words = ""] of shown) {
+      expect(existsSync(repositoryPath(file)), line).to.equal(true);
+      const named = [...words.matchAll(/(?:\brun --rm|\bexec|--scale) (\w+)/g)].map(([, name]) => name);
+      for (const name of named) expect(services, line).to.have.property(name as string);
+    }
+    const exported = [...readExample("compose.yaml").matchAll(/^# {3}export (.+)$/gm)].flatMap(([, words = ""]) =>
+      [...words.matchAll(/(\w+)=/g)].map(([, name]) => name),
+    );
+    const required = [...readExample("compose.yaml").matchAll(/\$\{(\w+):\?\}/g)].map(([, name]) => name);
+    expect(new Set(exported)).to.deep.equal(new Set(required));
   });
 
   const { services, volumes, networks } = readCompose();
@@ -175,7 +190,7 @@ describe("config/Dockerfile", () => {
   const last = (name: string): string => of(name).at(-1) ?? "";
 
   it("builds on images with the tag of an exact version", () => {
-    const [, image = ""] = /^NODE=(\S+)$/.exec(last("ARG")) ?? [];
+    const [, image = ""] = /^NODE=(\S+)$/.exec(of("ARG")[0] ?? "") ?? [];
     expect(image).to.match(/^node:20\.\d+\.\d+-[\w.-]+$/);
     for (const from of of("FROM")) expect(from).to.match(/^\$\{NODE\}( AS \w+)?$/);
   });
@@ -194,12 +209,26 @@ describe("config/Dockerfile", () => {
 
   it("starts the program itself, with a command that exists, and not as root", async () => {
     const entry = JSON.parse(last("ENTRYPOINT")) as string[];
-    expect(entry[0]).to.equal("node");
+    // By a first process that passes signals on, and ends by one that comes before Node listens for signals.
+    expect(entry.slice(0, 3)).to.deep.equal(["/usr/bin/tini", "--", "node"]);
+    expect(of("COPY")).to.include("--from=build /usr/bin/tini-static /usr/bin/tini");
     expect(entry.at(-1)).to.equal("/app/dist/config/main.js");
     expect(existsSync(repositoryPath("config", "main.ts"))).to.equal(true);
     expect(await refusalOf(JSON.parse(last("CMD")) as string[])).to.equal(null);
-    expect(last("USER")).to.equal("node");
+    // By number: Kubernetes sees then that it is not root.
+    expect(last("USER")).to.equal("1000:1000");
     expect(last("STOPSIGNAL")).to.equal("SIGTERM");
+  });
+
+  it("says what it is, in the version of the package", () => {
+    const { version, license } = JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as {
+      readonly version: string;
+      readonly license: string;
+    };
+    expect(of("ARG")).to.include(`VERSION=${version}`);
+    const labels = last("LABEL");
+    expect(labels).to.include('org.opencontainers.image.version="${VERSION}"');
+    expect(labels).to.include(`org.opencontainers.image.licenses="${license}"`);
   });
 
   it("has the command on its PATH, for `docker exec`", async () => {

@@ -27,7 +27,7 @@ interface Sums {
 const API = ["dist/test/{api,architecture,unit}/**/*.test.js"];
 const PLUGINS = [
   "dist/test/plugins/**/*.test.js",
-  "dist/test/system/{browser,cli,jobs,secrets,waste,webhooks}/**/*.test.js",
+  "dist/test/system/{browser,cli,deploy,jobs,secrets,waste,webhooks}/**/*.test.js",
   "dist/test/adapters/{attempts,audio,audit,downloads,lease,library,provider-api,sandbox,storage,webhook}*.test.js",
 ];
 const BROKER = "dist/test/system/broker/**/*.test.js";

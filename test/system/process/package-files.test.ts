@@ -39,9 +39,12 @@ describe("The files of the package", function () {
     expect(files).to.include.members([...Object.values(COPIED), UNWRITTEN]);
   });
 
-  it("contain the container's files together, those of Prometheus and Grafana, and the licences", () => {
+  it("contain the container's files together, the chart, those of Prometheus and Grafana, and the licences", () => {
     expect(files).to.include.members([
       ...["config/Dockerfile", "config/Dockerfile.dockerignore", "config/compose.yaml", "config/mysql-rabbitmq.yaml"],
+      ...["Chart.yaml", "values.yaml", "values.schema.json", "templates/_helpers.tpl", "templates/NOTES.txt"].map(
+        (name) => `config/helm/${name}`,
+      ),
       ...["config/observability/alerts.yaml", "config/observability/grafana-dashboard.json"],
       ...["LICENSE", ".github/THIRD-PARTY-NOTICES.md", "dist/adapters/http/generated/swagger-ui/LICENSE"],
     ]);
