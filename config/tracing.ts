@@ -29,7 +29,7 @@ export async function openTracer({ tracing }: Settings, { logger, now }: TracerH
   }
   const { endpoint, serviceName, sampleRatio, headers } = tracing;
   if (endpoint === null) return { tracer: null, close: () => Promise.resolve() };
-  const { openOtlpProvider } = await import("../adapters/observability/opentelemetry/otlp-provider.js");
+  const { openOtlpProvider } = await import("../adapters/observability/otlp-provider.js");
   const { provider, close } = openOtlpProvider({
     endpoint,
     headers: headers === null ? {} : (parseHeaders(headers) ?? {}),
@@ -42,6 +42,6 @@ export async function openTracer({ tracing }: Settings, { logger, now }: TracerH
 }
 
 async function tracerOf(provider: TracerProvider, now: () => number): Promise<Tracer> {
-  const { OpenTelemetryTracer } = await import("../adapters/observability/opentelemetry/tracer.js");
+  const { OpenTelemetryTracer } = await import("../adapters/observability/opentelemetry-tracer.js");
   return new OpenTelemetryTracer({ provider, version: packageVersion(), now });
 }

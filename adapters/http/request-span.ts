@@ -14,7 +14,7 @@ const SERVER_ERROR = 500;
 
 /**
  * The span of a request, a part of the trace that its `traceparent` names; null for one that is not traced. Neither its
- * address nor a header is in it: paths and queries hold signatures, and what callers mistake for an id.
+ * address nor a header is in it: paths and queries hold signatures, and whatever callers take for an id.
  *
  * @see OpenTelemetry, semantic conventions for HTTP server spans
  */

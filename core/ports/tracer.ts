@@ -25,7 +25,7 @@ export interface SpanDescription {
   readonly attributes?: SpanAttributes;
 }
 
-/** A piece of work, from its start to its end. Nothing of it is shown before it has ended. */
+/** Work, from its start to its end. Nothing of it is shown before it has ended. */
 export interface Span {
   /** What its parts, in this process or another, have as their parent. */
   readonly context: TraceContext;

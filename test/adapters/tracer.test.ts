@@ -1,7 +1,7 @@
 import { trace } from "@opentelemetry/api";
 import { expect } from "chai";
-import { openOtlpProvider, type OtlpOptions } from "../../adapters/observability/opentelemetry/otlp-provider.js";
-import { OpenTelemetryTracer } from "../../adapters/observability/opentelemetry/tracer.js";
+import { openOtlpProvider, type OtlpOptions } from "../../adapters/observability/otlp-provider.js";
+import { OpenTelemetryTracer } from "../../adapters/observability/opentelemetry-tracer.js";
 import { tracerContract } from "../contract/tracer.contract.js";
 import { AppTelemetry } from "../support/app-telemetry.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";

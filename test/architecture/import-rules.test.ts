@@ -29,7 +29,7 @@ const FOLDERS = [
     "leases",
   ].map(core),
   ...["library", "live-check", "maintenance", "ports", "ports/provider", "providers", "rate-limits"].map(core),
-  ...["results", "secrets", "usage", "webhooks"].map(core),
+  ...["results", "secrets", "tracing", "usage", "webhooks"].map(core),
   /^core\/[^/]+$/,
   /^adapters\/(cli|cover-art|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
   /^adapters\/http\/((admin|admin\/controllers|connections|controllers|generated|generated\/admin|generated\/swagger-ui|generated\/web|middleware|openapi)\/)?[^/]+$/,

@@ -29,6 +29,7 @@ const SELECTED_OTHERWISE: Readonly<Record<string, string>> = {
   RateLimiter: "rateLimits.store",
   SecretKeys: "secrets.key",
   Metrics: "metrics.enabled",
+  Tracer: "tracing.endpoint",
   MusicProvider: "plugins.ID.use",
   JobQueue: "queue.url",
   AudioStore: "audio.url",

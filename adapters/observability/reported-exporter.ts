@@ -1,5 +1,5 @@
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
-import type { Logger } from "../../../core/ports/logger.js";
+import type { Logger } from "../../core/ports/logger.js";
 
 export interface ReportedExporterDeps {
   readonly logger: Logger;

@@ -15,8 +15,8 @@ import {
   type Tracer as OpenTelemetry,
   type TracerProvider,
 } from "@opentelemetry/api";
-import type { Span, SpanAttributes, SpanDescription, TraceContext, Tracer } from "../../../core/ports/tracer.js";
-import { formatTraceparent, parseTraceContext } from "../../../core/tracing/trace-context.js";
+import type { Span, SpanAttributes, SpanDescription, TraceContext, Tracer } from "../../core/ports/tracer.js";
+import { formatTraceparent, parseTraceContext } from "../../core/tracing/trace-context.js";
 
 export interface OpenTelemetryTracerDeps {
   readonly provider: TracerProvider;

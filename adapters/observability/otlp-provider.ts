@@ -7,7 +7,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Logger } from "../../../core/ports/logger.js";
+import type { Logger } from "../../core/ports/logger.js";
 import { ReportedExporter } from "./reported-exporter.js";
 
 export interface OtlpOptions {
