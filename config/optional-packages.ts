@@ -51,7 +51,7 @@ const NEEDS = {
     instead: "set metrics.enabled to false",
   },
   synth: {
-    packages: [...DECODERS, "wasm-media-encoders"],
+    packages: [...DECODERS, "libflacjs", "wasm-media-encoders"],
     choice: ({ plugins }) => {
       const id = Object.keys(plugins).find(
         (name) => plugins[name]?.enabled && (plugins[name]?.use ?? name) === "synth",
