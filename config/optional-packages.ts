@@ -64,7 +64,7 @@ const NEEDS = {
     instead: "set tracing.useGlobal to false",
   },
   synth: {
-    packages: [...DECODERS, "wasm-media-encoders"],
+    packages: [...DECODERS, "libflacjs", "wasm-media-encoders"],
     choice: ({ plugins }) => {
       const id = Object.keys(plugins).find(
         (name) => plugins[name]?.enabled && (plugins[name]?.use ?? name) === "synth",

@@ -36,6 +36,7 @@ export interface CompositionSpec extends CompositionOptions {
 /** A job of a render worker. Equal specs give equal bytes. */
 export interface RenderSpec extends CompositionSpec {
   readonly kind: "render";
+  readonly keepMaster: boolean;
   readonly keepStems: boolean;
 }
 
@@ -67,7 +68,7 @@ export interface RenderedTrack {
   readonly bpm: number;
   readonly tags: TrackTags;
   readonly assets: readonly RenderedAsset[];
-  /** SHA-256 of the master, as hex. */
+  /** SHA-256 of the master as a WAV file, as hex. */
   readonly masterDigest: string;
 }
 

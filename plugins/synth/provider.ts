@@ -54,7 +54,8 @@ export class SynthProvider implements MusicProvider {
       ...compositionOptions(request.options),
     };
     const composition = request.reference === undefined ? requested : goingOn(requested, request.reference);
-    const track = await this.pool.run({ kind: "render", ...composition, keepStems: this.settings.keepStems }, signal);
+    const { keepMaster, keepStems } = this.settings;
+    const track = await this.pool.run({ kind: "render", ...composition, keepMaster, keepStems }, signal);
     return { state: "completed", tracks: [toProviderTrack(track, composition)] };
   }
 

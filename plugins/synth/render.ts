@@ -1,7 +1,8 @@
 import type { RenderSpec, RenderedAsset, RenderedTrack } from "./job-spec.js";
 import { joined, totalSeconds } from "./extend.js";
+import { encodeFlac } from "./output/flac.js";
 import { encodeMp3 } from "./output/mp3.js";
-import { createWav, type WavFile } from "./output/wav.js";
+import { createWav, isAudible, type WavFile } from "./output/wav.js";
 import { compose } from "./composer/compose.js";
 import { tagsOf } from "./composer/tags.js";
 import { titleOf } from "./composer/title.js";
@@ -20,18 +21,21 @@ export async function renderTrack(spec: RenderSpec): Promise<RenderedTrack> {
   const { left, right } = joined(spec, own);
   const master = spec.after === undefined ? own.master : toWav(left, right);
   const seconds = totalSeconds(spec);
-  const sound = { label: "full", durationSeconds: seconds };
   const assets: RenderedAsset[] = [
-    { ...sound, role: "mix", contentType: "audio/mpeg", bytes: await encodeMp3([left, right], SAMPLE_RATE, 192) },
-    { ...sound, role: "master", contentType: "audio/wav", bytes: master.bytes },
-    ...[...own.stems].map(([label, { bytes }]): RenderedAsset => ({
-      ...sound,
-      role: "stem",
-      label,
-      contentType: "audio/wav",
-      bytes,
-    })),
+    {
+      role: "mix",
+      label: "full",
+      contentType: "audio/mpeg",
+      durationSeconds: seconds,
+      bytes: await encodeMp3([left, right], SAMPLE_RATE, 192),
+    },
   ];
+  const keep = async (role: "master" | "stem", label: string, file: WavFile): Promise<void> => {
+    const bytes = await encodeFlac(file, SAMPLE_RATE);
+    assets.push({ role, label, contentType: "audio/flac", durationSeconds: seconds, bytes });
+  };
+  if (spec.keepMaster) await keep("master", "full", master);
+  for (const [label, file] of own.stems) if (isAudible(file)) await keep("stem", label, file);
   return {
     title: titleOf(withoutMarkers(spec.prompt)),
     bpm: composition.brief.bpm,

@@ -14,10 +14,15 @@ export const SETTINGS = defineSettings({
     maximum: 64,
     description: "Tracks rendered concurrently, each in its own thread, and as many concurrent splits of other audio",
   },
-  keepStems: {
+  keepMaster: {
     type: "boolean",
     default: true,
-    description: "Return drums, bass, other and vocals as separate files in addition to the mix",
+    description: "Store a lossless copy (FLAC) of each track, which splits and other providers work from",
+  },
+  keepStems: {
+    type: "boolean",
+    default: false,
+    description: "Store drums, bass, other and vocals of each track as well (FLAC); splits do not need them",
   },
 });
 

@@ -20,7 +20,7 @@ const EARLIER = { ...CHUNK, prompt: "wild drums", seconds: 6, masterDigest: "0".
 
 /** The files that the renderer makes on this thread are those that the plugin must deliver. */
 async function renderedMix(chunk: CompositionSpec): Promise<Uint8Array> {
-  const mix = (await renderTrack({ kind: "render", ...chunk, keepStems: false })).assets.find(
+  const mix = (await renderTrack({ kind: "render", ...chunk, keepMaster: false, keepStems: false })).assets.find(
     ({ role }) => role === "mix",
   );
   return mix?.bytes ?? new Uint8Array(0);
@@ -58,7 +58,7 @@ const splits = (operation: SplitRequest["operation"]): SplitScenarios => ({
 
 const synthHarness: MusicProviderHarness = {
   definition,
-  settings: () => ({ threads: 1, keepStems: false }),
+  settings: () => ({ threads: 1, keepMaster: true, keepStems: false }),
   request: REQUEST,
   options: OFFLINE,
   references: {

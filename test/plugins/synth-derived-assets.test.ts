@@ -28,4 +28,19 @@ describe("A track of synth, which returns neither preview nor cover", function (
       [200, "image/png"],
     ]);
   });
+
+  it("takes less than 5 MB for 30 seconds in all, the lossless master included", async () => {
+    const { account } = await test.account();
+    const input = { modelId: "synth/instrumental", prompt: "slow sad piano, rain", duration: 30 };
+    const { id } = await test.app.generations.create(account.id, input);
+    const { tracks } = await test.app.generations.wait(id);
+    const assets = tracks.flatMap((track) => track.assets);
+    expect(assets.map(({ role, contentType }) => `${role} ${contentType}`)).to.have.members([
+      "mix audio/mpeg",
+      "master audio/flac",
+      "preview audio/mpeg",
+      "cover image/png",
+    ]);
+    expect(assets.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)).to.be.below(5_000_000);
+  });
 });

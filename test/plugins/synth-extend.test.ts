@@ -7,9 +7,8 @@ import {
   type ProviderReference,
   type ProviderTrack,
 } from "../../core/ports/music-provider.js";
-import { readWav } from "../support/audio-analysis.js";
 import { aSource, aSplitRequest } from "../support/provider-kit/index.js";
-import { aHost, aRequest, bytesOf, createSynth, renderOne, type RequestParts } from "./synth-support.js";
+import { aHost, aRequest, bytesOf, createSynth, renderOne, type RequestParts, soundOf } from "./synth-support.js";
 
 const never = new AbortController().signal;
 const RATE = 44_100;
@@ -37,10 +36,10 @@ describe("synth: going on from its own tracks", function () {
     const { tracks } = (await provider.submit(request, { signal: never })) as Completed;
     return tracks[0] as ProviderTrack;
   }
-  const left = (track: ProviderTrack): Float32Array => readWav(bytesOf(track, "master")).left;
+  const left = async (track: ProviderTrack): Promise<Float32Array> => (await soundOf(track, "master")).left;
   /** The greatest difference of two sounds in their first seconds. */
-  function differenceOf(one: ProviderTrack, other: ProviderTrack, seconds: number): number {
-    const [a, b] = [left(one), left(other)];
+  async function differenceOf(one: ProviderTrack, other: ProviderTrack, seconds: number): Promise<number> {
+    const [a, b] = [await left(one), await left(other)];
     let greatest = 0;
     for (let index = 0; index < seconds * RATE; index++) {
       greatest = Math.max(greatest, Math.abs((a[index] as number) - (b[index] as number)));
@@ -51,23 +50,23 @@ describe("synth: going on from its own tracks", function () {
   it("keeps the track up to its end and adds as much as was asked for, in its tempo", async () => {
     const first = await renderOne(provider, { options: { bpm: 81 } });
     const more = await extend(first, { durationSeconds: 7 });
-    expect(left(more).length).to.equal(12 * RATE);
+    expect((await left(more)).length).to.equal(12 * RATE);
     expect(more.assets.find(({ role }) => role === "mix")?.durationSeconds).to.equal(12);
     expect(more.bpm).to.equal(81);
     // The master is rounded twice.
-    expect(differenceOf(first, more, 5)).to.be.below(0.001);
+    expect(await differenceOf(first, more, 5)).to.be.below(0.001);
     expect((await extend(first, { options: { bpm: 140 } })).bpm).to.equal(140);
   });
 
   it("goes on from an earlier point, and from a track that went on itself", async () => {
     const first = await renderOne(provider, {});
     const second = await extend(first, {}, 3);
-    expect(left(second).length).to.equal(8 * RATE);
-    expect(differenceOf(first, second, 3)).to.be.below(0.001);
+    expect((await left(second)).length).to.equal(8 * RATE);
+    expect(await differenceOf(first, second, 3)).to.be.below(0.001);
     const third = await extend(second, { prompt: "slow piano" });
-    expect(left(third).length).to.equal(13 * RATE);
-    expect(differenceOf(second, third, 8)).to.be.below(0.001);
-    expect(differenceOf(await extend(second, { prompt: "slow piano" }), third, 13), "the same each time").to.equal(0);
+    expect((await left(third)).length).to.equal(13 * RATE);
+    expect(await differenceOf(second, third, 8)).to.be.below(0.001);
+    expect(await differenceOf(await extend(second, { prompt: "slow piano" }), third, 13), "the same again").to.equal(0);
   });
 
   it("refuses what it did not make, and what would get too long", async () => {

@@ -13,7 +13,7 @@ import { wavFile } from "../support/audio-files.js";
 import { aSource, aSplitRequest } from "../support/provider-kit/index.js";
 import type { Stems } from "./synth-split-support.js";
 import { aBand, soundsOf, sumErrorOf } from "./synth-split-support.js";
-import { aHost, bytesOf, createSynth, renderOne } from "./synth-support.js";
+import { aHost, createSynth, renderOne, soundOf } from "./synth-support.js";
 import type { RequestParts } from "./synth-support.js";
 
 const SUM_ERROR_MAX = -60;
@@ -55,7 +55,7 @@ describe("synth: splits of its own pieces", function () {
     const track = await song();
     const stems = await split("stem_split", { reference: referenceOf(track), open: unread });
     expect([...stems.keys()]).to.deep.equal(["drums", "bass", "other", "vocals"]);
-    expect(sumErrorOf(stems, readWav(bytesOf(track, "master")))).to.be.below(SUM_ERROR_MAX);
+    expect(sumErrorOf(stems, await soundOf(track, "master"))).to.be.below(SUM_ERROR_MAX);
   });
 
   it("returns the very stems that are stored with a song", async () => {
@@ -64,14 +64,14 @@ describe("synth: splits of its own pieces", function () {
     await other.close?.();
     const stems = await split("stem_split", { reference: referenceOf(track), open: unread });
     for (const [label, { left }] of stems)
-      expect(left, label).to.deep.equal(readWav(bytesOf(track, "stem", label)).left);
+      expect(left, label).to.deep.equal((await soundOf(track, "stem", label)).left);
   });
 
   it("takes the singer out of a song", async () => {
     const track = await song();
     const stems = await split("vocal_removal", { reference: referenceOf(track), open: unread });
     expect([...stems.keys()]).to.deep.equal(["vocals", "instrumental"]);
-    expect(sumErrorOf(stems, readWav(bytesOf(track, "master")))).to.be.below(SUM_ERROR_MAX);
+    expect(sumErrorOf(stems, await soundOf(track, "master"))).to.be.below(SUM_ERROR_MAX);
     for (const { left } of stems.values()) expect(rmsOf(left)).to.be.above(0.01);
   });
 
@@ -85,7 +85,7 @@ describe("synth: splits of its own pieces", function () {
     ]);
     const removed = await split("vocal_removal", { reference, open: unread });
     expect(rmsOf(removed.get("vocals")?.left ?? new Float32Array(1).fill(1))).to.equal(0);
-    expect(sumErrorOf(removed, readWav(bytesOf(track, "master")))).to.be.below(SUM_ERROR_MAX);
+    expect(sumErrorOf(removed, await soundOf(track, "master"))).to.be.below(SUM_ERROR_MAX);
   });
 
   it("leaves out instruments that a piece does without", async () => {

@@ -25,6 +25,7 @@ const aSpec = (prompt: string): RenderSpec => ({
   lyrics: null,
   seconds: 5,
   sung: false,
+  keepMaster: true,
   keepStems: false,
 });
 const never = new AbortController().signal;

@@ -9,6 +9,7 @@ import type {
 import { ProviderFailure } from "../../core/ports/music-provider.js";
 import { openProviderSandbox } from "../../adapters/sandbox/index.js";
 import definition from "../../plugins/synth/index.js";
+import { decodeFlac, type Sound } from "../support/audio-analysis.js";
 
 /** What a test says about a request; the rest is ordinary. */
 type Given = "prompt" | "lyrics" | "durationSeconds" | "options" | "attempt" | "jobId";
@@ -24,7 +25,7 @@ export function aHost(settings: ProviderHost["settings"] = {}): HostUnderTest {
   const sleeps: number[] = [];
   return {
     models: definition.models,
-    settings: { testHooks: false, threads: 1, keepStems: true, ...settings },
+    settings: { testHooks: false, threads: 1, keepMaster: true, keepStems: true, ...settings },
     fetch: () => Promise.reject(new Error("the synth works offline")),
     sandbox: openProviderSandbox,
     sleeps,
@@ -80,6 +81,11 @@ export function bytesOf(track: ProviderTrack, role: string, label = "full"): Uin
   const asset = track.assets.find((candidate) => candidate.role === role && candidate.label === label);
   if (asset?.source.kind !== "bytes") throw new Error(`the track has no ${role} ${label}`);
   return asset.source.bytes;
+}
+
+/** The sound of one lossless asset. */
+export function soundOf(track: ProviderTrack, role: "master" | "stem", label = "full"): Promise<Sound> {
+  return decodeFlac(bytesOf(track, role, label));
 }
 
 /** The failure that a promise is rejected with. */

@@ -54,13 +54,13 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
   ],
   [
     "libFLAC, © Josh Coalson and Xiph.Org Foundation",
-    "`@wasm-audio-decoders/flac`, as WebAssembly",
+    "`@wasm-audio-decoders/flac`, `libflacjs` (`dist/*.wasm`), as WebAssembly",
     "BSD-3-Clause",
-    `${WASM_DECODERS}; <https://github.com/xiph/flac>`,
+    `${WASM_DECODERS}, <https://github.com/mmig/libflac.js>; <https://github.com/xiph/flac>`,
   ],
   [
     "libogg and libvorbis, © Xiph.Org Foundation",
-    "`@wasm-audio-decoders/ogg-vorbis`, `wasm-media-encoders`, as WebAssembly",
+    "`@wasm-audio-decoders/ogg-vorbis`, `wasm-media-encoders`, as WebAssembly; libogg also in `libflacjs`",
     "BSD-3-Clause",
     `${WASM_DECODERS}, ${WASM_ENCODERS}; <https://github.com/xiph/vorbis>`,
   ],

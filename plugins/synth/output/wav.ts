@@ -9,6 +9,11 @@ export interface WavFile {
   readonly samples: Int16Array<ArrayBuffer>;
 }
 
+/** False for a file of silence. */
+export function isAudible({ samples }: WavFile): boolean {
+  return samples.some((sample) => sample !== 0);
+}
+
 /** A silent file of so many sample frames, header included. */
 export function createWav(frames: number, sampleRate: number): WavFile {
   const dataBytes = frames * BYTES_PER_FRAME;

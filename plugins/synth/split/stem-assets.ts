@@ -1,5 +1,5 @@
 import type { RenderedAsset, SplitSpec } from "../job-spec.js";
-import type { WavFile } from "../output/wav.js";
+import { isAudible, type WavFile } from "../output/wav.js";
 
 /**
  * Stems as files. Leaves out a silent stem if others remain; a vocal removal always has both of its stems.
@@ -10,7 +10,7 @@ export function stemAssets(
   durationSeconds: number,
 ): RenderedAsset[] {
   const all = [...files];
-  const audible = all.filter(([, { samples }]) => samples.some((sample) => sample !== 0));
+  const audible = all.filter(([, file]) => isAudible(file));
   const kept = operation === "vocal_removal" ? all : audible.length > 0 ? audible : all.slice(-1);
   return kept.map(([label, { bytes }]) => ({ role: "stem", label, contentType: "audio/wav", durationSeconds, bytes }));
 }
