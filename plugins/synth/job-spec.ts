@@ -29,6 +29,8 @@ export interface CompositionSpec extends CompositionOptions {
   readonly seconds: number;
   /** True for a sung lead, false for an instrumental. */
   readonly sung: boolean;
+  /** Of the composer; absent: 1, from before it had any. */
+  readonly edition?: number;
   /** The track that this one extends, and from where; absent if it extends none. */
   readonly after?: { readonly composition: CompositionSpec; readonly untilSeconds: number };
 }

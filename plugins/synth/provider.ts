@@ -10,6 +10,7 @@ import type {
   SplitRequest,
   SubmitRequest,
 } from "../sdk/index.js";
+import { EDITION } from "./composer/compose.js";
 import { goingOn } from "./extend.js";
 import { type CompositionSpec, compositionOptions, type RenderedAsset, type RenderedTrack } from "./job-spec.js";
 import { RenderPool } from "./render-pool.js";
@@ -50,6 +51,7 @@ export class SynthProvider implements MusicProvider {
       prompt,
       lyrics: request.lyrics,
       seconds: request.durationSeconds ?? request.model.duration?.defaultSeconds ?? DEFAULT_SECONDS,
+      edition: EDITION,
       sung: request.model.id === "synth/song" && !request.instrumental,
       ...compositionOptions(request.options),
     };

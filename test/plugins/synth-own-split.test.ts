@@ -7,7 +7,9 @@ import type {
   SourceAudio,
   SplitRequest,
 } from "../../core/ports/music-provider.js";
-import { readReference, toReference } from "../../plugins/synth/split/own-track.js";
+import { compose } from "../../plugins/synth/composer/compose.js";
+import { mixDown } from "../../plugins/synth/sound/mixdown.js";
+import { digestOf, readReference, toReference } from "../../plugins/synth/split/own-track.js";
 import { readWav, rmsOf } from "../support/audio-analysis.js";
 import { wavFile } from "../support/audio-files.js";
 import { aSource, aSplitRequest } from "../support/provider-kit/index.js";
@@ -96,6 +98,41 @@ describe("synth: splits of its own pieces", function () {
     expect([...stems.keys()]).to.deep.equal(["bass", "other"]);
   });
 
+  it("returns the layers of a track whose music would all be one stem, and its rain", async () => {
+    const track = await make({ prompt: "slow sad piano, rain" });
+    const stems = await split("stem_split", { reference: referenceOf(track), open: unread });
+    expect([...stems.keys()]).to.deep.equal(["chords", "melody", "rain"]);
+    expect(sumErrorOf(stems, await soundOf(track, "master"))).to.be.below(SUM_ERROR_MAX);
+    for (const [label, { left }] of stems) expect(rmsOf(left), label).to.be.above(0.005);
+  });
+
+  it("returns the layers of a band without drums and bass", async () => {
+    const track = await make({ prompt: "dreamy lofi without drums, without bass" });
+    const stems = await split("stem_split", { reference: referenceOf(track), open: unread });
+    expect([...stems.keys()]).to.deep.equal(["chords", "pad", "melody", "crackle"]);
+    expect(sumErrorOf(stems, await soundOf(track, "master"))).to.be.below(SUM_ERROR_MAX);
+  });
+
+  it("keeps rain out of the stems of a band, and in what remains without the singer", async () => {
+    const track = await make({ modelId: "synth/song", prompt: "rock song in the rain", lyrics: "Stay with me" });
+    const reference = referenceOf(track);
+    const stems = await split("stem_split", { reference, open: unread });
+    expect([...stems.keys()]).to.deep.equal(["drums", "bass", "other", "vocals", "rain"]);
+    const removed = await split("vocal_removal", { reference, open: unread });
+    for (const sounds of [stems, removed])
+      expect(sumErrorOf(sounds, await soundOf(track, "master"))).to.be.below(SUM_ERROR_MAX);
+  });
+
+  it("returns the real stems of a track from before there was rain", async () => {
+    const composition = { prompt: "slow sad piano, rain", lyrics: null, seconds: 5, sung: false };
+    const { master } = mixDown(compose(composition), false);
+    const reference = toReference({ ...composition, masterDigest: digestOf(master.bytes) }) ?? {};
+    expect(reference).to.not.have.property("edition");
+    const stems = await split("stem_split", { reference, open: unread });
+    expect([...stems.keys()]).to.deep.equal(["chords", "melody"]);
+    expect(sumErrorOf(stems, readWav(master.bytes))).to.be.below(SUM_ERROR_MAX);
+  });
+
   it("splits its own track like any other audio where it renders differently now", async () => {
     const reference = { ...referenceOf(await make({ prompt: "house" })), masterDigest: "0".repeat(64) };
     const file = wavFile(aBand(0.5).mix);
@@ -114,8 +151,9 @@ describe("synth: what is kept of a piece", () => {
   const kept = (parts: Partial<typeof chunk> = {}): ProviderReference => toReference({ ...chunk, ...parts }) ?? {};
 
   it("is all that it takes to make it again", () => {
-    for (const lyrics of [chunk.lyrics, null]) {
-      expect(readReference(toReference({ ...chunk, lyrics }) ?? null)).to.deep.equal({ ...chunk, lyrics });
+    for (const changed of [{}, { lyrics: null }, { edition: 2 }]) {
+      const track = { ...chunk, ...changed };
+      expect(readReference(toReference(track) ?? null)).to.deep.equal(track);
     }
   });
 

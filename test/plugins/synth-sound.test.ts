@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { compose } from "../../plugins/synth/composer/compose.js";
+import { compose, EDITION } from "../../plugins/synth/composer/compose.js";
+import type { StemName } from "../../plugins/synth/sound/events.js";
 import { mixDown } from "../../plugins/synth/sound/mixdown.js";
 import { loudnessOf } from "../../plugins/synth/sound/loudness.js";
 import type { Sound } from "../support/audio-analysis.js";
@@ -26,7 +27,7 @@ interface Heard {
   readonly bpm: number;
   readonly stereo: Sound;
   readonly mono: Float32Array;
-  readonly stem: (name: "drums" | "bass" | "other" | "vocals") => Float32Array;
+  readonly stem: (name: StemName) => Float32Array;
 }
 
 function hear(
@@ -38,6 +39,7 @@ function hear(
     lyrics: options.lyrics ?? null,
     seconds: options.seconds ?? SECONDS,
     sung: options.sung ?? false,
+    edition: EDITION,
   });
   const { master, stems } = mixDown(chunk, true);
   const stereo = readWav(master.bytes);
@@ -126,6 +128,28 @@ describe("synth: music that follows the words", function () {
       const { mono, stem } = hear(prompt);
       expect(toDecibels(rmsOf(stem("other")) / rmsOf(mono)), prompt).to.be.above(-12);
     }
+  });
+});
+
+describe("synth: rain", function () {
+  this.timeout(60_000);
+
+  it("falls evenly under the music, where the prompt says so", () => {
+    for (const prompt of ["slow sad piano, rain", "rainy lofi beats", "Regen in der Nacht, Jazz"]) {
+      const { mono, stem } = hear(prompt, { seconds: 12 });
+      const rain = stem("rain");
+      expect(toDecibels(rmsOf(rain) / rmsOf(mono)), prompt).to.be.within(-22, -8);
+      expect(bandShare(rain, SAMPLE_RATE, 300, 6_000), prompt).to.be.above(0.85);
+      const levels = Array.from({ length: 10 }, (_, second) =>
+        toDecibels(rmsOf(rain.subarray((second + 0.5) * SAMPLE_RATE, (second + 1.5) * SAMPLE_RATE))),
+      );
+      expect(Math.max(...levels) - Math.min(...levels), prompt).to.be.below(4);
+    }
+  });
+
+  it("is left out where the prompt has none, or wants none", () => {
+    for (const prompt of ["slow sad piano", "the train to Spain", "piano without rain", "jazz, no rain"])
+      expect(hear(prompt, { seconds: 5 }).stem("rain"), prompt).to.have.lengthOf(0);
   });
 });
 

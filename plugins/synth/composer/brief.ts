@@ -5,7 +5,7 @@ import { GENRES, genreNamed } from "./genre-table.js";
 import type { Genre } from "./genre.js";
 import type { Key, Mode } from "./theory.js";
 import { MOODS } from "./moods.js";
-import { ACTIVITIES, INSTRUMENT_WORDS, TEMPOS } from "./words.js";
+import { ACTIVITIES, INSTRUMENT_WORDS, RAIN_WORDS, TEMPOS } from "./words.js";
 
 /** The interpretation of a prompt; the composer has decided everything that the prompt leaves open. */
 export interface Brief {
@@ -30,6 +30,7 @@ export interface Brief {
   readonly pad: InstrumentName | null;
   readonly bass: InstrumentName | null;
   readonly hasDrums: boolean;
+  readonly hasRain: boolean;
   /** One instrument alone: its melody and its chords. */
   readonly isSolo: boolean;
   /** The prompt or an option gives the beats per minute, which are kept exactly. */
@@ -125,6 +126,7 @@ export function readBrief(prompt: string, lyrics: string | null, options: Compos
         : (named.find(({ bass }) => bass !== undefined)?.bass ?? random.pick(genre.basses)),
     hasDrums:
       !lacks("drums?") && !lacks("percussion") && !lacks("beat") && !isAlone && (genre.drums !== null || wantsDrums),
+    hasRain: mentions(text, RAIN_WORDS) && !lacks("rain"),
     isSolo: isAlone || (genre.name === "ballad" && named.length === 1 && arousal < -0.2),
     namesTempo,
   };

@@ -16,12 +16,19 @@ import type { Part } from "./notes.js";
 import { planSong, singLines } from "./singing.js";
 import type { Song, SungStep } from "./singing.js";
 
+/** The edition that is composed in now. A track keeps its own, so that it can be rendered again as it was. */
+export const EDITION = 2;
+/** Before it nothing but music was heard. */
+const RAIN_EDITION = 2;
+
 /** Input of the composer. */
 export interface Commission extends CompositionOptions {
   readonly prompt: string;
   readonly lyrics: string | null;
   readonly seconds: number;
   readonly sung: boolean;
+  /** As in `CompositionSpec`. */
+  readonly edition?: number;
 }
 
 /** A line of the singer: when it begins, and its notes counted from there. */
@@ -39,13 +46,15 @@ export interface Composition {
   readonly kit: KitName;
   readonly hits: readonly Hit[];
   readonly voice: { readonly lines: readonly SungLine[]; readonly size: number } | null;
+  /** Rain is heard under the music. */
+  readonly hasRain: boolean;
   /** When the final chord begins. */
   readonly endSeconds: number;
   readonly echoSeconds: number;
 }
 
 /** Composes a track. Equal specs give equal notes; no text is refused. */
-export function compose({ prompt, lyrics, seconds, sung, ...options }: Commission): Composition {
+export function compose({ prompt, lyrics, seconds, sung, edition = 1, ...options }: Commission): Composition {
   const brief = readBrief(prompt, lyrics, options);
   const { genre, bpm } = brief;
   const random = new Random(brief.seed, "piece");
@@ -92,6 +101,7 @@ export function compose({ prompt, lyrics, seconds, sung, ...options }: Commissio
       song === null
         ? null
         : { lines: sungLines(sungSteps, grid), size: voiceCentre > 60 ? 1.16 : voiceCentre < 60 ? 0.94 : 1.05 },
+    hasRain: brief.hasRain && edition >= RAIN_EDITION,
     endSeconds: grid.secondsAt(endBeat),
     echoSeconds: (60 / bpm) * (bpm > 100 ? 0.75 : 0.5),
   };

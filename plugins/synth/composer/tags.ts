@@ -15,6 +15,7 @@ export function tagsOf(brief: Brief, isSong: boolean): TrackTags {
         speed,
         isDark(brief.key.mode) ? "minor" : "major",
         isSong ? "vocal" : "instrumental",
+        ...(brief.hasRain ? ["rain"] : []),
       ]),
     ],
   };

@@ -60,6 +60,12 @@ export const TEMPOS: readonly { readonly words: readonly string[]; readonly fact
     { words: ["presto"], bpm: 172 },
   ];
 
+/** Words that let it rain. */
+export const RAIN_WORDS = [
+  ...["rain", "rainy", "raining", "rainfall", "raindrop", "raindrops", "drizzle", "downpour"],
+  ...["regen", "pluie", "lluvia"],
+];
+
 /** Instruments by the words that name them, and the parts that each can play. */
 export const INSTRUMENT_WORDS: readonly {
   readonly tag: string;

@@ -7,9 +7,13 @@ import { soundDrum } from "./drum-kit.js";
 import { SAMPLE_RATE } from "./dsp.js";
 import { soundNote } from "./instruments.js";
 import type { SoundedNote } from "./instruments.js";
+import { rainEvents } from "./rain.js";
 import { singLine } from "./voice.js";
 
-export type StemName = "drums" | "bass" | "other" | "vocals";
+export type StemName = "drums" | "bass" | "other" | "vocals" | "rain";
+
+/** What the stem `other` is made of: its parts by their names, and the crackle of dusty genres. */
+export type LayerName = "chords" | "pad" | "arpeggio" | "lead" | "crackle";
 
 /** A sound to render; `render` is called once. */
 export interface SoundEvent {
@@ -30,25 +34,51 @@ const LENGTH_STEP = 512;
 const FORCE_CLASSES = 4;
 const DRUM_TAKES = 3;
 
-/** All events of a stem, in order of their start. */
-export function eventsOf(composition: Composition, stem: StemName): SoundEvent[] {
-  const events = unsorted(composition, stem);
+/** The stems that a composition may have, in the order in which they are mixed. */
+export function stemsOf({ voice, hasRain }: Composition): StemName[] {
+  return [
+    "drums",
+    "bass",
+    "other",
+    ...(voice === null ? [] : ["vocals" as const]),
+    ...(hasRain ? ["rain" as const] : []),
+  ];
+}
+
+/** The layers that the stem `other` of a composition has. */
+export function layersOf({ parts, brief }: Composition): LayerName[] {
+  const names = parts.flatMap((part) => (part.stem === "other" ? [part.name as LayerName] : []));
+  return [...names, ...(brief.genre.isDusty === true ? ["crackle" as const] : [])];
+}
+
+/**
+ * All events of a stem, in order of their start.
+ *
+ * @param layer only this one of the stem `other`; null: all of them
+ */
+export function eventsOf(composition: Composition, stem: StemName, layer: LayerName | null): SoundEvent[] {
+  const events = unsorted(composition, stem, layer);
   return events.sort((a, b) => a.at - b.at);
 }
 
-function unsorted(composition: Composition, stem: StemName): SoundEvent[] {
+function unsorted(composition: Composition, stem: StemName, layer: LayerName | null): SoundEvent[] {
+  const { parts, brief, seconds } = composition;
   switch (stem) {
     case "drums":
       return drumEvents(composition);
     case "vocals":
       return vocalEvents(composition);
+    case "rain":
+      return rainEvents(seconds, brief.seed);
     case "bass":
     case "other":
       return [
-        ...composition.parts
-          .filter((part) => part.stem === stem)
-          .flatMap((part) => partEvents(part, composition.brief.seed)),
-        ...(stem === "other" && composition.brief.genre.isDusty === true ? crackle(composition) : []),
+        ...parts
+          .filter((part) => part.stem === stem && (layer === null || part.name === layer))
+          .flatMap((part) => partEvents(part, brief.seed)),
+        ...(stem === "other" && brief.genre.isDusty === true && (layer ?? "crackle") === "crackle"
+          ? crackle(composition)
+          : []),
       ];
   }
 }

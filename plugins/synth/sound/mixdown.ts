@@ -3,10 +3,11 @@ import type { WavFile } from "../output/wav.js";
 import type { Composition } from "../composer/compose.js";
 import { Bus, SEGMENT } from "./bus.js";
 import { SAMPLE_RATE } from "./dsp.js";
-import { eventsOf } from "./events.js";
-import type { StemName } from "./events.js";
+import { eventsOf, layersOf, stemsOf } from "./events.js";
+import type { LayerName, StemName } from "./events.js";
 import { GainCurve, toInt16 } from "./gain-curve.js";
 import { loudnessOf } from "./loudness.js";
+import { RAIN_LUFS } from "./rain.js";
 
 export interface Mixdown {
   /** Stereo, from -1 to 1, finished. */
@@ -15,10 +16,14 @@ export interface Mixdown {
   readonly master: WavFile;
   /** The same moments and gains as the master: they add up to it. Empty when not kept. */
   readonly stems: ReadonlyMap<StemName, WavFile>;
+  /** The gain over the whole track. */
+  readonly curve: GainCurve;
 }
 
 /** Loudness of every track, in LUFS. */
 const TARGET_LUFS = -16;
+/** How much quieter than the music rain is, in LU. */
+const RAIN_BELOW = 14;
 /** Stems wait for their final gain as 16-bit numbers that reach up to this level. */
 const STEM_HEADROOM = 3;
 const STORED_SCALE = 32_767 / STEM_HEADROOM;
@@ -29,11 +34,19 @@ export function mixDown(composition: Composition, keepStems: boolean): Mixdown {
   const left = new Float32Array(frames);
   const right = new Float32Array(frames);
   const stems = new Map<StemName, WavFile>();
-  const names: StemName[] = ["drums", "bass", "other", ...(composition.voice === null ? [] : ["vocals" as const])];
-  for (const name of names) {
+  for (const name of stemsOf(composition)) {
     const wav = keepStems ? createWav(frames, SAMPLE_RATE) : null;
     if (wav !== null) stems.set(name, wav);
-    renderStem(composition, name, left, right, wav?.samples ?? null);
+    const gain = name === "rain" ? rainGain(left, right) : 1;
+    renderStem(composition, frames, { name, layer: null }, (stemLeft, stemRight, start, length) => {
+      for (let index = 0; index < length; index += 1) {
+        const leftSample = (stemLeft[index] as number) * gain;
+        const rightSample = (stemRight[index] as number) * gain;
+        left[start + index] = (left[start + index] as number) + leftSample;
+        right[start + index] = (right[start + index] as number) + rightSample;
+        if (wav !== null) store(wav, start + index, leftSample, rightSample);
+      }
+    });
   }
   const gain = 10 ** ((TARGET_LUFS - loudnessOf(left, right)) / 20);
   const curve = new GainCurve(left, right, Number.isFinite(gain) ? gain : 1, SAMPLE_RATE);
@@ -45,22 +58,53 @@ export function mixDown(composition: Composition, keepStems: boolean): Mixdown {
     master.samples[2 * index + 1] = toInt16((right[index] as number) * 32_767);
   }
   for (const { samples } of stems.values()) curve.applyInterleaved(samples, STEM_HEADROOM);
-  return { left, right, master, stems };
+  return { left, right, master, stems, curve };
+}
+
+/**
+ * Renders each layer of the stem `other` by itself, with the gain that the mix had: they add up to that stem, but for
+ * rounding.
+ */
+export function renderLayers(composition: Composition, { curve, left }: Mixdown): Map<LayerName, WavFile> {
+  return new Map(
+    layersOf(composition).map((layer) => {
+      const wav = createWav(left.length, SAMPLE_RATE);
+      renderStem(composition, left.length, { name: "other", layer }, (layerLeft, layerRight, start, length) => {
+        for (let index = 0; index < length; index += 1)
+          store(wav, start + index, layerLeft[index] as number, layerRight[index] as number);
+      });
+      curve.applyInterleaved(wav.samples, STEM_HEADROOM);
+      return [layer, wav];
+    }),
+  );
+}
+
+/** Keeps samples until the gain of the track is known. */
+function store({ samples }: WavFile, frame: number, left: number, right: number): void {
+  samples[2 * frame] = toInt16(left * STORED_SCALE);
+  samples[2 * frame + 1] = toInt16(right * STORED_SCALE);
+}
+
+/** For rain under the music that is mixed so far. */
+function rainGain(left: Float32Array, right: Float32Array): number {
+  const music = loudnessOf(left, right);
+  return Number.isFinite(music) ? 10 ** ((music - RAIN_BELOW - RAIN_LUFS) / 20) : 1;
 }
 
 /** The low-pass of dusty genres and of moods with a dull sound. */
 const DUSTY_HZ = 4_800;
 const DULL_HZ = 6_500;
 
-/** Adds one stem to the mix, and writes it to `kept` on the way. */
+type Segment = (left: Float32Array, right: Float32Array, start: number, length: number) => void;
+
+/** Renders a stem, or one layer of it, and hands over one segment after the other. */
 function renderStem(
   composition: Composition,
-  name: StemName,
-  left: Float32Array,
-  right: Float32Array,
-  kept: Int16Array | null,
+  frames: number,
+  { name, layer }: { readonly name: StemName; readonly layer: LayerName | null },
+  onSegment: Segment,
 ): void {
-  const events = eventsOf(composition, name);
+  const events = eventsOf(composition, name, layer);
   if (events.length === 0) return;
   const { genre, brightness } = composition.brief;
   const bus = new Bus({
@@ -72,8 +116,8 @@ function renderStem(
   });
   const pump = genre.pumps === true && name !== "drums" ? kickSamples(composition) : [];
   let next = 0;
-  for (let start = 0; start < left.length; start += SEGMENT) {
-    const length = Math.min(SEGMENT, left.length - start);
+  for (let start = 0; start < frames; start += SEGMENT) {
+    const length = Math.min(SEGMENT, frames - start);
     for (let event = events[next]; event !== undefined && event.at < start + length; event = events[next]) {
       const { samples, gain } = event.render();
       if (event.isGathered) bus.gather(samples, event.at - start, gain * event.gain, event.placement);
@@ -82,16 +126,7 @@ function renderStem(
     }
     bus.finish(length);
     if (pump.length > 0) duck(bus, pump, start, length, name === "bass" ? 0.75 : 0.55);
-    for (let index = 0; index < length; index += 1) {
-      const leftSample = bus.left[index] as number;
-      const rightSample = bus.right[index] as number;
-      left[start + index] = (left[start + index] as number) + leftSample;
-      right[start + index] = (right[start + index] as number) + rightSample;
-      if (kept !== null) {
-        kept[2 * (start + index)] = toInt16(leftSample * STORED_SCALE);
-        kept[2 * (start + index) + 1] = toInt16(rightSample * STORED_SCALE);
-      }
-    }
+    onSegment(bus.left, bus.right, start, length);
     bus.advance();
   }
 }

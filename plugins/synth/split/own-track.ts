@@ -1,13 +1,24 @@
 import { createHash } from "node:crypto";
 import type { ProviderReference } from "../../sdk/index.js";
 import { type CompositionSpec, compositionOptions, type RenderedAsset, type SplitSpec } from "../job-spec.js";
-import { createWav } from "../output/wav.js";
-import type { WavFile } from "../output/wav.js";
-import { compose } from "../composer/compose.js";
+import { createWav, isAudible, type WavFile } from "../output/wav.js";
+import { compose, type Composition } from "../composer/compose.js";
 import { SAMPLE_RATE } from "../sound/dsp.js";
 import { toInt16 } from "../sound/gain-curve.js";
-import { mixDown } from "../sound/mixdown.js";
+import type { LayerName, StemName } from "../sound/events.js";
+import { mixDown, type Mixdown, renderLayers } from "../sound/mixdown.js";
 import { stemAssets } from "./stem-assets.js";
+
+/** The four stems that musicians expect of a split, where a track has them. */
+const CLASSIC: readonly string[] = ["drums", "bass", "other", "vocals"] satisfies readonly StemName[];
+/** Layers of `other` as stems. */
+const LAYER_LABELS: Readonly<Record<LayerName, string>> = {
+  lead: "melody",
+  chords: "chords",
+  pad: "pad",
+  arpeggio: "arpeggio",
+  crackle: "crackle",
+};
 
 /** Version of the stored reference; raised when its members change. */
 const REFERENCE_VERSION = 1;
@@ -40,8 +51,9 @@ function kept(track: CompositionSpec): ProviderReference {
   return { ...words(track), ...(before.length === 0 ? {} : { before: JSON.stringify(before) }) };
 }
 
-function words({ prompt, lyrics, seconds, sung, ...composition }: CompositionSpec): ProviderReference {
-  return { prompt, lyrics, seconds, sung, ...compositionOptions(composition) };
+function words({ prompt, lyrics, seconds, sung, edition, ...composition }: CompositionSpec): ProviderReference {
+  const written: ProviderReference = edition === undefined ? {} : { edition };
+  return { prompt, lyrics, seconds, sung, ...written, ...compositionOptions(composition) };
 }
 
 /** The track that a reference describes; null when this version cannot read it. */
@@ -65,10 +77,11 @@ function readChunk({ before, ...own }: ProviderReference): CompositionSpec | nul
   return chunk === null || after === undefined ? chunk : { ...chunk, after };
 }
 
-function readWords({ prompt, lyrics, seconds, sung, ...others }: ProviderReference): CompositionSpec | null {
+function readWords({ prompt, lyrics, seconds, sung, edition, ...others }: ProviderReference): CompositionSpec | null {
   const areWords = typeof prompt === "string" && (lyrics === null || typeof lyrics === "string");
   if (!areWords || typeof seconds !== "number" || typeof sung !== "boolean") return null;
-  return { prompt, lyrics, seconds, sung, ...compositionOptions(others) };
+  const written = typeof edition === "number" ? { edition } : {};
+  return { prompt, lyrics, seconds, sung, ...written, ...compositionOptions(others) };
 }
 
 /**
@@ -79,9 +92,11 @@ function readWords({ prompt, lyrics, seconds, sung, ...others }: ProviderReferen
 export function splitOwnTrack(composition: OwnTrack, operation: SplitSpec["operation"]): RenderedAsset[] | null {
   // An extended track has no stems of its own.
   if (composition.after !== undefined) return null;
-  const { master, stems } = mixDown(compose(composition), true);
+  const composed = compose(composition);
+  const mixdown = mixDown(composed, true);
+  const { master, stems } = mixdown;
   if (digestOf(master.bytes) !== composition.masterDigest) return null;
-  if (operation === "stem_split") return stemAssets(operation, stems, composition.seconds);
+  if (operation === "stem_split") return stemAssets(operation, audibleStems(composed, mixdown), composition.seconds);
   const frames = master.samples.length / 2;
   const instruments = [...stems].filter(([name]) => name !== "vocals").map(([, stem]) => stem);
   const files = new Map([
@@ -89,6 +104,15 @@ export function splitOwnTrack(composition: OwnTrack, operation: SplitSpec["opera
     ["instrumental", sumOf(instruments, frames)],
   ]);
   return stemAssets(operation, files, composition.seconds);
+}
+
+/** Where all music would be in the stem `other`, its layers take its place: a split of one stem would be none. */
+function audibleStems(composition: Composition, mixdown: Mixdown): Map<string, WavFile> {
+  const audible = [...mixdown.stems].filter(([, file]) => isAudible(file));
+  const hasOnlyOther = audible.every(([name]) => name === "other" || !CLASSIC.includes(name));
+  if (!hasOnlyOther) return new Map(audible);
+  const layers = [...renderLayers(composition, mixdown)].map(([name, file]) => [LAYER_LABELS[name], file] as const);
+  return new Map<string, WavFile>([...layers, ...audible.filter(([name]) => name !== "other")]);
 }
 
 function sumOf(stems: readonly WavFile[], frames: number): WavFile {
