@@ -118,6 +118,7 @@ export async function insertOldJob(
     ended_by: _endedBy,
     collections_begun: _collectionsBegun,
     cancel_requested_at: _cancel,
+    trace: _trace,
     ...row
   } = toJobRow(job);
   const cancelDueAt = old.isToBeCancelled === true ? now - MINUTE : null;
