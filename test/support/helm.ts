@@ -48,7 +48,8 @@ export class Helm {
     if (process.platform !== "linux" || process.arch !== "x64") {
       throw new Error("The tests of the chart need the program `helm` (3.14 or later) in PATH.");
     }
-    if (!existsSync(CACHED)) await fetchHelm();
+    // Once more, for the network's sake.
+    if (!existsSync(CACHED)) await fetchHelm().catch(fetchHelm);
     return new Helm(CACHED);
   }
 

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { compileFiles, sourcesIn } from "./compiler.js";
 import { repositoryPath } from "./repository.js";
 
 const run = promisify(execFile);
@@ -20,18 +21,31 @@ export interface Ended {
   readonly output: string;
 }
 
-const TSCONFIG = {
-  compilerOptions: {
-    target: "ES2023",
-    lib: ["ES2023"],
-    module: "NodeNext",
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    verbatimModuleSyntax: true,
-    types: ["node"],
-  },
+/** As in a `tsconfig.json`. */
+const SETTINGS = {
+  target: "ES2023",
+  lib: ["ES2023"],
+  module: "NodeNext",
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  verbatimModuleSyntax: true,
+  types: ["node"],
 };
+
+/** Of all installations in this process. */
+let unpacked: Promise<string> | undefined;
+
+/** Packs the package, and unpacks it into a folder that is deleted when the process ends. */
+async function unpack(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "fermata-packed-")));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const options = { cwd: repositoryPath(), env: { ...process.env, npm_config_cache: join(folder, "cache") } };
+  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], options);
+  const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
+  await run("tar", ["-xzf", join(folder, filename), "-C", folder]);
+  return join(folder, "package");
+}
 
 /** The package as `npm pack` makes it of the build, in the folder of an app, with the dependencies that it names. */
 export class InstalledPackage {
@@ -45,12 +59,10 @@ export class InstalledPackage {
 
   static async open(): Promise<InstalledPackage> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "fermata-package-")));
-    const options = { cwd: repositoryPath(), env: { ...process.env, npm_config_cache: join(folder, "cache") } };
-    const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], options);
-    const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
     const path = join(folder, "node_modules", "fermata-music");
-    await mkdir(path, { recursive: true });
-    await run("tar", ["-xzf", join(folder, filename), "-C", path, "--strip-components=1"]);
+    await mkdir(dirname(path), { recursive: true });
+    // The same files under other names: they are not changed.
+    await run("cp", ["--archive", "--link", await (unpacked ??= unpack()), path]);
     const manifest = JSON.parse(await readFile(join(path, "package.json"), "utf8")) as Manifest;
     const opened = new InstalledPackage(folder, path, manifest);
     const { dependencies, optionalDependencies } = manifest;
@@ -78,14 +90,14 @@ export class InstalledPackage {
    */
   async compile(name: string, code: string, whole = false): Promise<void> {
     await writeFile(join(this.folder, `${name}.ts`), code);
-    await this.build(`${name}.ts`, whole);
+    this.build([`${name}.ts`], whole);
   }
 
   /** Copies a folder of sources, without folders in it, into the app and compiles them where they are. */
   async compileFolder(source: string): Promise<void> {
     const name = basename(source);
     await cp(source, join(this.folder, name), { recursive: true });
-    await this.build(`${name}/*.ts`);
+    this.build(sourcesIn(this.folder, name));
   }
 
   /** Compiles a file of the app, and runs the result with these arguments. */
@@ -99,12 +111,8 @@ export class InstalledPackage {
     return ended([...args, `${name}.js`], this.folder, env);
   }
 
-  private async build(sources: string, whole = false): Promise<void> {
-    const config = { compilerOptions: { ...TSCONFIG.compilerOptions, skipLibCheck: !whole }, include: [sources] };
-    await writeFile(join(this.folder, "tsconfig.json"), JSON.stringify(config));
-    const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
-    const built = await ended([compiler, "--project", "."], this.folder);
-    expect(built).to.deep.equal({ code: 0, output: "" });
+  private build(names: readonly string[], whole = false): void {
+    expect(compileFiles(this.folder, names, { ...SETTINGS, skipLibCheck: !whole })).to.deep.equal([]);
   }
 
   remove(): Promise<void> {
