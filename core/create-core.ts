@@ -10,6 +10,7 @@ import { ManageCredits } from "./credits/manage-credits.js";
 import { createExecution } from "./execution/create-execution.js";
 import type { ReportMargin } from "./attempts/report-margin.js";
 import type { SubmissionSwitch } from "./execution/submission-switch.js";
+import { ReadOverview } from "./figures/read-overview.js";
 import { showFigures, type Slots } from "./figures/show-figures.js";
 import type { WorkingProvider } from "./execution/working-provider.js";
 import type { AcceptGeneration } from "./generations/accept-generation.js";
@@ -64,6 +65,8 @@ export interface Core {
   readonly retryJobs: RetryJobs;
   /** The providers with their circuit breakers, and what they have to do. */
   readonly providers: ReportProviders;
+  /** How the installation is doing, in the last hour and day. */
+  readonly overview: ReadOverview;
   /** Jobs of all kinds and accounts, as operators see and cancel them. */
   readonly jobs: OperateJobs;
   /** Stem splits and vocal removals. */
@@ -169,6 +172,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     jobs: new OperateJobs({ ...ports, ...generations, timelines, endJobs, audit }),
     retryJobs: generations.retryJobs,
     providers: providers.report,
+    overview: new ReadOverview({ ...ports, providers: providers.report }),
     splits: generations.splits,
     submissions,
     models: providers.models,

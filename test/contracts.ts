@@ -4,6 +4,7 @@
  * `fflate`.
  */
 export { accountStoreContract } from "./contract/account-store.contract.js";
+export { activityStoreContract } from "./contract/activity-store.contract.js";
 export { adapterContract, type AdapterPlace } from "./contract/adapter.contract.js";
 export { type ContractReport, runAdapterContract } from "./support/run-contract.js";
 export { addressGuardContract, type GuardUnderTest } from "./contract/address-guard.contract.js";

@@ -17,7 +17,7 @@ const METHODS: Readonly<Record<AdapterPort, readonly string[]>> = {
 /** The members of `Stores`. */
 const STORES = [
   ...["unitOfWork", "accounts", "auditLog", "ledger", "idempotency", "jobs", "callbacks"],
-  ...["library", "health", "rateCounts", "installation", "requestLog", "uploads", "webhooks"],
+  ...["library", "health", "rateCounts", "installation", "requestLog", "uploads", "webhooks", "activity"],
 ];
 
 type Members = Readonly<Record<string, unknown>>;

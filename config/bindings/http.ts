@@ -62,9 +62,9 @@ function adminDeps(
   settings: Settings,
   { acting, publicUrl }: ServerParts,
 ): AdminDeps {
-  const { accounts, credits, jobs, retryJobs, submissions, providers, margin, webhooks, audit } = core;
+  const { accounts, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit } = core;
   return {
-    ...{ accounts, credits, jobs, retryJobs, submissions, providers, margin, webhooks, audit, acting },
+    ...{ accounts, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit, acting },
     tokens: core.adminTokens,
     sessions: new Sessions("fermata_console", CONSOLE_SESSION_MS, { secretBox, clock, publicUrl }),
     hasConsole: settings.admin.console,

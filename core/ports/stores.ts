@@ -1,4 +1,5 @@
 import type { AccountStore } from "./account-store.js";
+import type { ActivityStore } from "./activity-store.js";
 import type { AdminTokenStore } from "./admin-token-store.js";
 import type { AuditLog } from "./audit-log.js";
 import type { CallbackStore } from "./callback-store.js";
@@ -34,4 +35,5 @@ export interface Stores {
   readonly requestLog: RequestLogStore;
   readonly uploads: UploadStore;
   readonly webhooks: WebhookStore;
+  readonly activity: ActivityStore;
 }

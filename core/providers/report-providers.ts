@@ -27,12 +27,14 @@ export interface ProviderReport {
   readonly unavailable: readonly string[];
   /** Its jobs, in all processes together; more than 10,000 of a kind are not counted. */
   readonly work: ProviderWork;
+  /** For how long the waiting job that is due the longest has been due, in milliseconds; 0 when none is. */
+  readonly queueAgeMs: number;
 }
 
 export interface ReportProvidersDeps {
   readonly catalogue: Pick<Catalogue, "providers">;
   readonly health: Pick<ProviderHealthStore, "listHealth">;
-  readonly jobs: Pick<JobStore, "countWork">;
+  readonly jobs: Pick<JobStore, "countWork" | "waitingSince">;
   readonly clock: Clock;
   readonly breaker: BreakerPolicy;
 }
@@ -53,6 +55,7 @@ export class ReportProviders {
       catalogue.providers.map(async ({ id, label, enabled, models, maxInFlight = null }) => {
         const own = stored.find(({ providerId }) => providerId === id) ?? healthyProvider(id);
         const ids = models.map((model) => model.id);
+        const [work, since] = await Promise.all([jobs.countWork(id, COUNT_MAX), jobs.waitingSince(id)]);
         const isOfIt = (name: string): boolean => ids.includes(name) || name.startsWith(`${id}:`);
         return {
           id,
@@ -69,7 +72,8 @@ export class ReportProviders {
           unavailable: stored
             .filter((one) => isOfIt(one.providerId) && stateOf(one) !== "closed")
             .map(({ providerId }) => providerId),
-          work: await jobs.countWork(id, COUNT_MAX),
+          work,
+          queueAgeMs: since === null ? 0 : Math.max(0, now - since),
         };
       }),
     );

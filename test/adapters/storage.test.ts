@@ -1,4 +1,5 @@
 import { accountStoreContract } from "../contract/account-store.contract.js";
+import { activityStoreContract } from "../contract/activity-store.contract.js";
 import { describeBoundValues } from "./sql-bound-values.js";
 import { auditLogContract } from "../contract/audit-log.contract.js";
 import { callbackStoreContract } from "../contract/callback-store.contract.js";
@@ -33,6 +34,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   installationStoreContract(name, open);
   uploadStoreContract(name, open);
   webhookStoreContract(name, open);
+  activityStoreContract(name, open);
 }
 
 describeBoundValues(sqliteStorage.name, sqliteStorage.open);

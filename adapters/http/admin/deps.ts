@@ -5,6 +5,7 @@ import type { ReportMargin } from "../../../core/attempts/report-margin.js";
 import type { ReadAudit } from "../../../core/audit/read-audit.js";
 import type { ManageCredits } from "../../../core/credits/manage-credits.js";
 import type { SubmissionSwitch } from "../../../core/execution/submission-switch.js";
+import type { ReadOverview } from "../../../core/figures/read-overview.js";
 import type { RetryJobs } from "../../../core/generations/retry-jobs.js";
 import type { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import type { CheckResult } from "../../../core/ports/self-check.js";
@@ -27,6 +28,7 @@ export interface AdminDeps {
   readonly retryJobs: RetryJobs;
   readonly submissions: SubmissionSwitch;
   readonly providers: ReportProviders;
+  readonly overview: ReadOverview;
   readonly margin: ReportMargin;
   readonly webhooks: OperateWebhooks;
   readonly audit: ReadAudit;

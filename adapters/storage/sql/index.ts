@@ -1,6 +1,7 @@
 import type { Clock } from "../../../core/ports/clock.js";
 import type { Random } from "../../../core/ports/random.js";
 import type { Stores } from "../../../core/ports/stores.js";
+import { KnexActivityStore } from "./usage/activity-store.js";
 import { KnexAccountStore } from "./accounts/account-store.js";
 import { KnexAdminTokenStore } from "./accounts/admin-token-store.js";
 import { KnexAuditLog } from "./accounts/audit-log.js";
@@ -46,5 +47,6 @@ export function createStores(
     requestLog: new KnexRequestLogStore(database),
     uploads: new KnexUploadStore(database),
     webhooks: new KnexWebhookStore(database, unitOfWork),
+    activity: new KnexActivityStore(database),
   };
 }

@@ -3,6 +3,7 @@ import { AdminAccountsController, AdminKeysController } from "./accounts.js";
 import { AdminCreditsController } from "./credits.js";
 import { AdminInstallationController } from "./installation.js";
 import { AdminJobsController, AdminSubmissionsController } from "./jobs.js";
+import { AdminOverviewController, AdminRateLimitsController } from "./overview.js";
 import { AdminDeliveriesController, AdminWebhooksController } from "./webhooks.js";
 
 /** Every controller that the generated routes of the admin API ask for. */
@@ -13,6 +14,8 @@ export const ADMIN_CONTROLLERS: readonly ControllerClass[] = [
   AdminInstallationController,
   AdminJobsController,
   AdminKeysController,
+  AdminOverviewController,
+  AdminRateLimitsController,
   AdminSubmissionsController,
   AdminWebhooksController,
 ];

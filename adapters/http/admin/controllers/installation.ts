@@ -46,6 +46,8 @@ export interface AdminProvider {
   unavailable: string[];
   /** Jobs in all processes together. */
   work: { waiting: number; submitting: number; rendering: number };
+  /** For how long the waiting job that is due the longest has been due; 0 when none is. */
+  queue_age_seconds: number;
 }
 
 /** What one provider brought in and cost. */
@@ -88,7 +90,7 @@ export interface NewTokenRequest {
 
 const DAY_MS = 86_400_000;
 
-function presentProvider(report: ProviderReport): AdminProvider {
+export function presentProvider(report: ProviderReport): AdminProvider {
   const { breaker } = report;
   return {
     id: report.id,
@@ -104,6 +106,7 @@ function presentProvider(report: ProviderReport): AdminProvider {
     },
     unavailable: [...report.unavailable],
     work: { ...report.work },
+    queue_age_seconds: report.queueAgeMs / 1000,
   };
 }
 

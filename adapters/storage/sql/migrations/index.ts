@@ -35,6 +35,7 @@ import { installationId } from "./0033-installation-id.js";
 import { attemptProgress } from "./0034-attempt-progress.js";
 import { adminTokens } from "./0037-admin-tokens.js";
 import { jobsByProvider } from "./0038-jobs-by-provider.js";
+import { activity } from "./0039-activity.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -73,6 +74,7 @@ export const MIGRATIONS: readonly Migration[] = [
   attemptProgress,
   adminTokens,
   jobsByProvider,
+  activity,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
