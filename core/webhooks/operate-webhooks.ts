@@ -82,7 +82,7 @@ export class OperateWebhooks {
     return shownEndpoint(await this.find(id));
   }
 
-  /** Endpoints of all accounts in the order of their creation. @param after the id of the last one of the page before */
+  /** Endpoints of all accounts in the order of their creation. @param after the id of the last of the page before */
   async allEndpoints(limit: number, after: string | null = null): Promise<ShownEndpoint[]> {
     if (after !== null && !isId("whe", after)) throw new UnknownObjectError(`There is no webhook endpoint ${after}.`);
     return (await this.deps.webhooks.listAllEndpoints(after, limit)).map(shownEndpoint);

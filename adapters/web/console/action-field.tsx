@@ -7,7 +7,7 @@ export interface ActionField {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  readonly type?: "text" | "number" | "month" | "check";
+  readonly type?: "text" | "number" | "check";
   /** A choice between these values, shown in these words. */
   readonly choices?: readonly (readonly [value: string, words: string])[];
   readonly initial?: string;
@@ -40,7 +40,7 @@ export function FieldControl({ field, isFirst, issue }: ControlProps) {
           <input
             {...attributes}
             name={name}
-            type={type as "text"}
+            type="text"
             defaultValue={initial}
             autocomplete="off"
             inputMode={type === "number" ? "numeric" : undefined}

@@ -60,10 +60,8 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
   const [error, setError] = useState<Error>();
   const [outcome, setOutcome] = useState<Exclude<Outcome, string>>();
 
-  const act = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
+  const act = async (form: HTMLFormElement): Promise<void> => {
+    const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, (value as string).trim()]));
     const { reason = "", typed: word, ...values } = given;
     const missing = fields.find(({ name, isOptional }) => isOptional !== true && values[name] === "");
     if (missing !== undefined) return setError(issue(missing.name, "is needed"));
@@ -89,7 +87,13 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
   return (
     <Dialog title={title} isBusy={isBusy} onClose={onClose}>
       {children === undefined ? null : <div class="says">{children}</div>}
-      <form onSubmit={act} noValidate>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void act(event.currentTarget);
+        }}
+        noValidate
+      >
         {fields.map((field, index) => (
           <FieldControl key={field.name} field={field} isFirst={index === 0} issue={issueOf(error, field.name)} />
         ))}

@@ -4,7 +4,7 @@ import { Copy } from "../parts/copy.js";
 import { Button, ErrorNote } from "../parts/elements.js";
 import { moment } from "../parts/format.js";
 import type { Resource } from "../parts/resource.js";
-import { Loading } from "../parts/table.js";
+import { Loading, Table, type TableProps } from "../parts/table.js";
 import { shortId, STATES } from "./words.js";
 
 /** A state as a badge. */
@@ -53,8 +53,28 @@ export function Loaded<Data>({
   );
 }
 
+interface ListedProps<Data, Row> extends Omit<TableProps<Row>, "rows"> {
+  readonly of: Resource<Data>;
+  readonly rows: (data: Data) => readonly Row[];
+}
+
+/** A table of what was read, as soon as it is there; with what went wrong, and a button to try again. */
+export function Listed<Data, Row>({ of, rows, ...table }: ListedProps<Data, Row>) {
+  return <Loaded of={of}>{(data) => <Table {...table} rows={rows(data)} />}</Loaded>;
+}
+
+/** In place of no rows. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <>
+      <strong>{title}</strong>
+      {children}
+    </>
+  );
+}
+
 /** An error of a read. */
-export function Retry({
+function Retry({
   error,
   reload,
   isLoading,

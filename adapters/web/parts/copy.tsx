@@ -16,7 +16,13 @@ export function Copy({ text, what }: { readonly text: string; readonly what: str
     }
   };
   return (
-    <button type="button" class="icon-button" aria-label={`Copy ${what}`} title={`Copy ${what}`} onClick={copy}>
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Copy ${what}`}
+      title={`Copy ${what}`}
+      onClick={() => void copy()}
+    >
       <Icon name={isDone ? "check" : "copy"} />
     </button>
   );

@@ -8,12 +8,11 @@ export interface Column<Row> {
   readonly kind?: "number" | "main" | "end";
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   /** What it holds, for those who do not see it. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  /** undefined: not there yet. */
-  readonly rows: readonly Row[] | undefined;
+  readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   /** In place of no rows. */
   readonly empty: ComponentChildren;
@@ -24,7 +23,6 @@ interface TableProps<Row> {
  * those of tables that are laid out otherwise.
  */
 export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
-  if (rows === undefined) return <Loading />;
   if (rows.length === 0) return <div class="empty">{empty}</div>;
   return (
     <div class="table-frame">
@@ -44,7 +42,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<
             <tr key={keyOf(row)} role="row">
               {columns.map(({ head, cell, kind }) => (
                 <td key={head} role="cell" class={kind} data-head={head}>
-                  {cell(row)}
+                  <div>{cell(row)}</div>
                 </td>
               ))}
             </tr>

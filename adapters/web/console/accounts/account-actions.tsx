@@ -90,7 +90,7 @@ function Suspension({ account: { id, name, suspended_at: suspended }, onDone }: 
       onDone={onDone}
     >
       <p>
-        Within a second its keys get 403, and its share pages and audio links 404. <strong>Accepted jobs run on</strong>{" "}
+        Within a second its keys get 403, and its share pages and audio links 404. <strong>Accepted jobs run on</strong>
         and are charged; credits, tracks and keys stay as they are.
       </p>
     </Action>

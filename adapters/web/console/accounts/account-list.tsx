@@ -2,13 +2,13 @@ import { Badge } from "../../parts/badge.js";
 import { Pager } from "../../parts/links.js";
 import { navigate } from "../../parts/route.js";
 import { useResource } from "../../parts/resource.js";
-import { type Column, Table } from "../../parts/table.js";
+import { type Column } from "../../parts/table.js";
 import { Time } from "../../parts/time.js";
 import { Action } from "../action.js";
 import { admin, read, type Schemas } from "../api.js";
 import { Choice, Filters, given, pagesOf, Search } from "../filter.js";
 import { may } from "../session.js";
-import { Retry } from "../shown.js";
+import { Empty, Listed } from "../shown.js";
 import { View } from "../shell/view.js";
 
 type Account = Schemas["AdminAccount"];
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Account>[] = [
 
 export function AccountList({ query }: { readonly query: URLSearchParams }) {
   const isSuspended = query.get("suspended") === "true";
-  const { data, error, reload, isLoading } = useResource(
+  const resource = useResource(
     (signal) =>
       read(
         admin.GET("/admin/v1/accounts", {
@@ -50,9 +50,13 @@ export function AccountList({ query }: { readonly query: URLSearchParams }) {
     [query.toString()],
   );
   const where = { path: PATH, query };
-  const pages = pagesOf(PATH, query, data?.accounts, PAGE);
+  const pages = pagesOf(PATH, query, resource.data?.accounts, PAGE);
   return (
-    <View title="Accounts" lead="Those who call the API, newest first." actions={<NewAccount onDone={reload} />}>
+    <View
+      title="Accounts"
+      lead="Those who call the API, newest first."
+      actions={<NewAccount onDone={resource.reload} />}
+    >
       <Filters label="Accounts">
         <Search {...where} name="search" label="Find" hint="Name or id" />
         <Search {...where} name="tier" label="Tier" hint="Its name" />
@@ -66,28 +70,22 @@ export function AccountList({ query }: { readonly query: URLSearchParams }) {
           ]}
         />
       </Filters>
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {error !== undefined && data === undefined ? null : (
-        <Table
-          caption="Accounts"
-          columns={COLUMNS}
-          rows={data?.accounts}
-          keyOf={({ id }) => id}
-          empty={
-            query.size > 0 ? (
-              <>
-                <strong>No account matches</strong>
-                <a href={`#${PATH}`}>Show all accounts</a>
-              </>
-            ) : (
-              <>
-                <strong>No accounts yet</strong>
-                Create the first one, give it credits, and issue a key to it.
-              </>
-            )
-          }
-        />
-      )}
+      <Listed
+        caption="Accounts"
+        columns={COLUMNS}
+        of={resource}
+        rows={({ accounts }) => accounts}
+        keyOf={({ id }) => id}
+        empty={
+          query.size > 0 ? (
+            <Empty title="No account matches">
+              <a href={`#${PATH}`}>Show all accounts</a>
+            </Empty>
+          ) : (
+            <Empty title="No accounts yet">Create the first one, give it credits, and issue a key to it.</Empty>
+          )
+        }
+      />
       {/* Those that are suspended come in one page, the last suspended first. */}
       <Pager first={pages.first} next={isSuspended ? null : pages.next} />
     </View>

@@ -11,6 +11,7 @@ import { AccountEndpoints } from "./account-endpoints.js";
 import { AccountState } from "./account-list.js";
 import { Keys } from "./keys.js";
 import { Ledger } from "./ledger.js";
+import { Limits } from "./limits.js";
 
 type Account = Schemas["AdminAccount"] & { readonly credits: Schemas["AdminBalance"] };
 
@@ -54,6 +55,7 @@ export function AccountPage({ id, tab, query }: AccountPageProps) {
             />
             {tab === "keys" ? <Keys account={id} name={loaded.name} /> : null}
             {tab === "ledger" ? <Ledger account={id} tier={loaded.tier} query={query} onChange={reload} /> : null}
+            {tab === "limits" ? <Limits account={id} tier={loaded.tier} /> : null}
             {tab === "webhooks" ? <AccountEndpoints account={id} /> : null}
           </>
         )}
@@ -66,6 +68,7 @@ const TABS = [
   ["keys", "Keys"],
   ["ledger", "Credits"],
   ["webhooks", "Webhooks"],
+  ["limits", "Limits"],
 ] as const;
 
 function Summary({ account }: { readonly account: Account }) {

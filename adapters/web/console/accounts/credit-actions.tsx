@@ -60,8 +60,7 @@ export function CreditActions({ account, tier, onDone }: CreditActionsProps) {
           {
             name: "period",
             label: "Month that begins",
-            hint: "Empty: the current one, in UTC.",
-            type: "month",
+            hint: "Written 2026-11. Empty: the current one, in UTC.",
             isOptional: true,
           },
         ]}

@@ -1,10 +1,10 @@
 import { useResource } from "../../parts/resource.js";
-import { type Column, Table } from "../../parts/table.js";
+import { type Column } from "../../parts/table.js";
 import { Time } from "../../parts/time.js";
 import { Action } from "../action.js";
 import { EXPIRY, expiryOf } from "../action-field.js";
 import { admin, read, type Schemas } from "../api.js";
-import { Retry, State } from "../shown.js";
+import { Empty, Listed, State } from "../shown.js";
 import { Section } from "../shell/view.js";
 import { counted } from "../words.js";
 
@@ -22,7 +22,7 @@ const SCOPES = [
 /** The keys of an account, those that do not work any more included. */
 export function Keys({ account, name }: { readonly account: string; readonly name: string }) {
   const params = { path: { id: account } };
-  const { data, error, reload, isLoading } = useResource(
+  const resource = useResource(
     (signal) => read(admin.GET("/admin/v1/accounts/{id}/keys", { signal, params })),
     [account],
   );
@@ -44,35 +44,28 @@ export function Keys({ account, name }: { readonly account: string; readonly nam
     {
       head: "Actions",
       kind: "end",
-      cell: (key) => (key.state === "active" ? <Revoke shown={key} onDone={reload} /> : null),
+      cell: (key) => (key.state === "active" ? <Revoke shown={key} onDone={resource.reload} /> : null),
     },
   ];
-  const active = data?.keys.filter(({ state }) => state === "active").length ?? 0;
+  const active = resource.data?.keys.filter(({ state }) => state === "active").length ?? 0;
   return (
     <Section
       title="Keys"
       actions={
         <>
-          <NewKey account={account} name={name} onDone={reload} />
-          {active > 1 ? <RevokeAll account={account} name={name} count={active} onDone={reload} /> : null}
+          <NewKey account={account} name={name} onDone={resource.reload} />
+          {active > 1 ? <RevokeAll account={account} name={name} count={active} onDone={resource.reload} /> : null}
         </>
       }
     >
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {error !== undefined && data === undefined ? null : (
-        <Table
-          caption="Keys"
-          columns={columns}
-          rows={data?.keys}
-          keyOf={({ id }) => id}
-          empty={
-            <>
-              <strong>No keys</strong>
-              Without one the account cannot call the API.
-            </>
-          }
-        />
-      )}
+      <Listed
+        caption="Keys"
+        columns={columns}
+        of={resource}
+        rows={({ keys }) => keys}
+        keyOf={({ id }) => id}
+        empty={<Empty title="No keys">Without one the account cannot call the API.</Empty>}
+      />
     </Section>
   );
 }

@@ -1,10 +1,10 @@
 import { wholeNumber } from "../../parts/format.js";
 import { Pager } from "../../parts/links.js";
 import { useResource } from "../../parts/resource.js";
-import { type Column, Table } from "../../parts/table.js";
+import { type Column } from "../../parts/table.js";
 import { Time } from "../../parts/time.js";
 import { admin, read, type Schemas } from "../api.js";
-import { IdLink, Retry } from "../shown.js";
+import { IdLink, Empty, Listed } from "../shown.js";
 import { Section } from "../shell/view.js";
 import { CreditActions } from "./credit-actions.js";
 
@@ -58,7 +58,7 @@ interface LedgerProps {
 export function Ledger({ account, tier, query, onChange }: LedgerProps) {
   const before = Number(query.get("before") ?? "") || undefined;
   const path = `#/accounts/${account}/ledger`;
-  const { data, error, reload, isLoading } = useResource(
+  const resource = useResource(
     (signal) =>
       read(
         admin.GET("/admin/v1/accounts/{id}/ledger", {
@@ -68,28 +68,21 @@ export function Ledger({ account, tier, query, onChange }: LedgerProps) {
       ),
     [account, before],
   );
-  const last = data?.entries.at(-1);
+  const last = resource.data?.entries.at(-1);
   const changed = (): void => {
-    reload();
+    resource.reload();
     onChange();
   };
   return (
     <Section title="Credits" actions={<CreditActions account={account} tier={tier} onDone={changed} />}>
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {error !== undefined && data === undefined ? null : (
-        <Table
-          caption="Ledger, newest first"
-          columns={COLUMNS}
-          rows={data?.entries}
-          keyOf={({ number }) => number}
-          empty={
-            <>
-              <strong>No movements yet</strong>
-              Grants, renewals and what jobs reserve and spend appear here.
-            </>
-          }
-        />
-      )}
+      <Listed
+        caption="Ledger, newest first"
+        columns={COLUMNS}
+        of={resource}
+        rows={({ entries }) => entries}
+        keyOf={({ number }) => number}
+        empty={<Empty title="No movements yet">Grants, renewals and what jobs reserve and spend appear here.</Empty>}
+      />
       <Pager
         first={before === undefined ? null : path}
         next={last !== undefined && last.number > 1 ? `${path}?before=${last.number}` : null}

@@ -1,9 +1,9 @@
 import { useResource } from "../../parts/resource.js";
-import { type Column, Table } from "../../parts/table.js";
+import { type Column } from "../../parts/table.js";
 import { Time } from "../../parts/time.js";
 import { admin, read, type Schemas } from "../api.js";
 import { Filters, given, Search } from "../filter.js";
-import { IdLink, Retry } from "../shown.js";
+import { IdLink, Listed } from "../shown.js";
 import { View } from "../shell/view.js";
 import { shortId } from "../words.js";
 
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
 
 /** What operators did, and why. */
 export function AuditLog({ query }: { readonly query: URLSearchParams }) {
-  const { data, error, reload, isLoading } = useResource(
+  const resource = useResource(
     (signal) =>
       read(
         admin.GET("/admin/v1/audit", {
@@ -60,16 +60,14 @@ export function AuditLog({ query }: { readonly query: URLSearchParams }) {
         <Search {...where} name="account" label="Account" hint="acct_…" />
         <Search {...where} name="action" label="Action" hint="credits.grant" />
       </Filters>
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {error !== undefined && data === undefined ? null : (
-        <Table
-          caption="Audit log"
-          columns={COLUMNS}
-          rows={data?.records}
-          keyOf={({ id }) => id}
-          empty={<strong>{query.size > 0 ? "No record matches" : "No operator has changed anything yet"}</strong>}
-        />
-      )}
+      <Listed
+        caption="Audit log"
+        columns={COLUMNS}
+        of={resource}
+        rows={({ records }) => records}
+        keyOf={({ id }) => id}
+        empty={<strong>{query.size > 0 ? "No record matches" : "No operator has changed anything yet"}</strong>}
+      />
     </View>
   );
 }

@@ -1,11 +1,11 @@
 import { useResource } from "../../parts/resource.js";
-import { type Column, Table } from "../../parts/table.js";
+import { type Column } from "../../parts/table.js";
 import { Time } from "../../parts/time.js";
 import { Action } from "../action.js";
 import { EXPIRY, expiryOf } from "../action-field.js";
 import { admin, read, type Schemas } from "../api.js";
 import { may, type Role } from "../session.js";
-import { Retry, State } from "../shown.js";
+import { Empty, Listed, State } from "../shown.js";
 import { View } from "../shell/view.js";
 
 type Token = Schemas["AdminToken"];
@@ -25,10 +25,7 @@ export function Tokens() {
 }
 
 function TokenList() {
-  const { data, error, reload, isLoading } = useResource(
-    (signal) => read(admin.GET("/admin/v1/tokens", { signal })),
-    [],
-  );
+  const resource = useResource((signal) => read(admin.GET("/admin/v1/tokens", { signal })), []);
   const columns: readonly Column<Token>[] = [
     {
       head: "Operator",
@@ -49,30 +46,23 @@ function TokenList() {
     {
       head: "Actions",
       kind: "end",
-      cell: (token) => (token.state === "active" ? <Revoke token={token} onDone={reload} /> : null),
+      cell: (token) => (token.state === "active" ? <Revoke token={token} onDone={resource.reload} /> : null),
     },
   ];
   return (
     <View
       title="Tokens"
       lead="Of operators, for this console and the admin API. That of the settings is not listed."
-      actions={<NewToken onDone={reload} />}
+      actions={<NewToken onDone={resource.reload} />}
     >
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {error !== undefined && data === undefined ? null : (
-        <Table
-          caption="Tokens"
-          columns={columns}
-          rows={data?.tokens}
-          keyOf={({ id }) => id}
-          empty={
-            <>
-              <strong>No tokens</strong>
-              Issue one to each operator, so that the audit log names who did what.
-            </>
-          }
-        />
-      )}
+      <Listed
+        caption="Tokens"
+        columns={columns}
+        of={resource}
+        rows={({ tokens }) => tokens}
+        keyOf={({ id }) => id}
+        empty={<Empty title="No tokens">Issue one to each operator, so that the audit log names who did what.</Empty>}
+      />
     </View>
   );
 }

@@ -1,10 +1,10 @@
 import { Pager } from "../../parts/links.js";
 import { useResource } from "../../parts/resource.js";
-import { type Column, Table } from "../../parts/table.js";
+import { type Column } from "../../parts/table.js";
 import { Time } from "../../parts/time.js";
 import { admin, read, type Schemas } from "../api.js";
 import { Choice, Filters, given, pagesOf, Search } from "../filter.js";
-import { IdLink, Retry, State } from "../shown.js";
+import { Empty, IdLink, Listed, State } from "../shown.js";
 import { View } from "../shell/view.js";
 import { counted, KINDS } from "../words.js";
 import { SubmissionSwitch } from "./submission-switch.js";
@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Job>[] = [
 
 /** Jobs of all accounts, or of those that the address selects; the first page follows what happens. */
 export function JobList({ query }: { readonly query: URLSearchParams }) {
-  const { data, error, reload, isLoading } = useResource(
+  const resource = useResource(
     (signal) =>
       read(
         admin.GET("/admin/v1/jobs", {
@@ -56,34 +56,24 @@ export function JobList({ query }: { readonly query: URLSearchParams }) {
         <Search {...where} name="provider" label="Provider" hint="Its id" />
         <Search {...where} name="account" label="Account" hint="acct_…" />
       </Filters>
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {error !== undefined && data === undefined ? null : <JobTable rows={data?.jobs} isFiltered={query.size > 0} />}
-      <Pager {...pagesOf(PATH, query, data?.jobs, PAGE)} />
+      <Listed
+        of={resource}
+        rows={({ jobs }) => jobs}
+        caption="Jobs"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          query.size > 0 ? (
+            <Empty title="No job matches">
+              <a href={`#${PATH}`}>Show all jobs</a>
+            </Empty>
+          ) : (
+            <Empty title="No jobs yet">They appear here as soon as an account asks for music.</Empty>
+          )
+        }
+      />
+      <Pager {...pagesOf(PATH, query, resource.data?.jobs, PAGE)} />
     </View>
-  );
-}
-
-function JobTable({ rows, isFiltered }: { readonly rows: readonly Job[] | undefined; readonly isFiltered: boolean }) {
-  return (
-    <Table
-      caption="Jobs"
-      columns={COLUMNS}
-      rows={rows}
-      keyOf={({ id }) => id}
-      empty={
-        isFiltered ? (
-          <>
-            <strong>No job matches</strong>
-            <a href={`#${PATH}`}>Show all jobs</a>
-          </>
-        ) : (
-          <>
-            <strong>No jobs yet</strong>
-            They appear here as soon as an account asks for music.
-          </>
-        )
-      }
-    />
   );
 }
 

@@ -111,7 +111,7 @@ function factOf(name: string, value: unknown): [string, string][] {
   if (typeof value === "object" && Object.keys(value).length === 0) return [];
   const words = name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`).replaceAll("_", " ");
   const label = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-  return [[label, typeof value === "object" ? JSON.stringify(value) : value === true ? "yes" : String(value)]];
+  return [[label, value === true ? "yes" : typeof value === "string" ? value : JSON.stringify(value)]];
 }
 
 function tookOf(from: string, to: string): string {

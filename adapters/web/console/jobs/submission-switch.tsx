@@ -11,7 +11,7 @@ export function SubmissionSwitch() {
     <>
       {isPaused ? <span class="note warn">Submissions are paused: nothing new is bought.</span> : null}
       <Action
-        label={isPaused ? "Resume submissions" : "Pause submissions"}
+        label={isPaused ? "Resume submissions…" : "Pause submissions…"}
         needs="operate"
         title={isPaused ? "Resume submissions" : "Pause submissions"}
         submit={isPaused ? "Resume" : "Pause"}

@@ -1,9 +1,9 @@
 import { wholeNumber } from "../../parts/format.js";
 import { useResource } from "../../parts/resource.js";
-import { type Column, Table } from "../../parts/table.js";
+import { type Column } from "../../parts/table.js";
 import { admin, read, type Schemas } from "../api.js";
 import { Choice, Filters } from "../filter.js";
-import { Retry } from "../shown.js";
+import { Empty, Listed } from "../shown.js";
 import { View } from "../shell/view.js";
 
 type Row = Schemas["AdminMargin"];
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Row>[] = [
 /** What accounts paid, and what providers billed for it. */
 export function Margin({ query }: { readonly query: URLSearchParams }) {
   const days = DAYS.find((one) => one === query.get("days")) ?? "7";
-  const { data, error, reload, isLoading } = useResource(
+  const resource = useResource(
     (signal) => {
       const from = new Date(Date.now() - Number(days) * DAY_MS).toISOString();
       return read(admin.GET("/admin/v1/margin", { signal, params: { query: { from } } }));
@@ -46,21 +46,14 @@ export function Margin({ query }: { readonly query: URLSearchParams }) {
           choices={DAYS.map((count) => [count, count === "1" ? "the last day" : `the last ${count} days`])}
         />
       </Filters>
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {error !== undefined && data === undefined ? null : (
-        <Table
-          caption="Margin by provider"
-          columns={COLUMNS}
-          rows={data?.providers}
-          keyOf={({ provider }) => provider}
-          empty={
-            <>
-              <strong>Nothing was bought</strong>
-              No job of this time has ended yet.
-            </>
-          }
-        />
-      )}
+      <Listed
+        caption="Margin by provider"
+        columns={COLUMNS}
+        of={resource}
+        rows={({ providers }) => providers}
+        keyOf={({ provider }) => provider}
+        empty={<Empty title="Nothing was bought">No job of this time has ended yet.</Empty>}
+      />
       <p class="soft">
         An attempt is bought when its provider has accepted it, and wasted when it was bought and delivered nothing.
         With a price of credits, <code>fermata report margin</code> works out the margin itself.

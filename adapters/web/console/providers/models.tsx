@@ -1,7 +1,7 @@
 import { useResource } from "../../parts/resource.js";
-import { type Column, Table } from "../../parts/table.js";
+import { type Column } from "../../parts/table.js";
 import { admin, read, type Schemas } from "../api.js";
-import { Retry, State } from "../shown.js";
+import { Empty, Listed, State } from "../shown.js";
 import { View } from "../shell/view.js";
 import { counted } from "../words.js";
 
@@ -26,27 +26,17 @@ const COLUMNS: readonly Column<Model>[] = [
 
 /** What callers can choose. */
 export function Models() {
-  const { data, error, reload, isLoading } = useResource(
-    (signal) => read(admin.GET("/admin/v1/models", { signal })),
-    [],
-  );
+  const resource = useResource((signal) => read(admin.GET("/admin/v1/models", { signal })), []);
   return (
     <View title="Models" lead="What callers can choose, and what it costs them.">
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {error !== undefined && data === undefined ? null : (
-        <Table
-          caption="Models"
-          columns={COLUMNS}
-          rows={data?.models}
-          keyOf={({ id }) => id}
-          empty={
-            <>
-              <strong>No models</strong>
-              Switch a provider on in the settings.
-            </>
-          }
-        />
-      )}
+      <Listed
+        caption="Models"
+        columns={COLUMNS}
+        of={resource}
+        rows={({ models }) => models}
+        keyOf={({ id }) => id}
+        empty={<Empty title="No models">Switch a provider on in the settings.</Empty>}
+      />
     </View>
   );
 }

@@ -7,6 +7,7 @@ import { Doctor } from "../installation/doctor.js";
 import { Tokens } from "../installation/tokens.js";
 import { JobList } from "../jobs/job-list.js";
 import { JobPage } from "../jobs/job-page.js";
+import { Overview } from "../overview/overview.js";
 import { Margin } from "../providers/margin.js";
 import { Models } from "../providers/models.js";
 import { Providers } from "../providers/providers.js";
@@ -16,6 +17,7 @@ import { View } from "./view.js";
 
 /** By the first part of the address; the others and the query are handed on. */
 const VIEWS: Readonly<Record<string, (parts: readonly string[], query: URLSearchParams) => VNode>> = {
+  "": (_, query) => <Overview query={query} />,
   jobs: ([id], query) => (id === undefined ? <JobList query={query} /> : <JobPage key={id} id={id} />),
   accounts: ([id, tab = "keys"], query) =>
     id === undefined ? <AccountList query={query} /> : <AccountPage key={id} id={id} tab={tab} query={query} />,

@@ -98,7 +98,9 @@ function WhoAmI({ operator: { name, role } }: { readonly operator: Operator }) {
         class="icon-button"
         aria-label="Sign out"
         title="Sign out"
-        onClick={() => signOut().catch((error: Error) => say(error.message, "bad"))}
+        onClick={() => {
+          signOut().catch((error: Error) => say(error.message, "bad"));
+        }}
       >
         <Icon name="out" />
       </button>

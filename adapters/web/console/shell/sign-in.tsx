@@ -13,9 +13,8 @@ export function SignIn() {
   }, []);
   const isWrong = error instanceof ApiError && error.isSignedOut;
 
-  const submit = async (event: SubmitEvent): Promise<void> => {
-    event.preventDefault();
-    const token = new FormData(event.currentTarget as HTMLFormElement).get("token") as string;
+  const submit = async (form: HTMLFormElement): Promise<void> => {
+    const token = new FormData(form).get("token") as string;
     setBusy(true);
     setError(undefined);
     try {
@@ -32,7 +31,13 @@ export function SignIn() {
         <Mark />
         <h1>Console</h1>
         <p class="soft">See and steer this installation of Fermata.</p>
-        <form onSubmit={submit} noValidate>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void submit(event.currentTarget);
+          }}
+          noValidate
+        >
           <Field
             label="Admin token"
             hint={

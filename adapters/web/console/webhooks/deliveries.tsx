@@ -1,11 +1,10 @@
 import { Pager } from "../../parts/links.js";
 import { useResource } from "../../parts/resource.js";
-import { Loading } from "../../parts/table.js";
 import { Time } from "../../parts/time.js";
 import { Action } from "../action.js";
 import { admin, read, type Schemas } from "../api.js";
 import { Choice, Filters, given, pagesOf } from "../filter.js";
-import { Retry, State } from "../shown.js";
+import { Empty, Loaded, State } from "../shown.js";
 import { Section } from "../shell/view.js";
 import { outcomeOf } from "./endpoint-actions.js";
 import "./deliveries.css";
@@ -32,7 +31,7 @@ interface DeliveriesProps {
 /** What was, or is to be, sent to an endpoint, with every attempt. */
 export function Deliveries({ endpoint, query, onChange }: DeliveriesProps) {
   const path = `/webhooks/${endpoint}`;
-  const { data, error, reload, isLoading } = useResource(
+  const resource = useResource(
     (signal) =>
       read(
         admin.GET("/admin/v1/webhook-endpoints/{id}/deliveries", {
@@ -44,7 +43,7 @@ export function Deliveries({ endpoint, query, onChange }: DeliveriesProps) {
     { everyMs: query.has("after") ? undefined : EVERY_MS },
   );
   const changed = (): void => {
-    reload();
+    resource.reload();
     onChange();
   };
   return (
@@ -56,26 +55,26 @@ export function Deliveries({ endpoint, query, onChange }: DeliveriesProps) {
         </Filters>
       }
     >
-      {error === undefined ? null : <Retry error={error} reload={reload} isLoading={isLoading} />}
-      {data === undefined ? (
-        error === undefined ? (
-          <Loading />
-        ) : null
-      ) : data.deliveries.length === 0 ? (
-        <div class="empty">
-          <strong>No deliveries</strong>
-          {query.size > 0 ? <a href={`#${path}`}>Show all deliveries</a> : "One is made whenever a job ends."}
-        </div>
-      ) : (
-        <ol class="deliveries">
-          {data.deliveries.map((delivery) => (
-            <li key={delivery.id} class="card">
-              <OneDelivery delivery={delivery} onDone={changed} />
-            </li>
-          ))}
-        </ol>
-      )}
-      <Pager {...pagesOf(path, query, data?.deliveries, PAGE)} />
+      <Loaded of={resource}>
+        {({ deliveries }) =>
+          deliveries.length === 0 ? (
+            <div class="empty">
+              <Empty title="No deliveries">
+                {query.size > 0 ? <a href={`#${path}`}>Show all deliveries</a> : "One is made whenever a job ends."}
+              </Empty>
+            </div>
+          ) : (
+            <ol class="deliveries">
+              {deliveries.map((delivery) => (
+                <li key={delivery.id} class="card">
+                  <OneDelivery delivery={delivery} onDone={changed} />
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Loaded>
+      <Pager {...pagesOf(path, query, resource.data?.deliveries, PAGE)} />
     </Section>
   );
 }
