@@ -102,7 +102,7 @@ async function runJobs(test: TestApp, { api }: TestAccount, owner: AdminClient):
     calls += 1;
     return (calls === 1 ? submitFails("unavailable") : submitCompletes)(request, context);
   }, "a march for two accordions");
-  const failed = await run(submitFails("content_rejected"), "a song in the voice of somebody famous");
+  const failed = await run(submitFails("content_rejected"), "a song in the voice of a famous singer");
   provider.behaviour = submitAccepts(20);
   provider.pollBehaviour = () =>
     Promise.resolve({ state: "running", nextPollMs: 60_000, progress: { percent: 40, queuePosition: 2 } });

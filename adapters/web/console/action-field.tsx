@@ -7,7 +7,8 @@ export interface ActionField {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  readonly type?: "text" | "number" | "check";
+  /** `set`: any number of the choices, with commas in between. */
+  readonly type?: "text" | "number" | "check" | "set";
   /** A choice between these values, shown in these words. */
   readonly choices?: readonly (readonly [value: string, words: string])[];
   readonly initial?: string;
@@ -32,6 +33,23 @@ export function FieldControl({ field, isFirst, issue }: ControlProps) {
           {hint === undefined ? null : <small>{hint}</small>}
         </span>
       </label>
+    );
+  if (type === "set")
+    return (
+      <fieldset>
+        <legend>{label}</legend>
+        {choices?.map(([value, words]) => (
+          <label key={value} class="check">
+            <input type="checkbox" name={name} value={value} defaultChecked />
+            {words}
+          </label>
+        ))}
+        {issue === undefined ? null : (
+          <span class="issue" role="alert">
+            {issue}
+          </span>
+        )}
+      </fieldset>
     );
   return (
     <Field label={label} hint={hint} issue={issue}>

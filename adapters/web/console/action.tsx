@@ -61,7 +61,10 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
   const [outcome, setOutcome] = useState<Exclude<Outcome, string>>();
 
   const act = async (form: HTMLFormElement): Promise<void> => {
-    const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, (value as string).trim()]));
+    const data = new FormData(form);
+    const given = Object.fromEntries(
+      [...new Set(data.keys())].map((name) => [name, (data.getAll(name) as string[]).join().trim()]),
+    );
     const { reason = "", typed: word, ...values } = given;
     const missing = fields.find(({ name, isOptional }) => isOptional !== true && values[name] === "");
     if (missing !== undefined) return setError(issue(missing.name, "is needed"));
@@ -110,7 +113,7 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
         {error === undefined || isOfField || typedIssue !== undefined ? null : <ErrorNote error={error} />}
         <footer>
           <Button onClick={onClose} disabled={isBusy}>
-            Cancel
+            Back
           </Button>
           <Button type="submit" look={look} isBusy={isBusy}>
             {submit}

@@ -104,7 +104,7 @@ function optionsOf(lines: readonly Line[], point: (index: number | null) => void
   return {
     width: 300,
     height: HEIGHT,
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
     scales: {
@@ -130,6 +130,10 @@ function optionsOf(lines: readonly Line[], point: (index: number | null) => void
 }
 
 function dataOf(times: readonly number[], lines: readonly Line[]): uPlot.AlignedData {
+  const [first, second] = times;
+  // Alone, a moment is drawn as the beginning of a day.
+  if (first !== undefined && second === undefined)
+    return [[first - SPAN_MIN_SECONDS, first], ...lines.map(({ values }) => [null, values[0] ?? null])];
   return [[...times], ...lines.map(({ values }) => [...values])];
 }
 

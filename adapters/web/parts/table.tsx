@@ -25,30 +25,32 @@ export interface TableProps<Row> {
 export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
   if (rows.length === 0) return <div class="empty">{empty}</div>;
   return (
-    <div class="table-frame">
-      <table role="table" class="table">
-        <caption class="visually-hidden">{caption}</caption>
-        <thead role="rowgroup">
-          <tr role="row">
-            {columns.map(({ head, kind }) => (
-              <th key={head} role="columnheader" scope="col" class={kind}>
-                <span class={kind === "end" ? "visually-hidden" : undefined}>{head}</span>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">
-          {rows.map((row) => (
-            <tr key={keyOf(row)} role="row">
-              {columns.map(({ head, cell, kind }) => (
-                <td key={head} role="cell" class={kind} data-head={head}>
-                  <div>{cell(row)}</div>
-                </td>
+    <div class="table-host">
+      <div class="table-frame">
+        <table role="table" class="table">
+          <caption class="visually-hidden">{caption}</caption>
+          <thead role="rowgroup">
+            <tr role="row">
+              {columns.map(({ head, kind }) => (
+                <th key={head} role="columnheader" scope="col" class={kind}>
+                  <span class={kind === "end" ? "visually-hidden" : undefined}>{head}</span>
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody role="rowgroup">
+            {rows.map((row) => (
+              <tr key={keyOf(row)} role="row">
+                {columns.map(({ head, cell, kind }) => (
+                  <td key={head} role="cell" class={kind} data-head={head}>
+                    <div>{cell(row)}</div>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   );
 }

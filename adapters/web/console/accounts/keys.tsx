@@ -87,16 +87,10 @@ function NewKey({ account, name, onDone }: OfAccount) {
       fields={[
         { name: "name", label: "Label", hint: "To recognise it by: laptop, CI.", isOptional: true },
         EXPIRY,
-        ...SCOPES.map((scope) => ({
-          name: `scope ${scope}`,
-          label: scope,
-          type: "check" as const,
-          initial: "true",
-          isOptional: true,
-        })),
+        { name: "scopes", label: "Scopes", type: "set", choices: SCOPES.map((scope) => [scope, scope] as const) },
       ]}
       run={async (values, headers) => {
-        const scopes = SCOPES.filter((scope) => values[`scope ${scope}`] === "true");
+        const scopes = values["scopes"]?.split(",") ?? [];
         const { name: label = "" } = values;
         const body = { ...(label === "" ? {} : { name: label }), scopes, ...expiryOf(values) };
         const params = { path: { id: account } };

@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<Entry>[] = [
 ];
 
 function change(amount: number): string {
-  if (amount === 0) return "–";
+  if (amount === 0) return "";
   return `${amount > 0 ? "+" : "−"}${wholeNumber(Math.abs(amount))}`;
 }
 

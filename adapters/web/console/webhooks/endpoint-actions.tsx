@@ -70,6 +70,6 @@ export function EndpointActions({ endpoint: { id, status }, onDone }: EndpointAc
 export function outcomeOf(attempt: Schemas["AdminDeliveryAttempt"]): Outcome {
   const { failure, status, message, total_ms: ms } = attempt;
   if (failure === null) return { says: `Delivered: status ${status} after ${ms} ms.` };
-  const said = [failure, status === null ? null : `status ${status}`, message].filter((part) => part !== null);
-  return { says: `Not delivered after ${ms} ms: ${said.join(", ")}.`, isBad: true };
+  const how = status === null ? failure : `${failure}, status ${status}`;
+  return { says: `Not delivered after ${ms} ms: ${how}. ${message ?? ""}`, isBad: true };
 }
