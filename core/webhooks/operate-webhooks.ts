@@ -10,7 +10,13 @@ import type { SecretBox } from "../ports/secret-box.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { type BlockedEndpoint, findBlockedEndpoints } from "./blocked-endpoints.js";
-import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, DeliveryAttempt } from "../ports/webhook-records.js";
+import type {
+  DeliveryAttempt,
+  DeliveryState,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+} from "../ports/webhook-records.js";
 import type { ManageEndpoints } from "./manage-endpoints.js";
 import { makeSecret, type SealKeys, withNewSecret } from "./secrets.js";
 import type { SendDelivery } from "./send-delivery.js";
@@ -48,6 +54,13 @@ export interface DeliveryReport {
   readonly tries: readonly DeliveryAttempt[];
 }
 
+/** Which deliveries of an endpoint are meant; all by default. */
+export interface DeliverySelection {
+  readonly state?: DeliveryState;
+  /** Only those behind this one in the list. */
+  readonly after?: string;
+}
+
 /** What a resend of a range has come to. */
 export interface ResendProgress {
   readonly sent: number;
@@ -69,11 +82,27 @@ export class OperateWebhooks {
     return shownEndpoint(await this.find(id));
   }
 
-  /** What was, or is to be, sent to an endpoint, newest first. @throws {OperationRefusedError} no such endpoint */
-  async deliveries(endpointId: string, limit: number): Promise<DeliveryReport[]> {
+  /** Endpoints of all accounts in the order of their creation. @param after the id of the last of the page before */
+  async allEndpoints(limit: number, after: string | null = null): Promise<ShownEndpoint[]> {
+    if (after !== null && !isId("whe", after)) throw new UnknownObjectError(`There is no webhook endpoint ${after}.`);
+    return (await this.deps.webhooks.listAllEndpoints(after, limit)).map(shownEndpoint);
+  }
+
+  /**
+   * What was, or is to be, sent to an endpoint, newest first.
+   *
+   * @throws {OperationRefusedError} no such endpoint, or no such delivery to go on after
+   */
+  async deliveries(endpointId: string, limit: number, only: DeliverySelection = {}): Promise<DeliveryReport[]> {
     const { webhooks } = this.deps;
     const { id } = await this.endpoint(endpointId);
-    const deliveries = await webhooks.listDeliveries({ endpointId: id, order: "newest", limit });
+    const deliveries = await webhooks.listDeliveries({
+      endpointId: id,
+      order: "newest",
+      limit,
+      ...(only.state === undefined ? {} : { states: [only.state] }),
+      ...(only.after === undefined ? {} : { after: await this.deliveryOf(id, only.after) }),
+    });
     const tries = await webhooks.listDeliveryAttempts(deliveries.map((delivery) => delivery.id));
     return deliveries.map(({ fence: _fence, leaseOwner: _owner, ...delivery }) => ({
       delivery,

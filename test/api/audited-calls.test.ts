@@ -118,6 +118,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
       // Calls that need an endpoint are covered by the tests of the command line.
       webhooks: {
         endpoint: "reads",
+        allEndpoints: "reads",
         deliveries: "reads",
         blockedEndpoints: "reads",
         resend: ["webhooks.resend", () => Promise.resolve()],

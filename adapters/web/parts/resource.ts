@@ -3,15 +3,15 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 export interface Resource<Data> {
   /** What came last; undefined until something has. It stays while it is read again, and when that fails. */
   readonly data: Data | undefined;
-  /** Of the last read; undefined when it succeeded. */
+  /** Of the last read that has ended; undefined when it succeeded. */
   readonly error: Error | undefined;
   readonly isLoading: boolean;
   reload(): void;
 }
 
 export interface ResourceOptions {
-  /** Reads again after this time, while the page is visible. */
-  readonly everyMs?: number;
+  /** Reads again after this time, while the page is visible and no read is under way. */
+  readonly everyMs?: number | undefined;
 }
 
 /**
@@ -36,15 +36,21 @@ export function useResource<Data>(
     running.current?.abort();
     const controller = new AbortController();
     running.current = controller;
-    setState(({ data }) => ({ data: forgets ? undefined : data, error: undefined, isLoading: true }));
+    const ended = (result: (before: typeof state) => typeof state): void => {
+      if (controller.signal.aborted) return;
+      running.current = null;
+      setState(result);
+    };
+    setState(({ data, error }) => ({
+      data: forgets ? undefined : data,
+      error: forgets ? undefined : error,
+      isLoading: true,
+    }));
     read(controller.signal).then(
-      (data) => {
-        if (!controller.signal.aborted) setState({ data, error: undefined, isLoading: false });
-      },
+      (data) => ended(() => ({ data, error: undefined, isLoading: false })),
       (error: unknown) => {
-        if (controller.signal.aborted) return;
         const shown = error instanceof Error ? error : new Error(String(error));
-        setState(({ data }) => ({ data, error: shown, isLoading: false }));
+        ended(({ data }) => ({ data, error: shown, isLoading: false }));
       },
     );
   }, inputs);
@@ -56,10 +62,15 @@ export function useResource<Data>(
 
   useEffect(() => {
     if (everyMs === undefined) return;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") load(false);
-    }, everyMs);
-    return () => clearInterval(timer);
+    const again = (): void => {
+      if (document.visibilityState === "visible" && running.current === null) load(false);
+    };
+    const timer = setInterval(again, everyMs);
+    document.addEventListener("visibilitychange", again);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", again);
+    };
   }, [load, everyMs]);
 
   return { ...state, reload: () => load(false) };

@@ -1,8 +1,8 @@
-import axe from "axe-core";
 import { expect } from "chai";
 import type { Browser, BrowserContextOptions, Locator } from "playwright-core";
 import type { TrackId } from "../../../core/ids.js";
 import { aHost, bytesOf, createSynth, renderOne } from "../../plugins/synth-support.js";
+import { expectAccessible, violationsIn } from "../../support/accessibility.js";
 import { openBrowser, screenshotPath, visit, type Visit } from "../../support/browser.js";
 import { dataOf } from "../../support/api-client.js";
 import { importTrack } from "../../support/library-import.js";
@@ -219,11 +219,7 @@ describe("The page of a shared track, in a browser", function () {
       await until({});
       await slider().click({ position: { x: 90, y: 20 } });
       await until({});
-      expect(await violationsIn(open)).to.deep.equal([]);
-      const [wanted, wide] = await open.page.evaluate<[number, number]>(
-        "[document.documentElement.scrollWidth, innerWidth]",
-      );
-      expect(wanted, "nothing sticks out to the right").to.be.at.most(wide);
+      await expectAccessible(open.page);
       const [red = 0] =
         /\d+/.exec(await open.page.evaluate<string>("getComputedStyle(document.body).backgroundColor")) ?? [];
       if (options.forcedColors === undefined) expect(Number(red) > 127).to.equal(options.colorScheme === "light");
@@ -251,15 +247,8 @@ describe("The page of a shared track, in a browser", function () {
       .to.include("taken it back")
       .and.not.include(TITLE);
     expect(await audio().count()).to.equal(0);
-    expect(await violationsIn(open)).to.deep.equal([]);
+    expect(await violationsIn(open.page)).to.deep.equal([]);
     expect((await open.context.request.get(`${url}/audio`)).status()).to.equal(404);
     await open.page.screenshot({ path: await screenshotPath("share-taken-back") });
   });
 });
-
-/** axe's violations of a page, by the rules of WCAG 2.2 AA and good practice. */
-async function violationsIn({ page }: Visit): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`);
-}

@@ -1,8 +1,8 @@
 import { cp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import axe from "axe-core";
 import { expect } from "chai";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { expectAccessible } from "../../support/accessibility.js";
 import { openBrowser, screenshotPath, visit, type Visit } from "../../support/browser.js";
 import { ExampleProcess } from "../../support/example-process.js";
 import { InstalledPackage } from "../../support/installed-package.js";
@@ -131,11 +131,7 @@ describe("The example soundtrack-studio, with the packed package, on MySQL and i
   }
 
   async function expectGoodLook(page: Page, name: string): Promise<void> {
-    const [wanted, wide] = await page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
-    expect(wanted, "nothing sticks out to the right").to.be.at.most(wide);
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`)).to.deep.equal([]);
+    await expectAccessible(page);
     await page.screenshot({ path: await screenshotPath(`studio-${name}`), fullPage: true });
   }
 

@@ -19,7 +19,6 @@ import { InvalidRequestError } from "../../../../core/errors.js";
 import { isId } from "../../../../core/ids.js";
 import type { HttpDeps } from "../../deps.js";
 import { jsonBody } from "../../middleware/json-body.js";
-import { presentWebhookEndpoint, type WebhookEndpoint } from "../../presenters/webhook-endpoint.js";
 import { operatorOf } from "../authentication.js";
 import { type AdminDeps, adminOf } from "../deps.js";
 import {
@@ -31,6 +30,7 @@ import {
   presentKey,
 } from "../presenters.js";
 import { dateTime, defined } from "../values.js";
+import { type AdminEndpoint, presentAdminEndpoint } from "./webhooks.js";
 
 export interface NewAccountRequest {
   /** A label for operators, 1 to 100 characters. */
@@ -220,10 +220,10 @@ export class AdminAccountsController {
    */
   @Get("{id}/webhook-endpoints")
   @Security("admin", ["read"])
-  async listEndpoints(@Path() id: string): Promise<{ data: { webhook_endpoints: WebhookEndpoint[] } }> {
+  async listEndpoints(@Path() id: string): Promise<{ data: { webhook_endpoints: AdminEndpoint[] } }> {
     const { id: accountId } = await this.admin.accounts.get(id);
     const endpoints = await this.admin.webhooks.endpoints.list(accountId, "all");
-    return { data: { webhook_endpoints: endpoints.map(presentWebhookEndpoint) } };
+    return { data: { webhook_endpoints: endpoints.map(presentAdminEndpoint) } };
   }
 }
 

@@ -2,12 +2,27 @@ import { Body, Get, Middlewares, Path, Post, Query, Request, Route, Security, Ta
 import type express from "express";
 import type { DeliveryAttempt } from "../../../../core/ports/webhook-records.js";
 import type { DeliveryReport } from "../../../../core/webhooks/operate-webhooks.js";
+import type { ShownEndpoint } from "../../../../core/webhooks/shown-endpoint.js";
 import type { HttpDeps } from "../../deps.js";
 import { jsonBody } from "../../middleware/json-body.js";
 import { presentWebhookEndpoint, type WebhookEndpoint } from "../../presenters/webhook-endpoint.js";
 import { contextOf } from "../../request-context.js";
 import { type AdminDeps, adminOf } from "../deps.js";
 import { moment } from "../presenters.js";
+import { defined } from "../values.js";
+
+/** A webhook endpoint with what operators see of it. */
+export interface AdminEndpoint extends WebhookEndpoint {
+  /** Whose it is. */
+  account: string;
+  /** Who disabled it: its account, a receiver that is gone, or failures for days. */
+  disabled_by: "user" | "gone" | "failing" | null;
+  /**
+   * Since when all deliveries to it have failed; null while they succeed.
+   * @format date-time
+   */
+  failing_since: string | null;
+}
 
 /** One delivery attempt and its result. */
 export interface AdminDeliveryAttempt {
@@ -60,6 +75,15 @@ export interface RotationRequest {
 const OVERLAP_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
+export function presentAdminEndpoint(endpoint: ShownEndpoint): AdminEndpoint {
+  return {
+    ...presentWebhookEndpoint(endpoint),
+    account: endpoint.accountId,
+    disabled_by: endpoint.disabledBy,
+    failing_since: moment(endpoint.health.streak?.firstAt ?? null),
+  };
+}
+
 function presentAttempt(attempt: DeliveryAttempt): AdminDeliveryAttempt {
   return {
     number: attempt.number,
@@ -96,26 +120,51 @@ export class AdminWebhooksController {
   }
 
   /**
+   * Webhook endpoints of all accounts in the order of their creation, disabled ones included.
+   * @summary List endpoints
+   * @param after The id of the last endpoint of the page before.
+   * @isInt limit
+   * @minimum limit 1
+   * @maximum limit 1000
+   */
+  @Get()
+  @Security("admin", ["read"])
+  async listAllEndpoints(
+    @Query() after?: string,
+    @Query() limit = 50,
+  ): Promise<{ data: { webhook_endpoints: AdminEndpoint[] } }> {
+    const endpoints = await this.admin.webhooks.allEndpoints(limit, after ?? null);
+    return { data: { webhook_endpoints: endpoints.map(presentAdminEndpoint) } };
+  }
+
+  /**
    * A webhook endpoint of any account.
    * @summary Show an endpoint
    */
   @Get("{id}")
   @Security("admin", ["read"])
-  async getEndpoint(@Path() id: string): Promise<{ data: WebhookEndpoint }> {
-    return { data: presentWebhookEndpoint(await this.admin.webhooks.endpoint(id)) };
+  async getEndpoint(@Path() id: string): Promise<{ data: AdminEndpoint }> {
+    return { data: presentAdminEndpoint(await this.admin.webhooks.endpoint(id)) };
   }
 
   /**
    * What was, or is to be, sent to an endpoint, newest first, with every attempt.
    * @summary List deliveries
+   * @param after The id of the last delivery of the page before.
    * @isInt limit
    * @minimum limit 1
    * @maximum limit 200
    */
   @Get("{id}/deliveries")
   @Security("admin", ["read"])
-  async listDeliveries(@Path() id: string, @Query() limit = 20): Promise<{ data: { deliveries: AdminDelivery[] } }> {
-    return { data: { deliveries: (await this.admin.webhooks.deliveries(id, limit)).map(presentDelivery) } };
+  async listDeliveries(
+    @Path() id: string,
+    @Query() state?: "pending" | "delivered" | "exhausted" | "dropped",
+    @Query() after?: string,
+    @Query() limit = 20,
+  ): Promise<{ data: { deliveries: AdminDelivery[] } }> {
+    const only = defined({ state, after });
+    return { data: { deliveries: (await this.admin.webhooks.deliveries(id, limit, only)).map(presentDelivery) } };
   }
 
   /**

@@ -1,0 +1,17 @@
+import axe from "axe-core";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+
+/** axe's violations of a page, by the rules of WCAG 2.2 AA and good practice. */
+export async function violationsIn(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`);
+}
+
+/** No violations, and nothing that only scrolling sideways would show. */
+export async function expectAccessible(page: Page, what = ""): Promise<void> {
+  const [wanted, wide] = await page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
+  expect(wanted, `${what}: nothing sticks out to the right`).to.be.at.most(wide);
+  expect(await violationsIn(page), what).to.deep.equal([]);
+}
