@@ -1,6 +1,8 @@
+import type { StudioLink } from "../adapters/cli/host.js";
 import type { Http } from "../adapters/http/index.js";
 import type { Core } from "../core/create-core.js";
 import { type StopOptions, type StoppedWork } from "../core/execution/work-jobs.js";
+import type { AccountId } from "../core/ids.js";
 import type { ImportedLibrary } from "../core/library/import-library.js";
 import type { Track } from "../core/library/track.js";
 import type { TrackUpload } from "../core/library/upload-track.js";
@@ -49,6 +51,8 @@ export interface HeadlessApp extends Omit<Core, "library" | "api" | "createWorke
    * @throws {Error} naming the address and why it cannot be had
    */
   listenForMetrics(): Promise<string | null>;
+  /** A link that opens the studio for an account, which may not exist, without a key; null where there is no studio. */
+  studioLink(accountId: AccountId): Promise<StudioLink | null>;
   /** True until the first account is created. */
   isEmpty(): Promise<boolean>;
   /** The names of the parts that are not fine; none when all is well. */

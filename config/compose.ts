@@ -211,6 +211,12 @@ function createApp(
     plugins,
     work: () => appProcess.work(),
     listenForMetrics: () => appProcess.listenForMetrics(),
+    studioLink: async (accountId) => {
+      if (!settings.studio.enabled) return null;
+      const { studioCode } = await import("../adapters/http/sessions/studio-session.js");
+      const { code, expiresAt } = studioCode({ ...ports, publicUrl }, accountId);
+      return { url: `${publicUrl.current}/#code=${encodeURIComponent(code)}`, expiresAt };
+    },
     isEmpty: () => ports.accounts.isEmpty(),
     readiness: () => appProcess.readiness(),
     stop: (options) => appProcess.stop(servers, options),

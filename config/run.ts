@@ -8,6 +8,7 @@ import type { SettingsSources } from "./load.js";
 import { SettingsError } from "./settings/issues.js";
 import type { Settings } from "./settings.js";
 import type { RenamedSetting } from "./settings/given-settings.js";
+import { inviteTo, studioAt } from "./studio-link.js";
 import { StopReport } from "./stop-report.js";
 import { confirmOn } from "./confirm.js";
 import { invocationIn } from "./invocation.js";
@@ -140,8 +141,10 @@ async function begin(mode: RunMode, { json }: RunOptions, app: App, isTerminal: 
   if (mode !== "serve") await app.work();
   const { url } = await app.listen();
   const demo = isFirstRun ? await makeDemoAccount(app, url, isTerminal) : null;
-  if (json === true) return toDocument({ url, demo: demo === null ? null : presentDemo(demo) });
-  return `listening on ${url}\n${demo?.welcome ?? ""}`;
+  const studio = mode === "start" ? await studioAt(app, url, isTerminal) : null;
+  if (json === true) return toDocument({ url, studio_url: studio, demo: demo === null ? null : presentDemo(demo) });
+  const shown = studio === null || (demo === null && !isTerminal) ? "" : inviteTo(studio);
+  return `listening on ${url}\n${shown}${demo?.welcome ?? ""}`;
 }
 
 function presentDemo({ accountId, key, keyFile }: DemoAccount): object {

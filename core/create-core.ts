@@ -14,6 +14,7 @@ import { ReadOverview } from "./figures/read-overview.js";
 import { showFigures, type Slots } from "./figures/show-figures.js";
 import type { WorkingProvider } from "./execution/working-provider.js";
 import type { AcceptGeneration } from "./generations/accept-generation.js";
+import type { AcceptSplit } from "./generations/accept-split.js";
 import type { FollowJobs } from "./generations/follow-jobs.js";
 import type { GenerationEvents } from "./generations/generation-events.js";
 import type { Generations } from "./generations/generations.js";
@@ -104,6 +105,10 @@ export interface ApiUseCases {
   readonly limits: Limits;
   /** Creates generations under idempotency keys. */
   readonly acceptGeneration: AcceptGeneration;
+  /** Splits tracks under idempotency keys. */
+  readonly acceptSplit: AcceptSplit;
+  /** Tracks that accounts share themselves. */
+  readonly sharing: Library["sharing"];
   /** Generations and jobs of an account, with all that is stored of them. */
   readonly readGenerations: ReadGenerations;
   /** Waits for the end of a job. */
@@ -188,6 +193,8 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       authenticate,
       limits: new Limits({ limiter: ports.rateLimiter, tiers, authFailuresPerMinute: options.authFailuresPerMinute }),
       acceptGeneration: generations.accept,
+      acceptSplit: generations.acceptSplit,
+      sharing: library.sharing,
       readGenerations: generations.read,
       waitForJob: generations.waitForJob,
       followJobs: generations.followJobs,

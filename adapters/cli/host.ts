@@ -1,6 +1,7 @@
 import type { Core } from "../../core/create-core.js";
 import type { LiveCheckResult, LiveProgress } from "../../core/live-check/live-check.js";
 import type { LiveGeneration } from "../../core/live-check/live-generation.js";
+import type { AccountId } from "../../core/ids.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { JobReport } from "../../core/jobs/operate-jobs.js";
 import type { ImportedLibrary } from "../../core/library/import-library.js";
@@ -70,6 +71,13 @@ export interface ShownSetting {
   readonly source: string | null;
 }
 
+/** A link to the studio that needs no key. */
+export interface StudioLink {
+  readonly url: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
 /** The use cases behind the commands; an open application without server and workers. */
 export interface OperatorApp extends Pick<
   Core,
@@ -89,6 +97,8 @@ export interface OperatorApp extends Pick<
 > {
   /** The time by which all moments are stored, in milliseconds since 1970. */
   now(): number;
+  /** A link that opens the studio for an account; null where there is no studio. */
+  studioLink(accountId: AccountId): Promise<StudioLink | null>;
   readonly generations: Core["operateGenerations"];
   readonly library: Pick<Core["library"], "read" | "manage"> & {
     /** @param folder where the files that it names begin */

@@ -18,6 +18,7 @@ import { callable, CommandFailed, EXIT_REFUSED, EXIT_USAGE } from "./output.js";
 import { addPlaylistCommands } from "./playlists.js";
 import { addReportCommands } from "./report.js";
 import { addSecretCommands } from "./secrets.js";
+import { addStudioCommands } from "./studio.js";
 import { addStemCommands } from "./stems.js";
 import { addPluginCommands } from "./plugins.js";
 import { addWebhookCommands } from "./webhooks.js";
@@ -115,6 +116,7 @@ function buildProgram(host: CliHost, isQuiet = false): Command {
   addPlaylistCommands(program, host);
   addStemCommands(program, host);
   addAudioCommands(program, host);
+  addStudioCommands(program, host);
   addAuditCommands(program, host);
   addAdminTokenCommands(program, host);
   addReportCommands(program, host);

@@ -3,12 +3,16 @@ import { authorize, type Caller } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/ports/scopes.js";
 import type { RateLimitKind } from "../../core/accounts/tiers.js";
 import { FermataError } from "../../core/errors.js";
+import { CREDITS_ROUTES } from "../../core/ports/request-log.js";
 import { authenticateByApp } from "./app-authentication.js";
 import { STATUS_BY_CODE } from "./errors.js";
 import { clientLabel, type RequestContext, contextOf } from "./request-context.js";
 import { drawOnNetworkBudget } from "./middleware/network-budget.js";
 import { showAllowance } from "./rate-limits.js";
 import { authenticateBySession } from "./sessions/studio-session.js";
+
+/** A POST to one of these gives a provider work, as Express writes the routes. */
+const ROUTES_OF_WORK = Object.keys(CREDITS_ROUTES).map((route) => route.replace(/\{(\w+)\}/g, ":$1"));
 
 const CARRIES_KEY = /^\s*Bearer(\s|$)/i;
 
@@ -31,7 +35,7 @@ export async function expressAuthentication(
   context.caller = caller;
   context.path = request.path;
   const kind = kindOf(request);
-  // A generation carries its label in its body.
+  // A generation and a split carry their label in their body.
   if (kind !== "generation") context.client = clientLabel(String(request.headers["x-client"] ?? ""));
 
   try {
@@ -97,5 +101,5 @@ export async function identifyByKey(
 
 function kindOf(request: Request): RateLimitKind {
   if (request.method === "GET" || request.method === "HEAD") return "read";
-  return routePathOf(request) === "/api/v1/generations" ? "generation" : "write";
+  return request.method === "POST" && ROUTES_OF_WORK.includes(routePathOf(request)) ? "generation" : "write";
 }

@@ -27,7 +27,7 @@ export type {
 export type { RequestHandler } from "./request-handler.js";
 export type { AuthenticateRequest, SignedInCaller } from "./signed-in.js";
 export { Sessions, type SessionsDeps } from "./sessions/sessions.js";
-export { type StudioDeps, type StudioSession, studioCode } from "./sessions/studio-session.js";
+export { type StudioDeps, type StudioSession } from "./sessions/studio-session.js";
 export { MetricsServer } from "./metrics-server.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";

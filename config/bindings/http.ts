@@ -107,6 +107,8 @@ function httpDeps(
     credits: core.credits,
     models: core.models,
     acceptGeneration: api.acceptGeneration,
+    acceptSplit: api.acceptSplit,
+    sharing: api.sharing,
     readGenerations: api.readGenerations,
     waitForJob: api.waitForJob,
     followJobs: api.followJobs,

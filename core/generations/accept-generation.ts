@@ -9,8 +9,7 @@ import {
   type RateLimitedError,
   ServiceUnavailableError,
 } from "../errors.js";
-import { fingerprint } from "../idempotency/fingerprint.js";
-import type { StoredResponse } from "../ports/idempotency-store.js";
+import { type GivenIdempotency, keptIdempotency } from "../idempotency/given-idempotency.js";
 import type { RequestId } from "../ids.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../jobs/decide-acceptance.js";
@@ -30,17 +29,6 @@ import type { LibraryStore } from "../ports/library-store.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import { checkPlayable, refuseIf, sourceUseOf } from "./reference-rules.js";
 import { checkGenerationInput, type GenerationInput, givenOptions } from "./request-rules.js";
-
-/** What makes a repeated request the same request. */
-export interface GivenIdempotency {
-  readonly key: string;
-  /** Method and path template. */
-  readonly route: string;
-  /** The body as parsed from JSON, before any default was filled in. */
-  readonly body: unknown;
-  /** Builds the response that is stored and returned. */
-  present(job: Job): StoredResponse;
-}
 
 export interface AcceptGenerationRequest {
   readonly account: Account;
@@ -117,15 +105,7 @@ export class AcceptGeneration {
       concurrencyLimit: deps.tiers.of(request.account.tier).maxConcurrent,
       refusal: request.limitExceeded ?? refusal,
       ...(request.alongside === undefined ? {} : { alongside: request.alongside }),
-      idempotency:
-        request.idempotency === null
-          ? null
-          : {
-              keyHash: deps.digest.sha256(request.idempotency.key),
-              fingerprint: fingerprint(deps.digest, request.idempotency.route, request.idempotency.body),
-              expiresAt: now + deps.idempotencyTtlMs,
-              present: request.idempotency.present,
-            },
+      idempotency: request.idempotency === null ? null : keptIdempotency(deps, request.idempotency, now),
     };
   }
 

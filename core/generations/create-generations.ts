@@ -8,6 +8,7 @@ import { WatchJobs } from "../jobs/watch-jobs.js";
 import type { CorePorts } from "../ports/core-ports.js";
 import type { Providers } from "../providers/create-providers.js";
 import { AcceptGeneration } from "./accept-generation.js";
+import { AcceptSplit } from "./accept-split.js";
 import { FollowJobs } from "./follow-jobs.js";
 import { GenerationEvents } from "./generation-events.js";
 import { Generations } from "./generations.js";
@@ -42,8 +43,10 @@ export interface GenerationUseCases {
   readonly read: ReadGenerations;
   readonly waitForJob: WaitForJob;
   readonly followJobs: FollowJobs;
-  /** Stem splits and vocal removals. */
+  /** Stem splits and vocal removals, for operators and embedding apps. */
   readonly splits: StartSplit;
+  /** The same for accounts, over the public API. */
+  readonly acceptSplit: AcceptSplit;
   readonly events: GenerationEvents;
 }
 
@@ -71,6 +74,7 @@ export function createGenerations({
     waitForJob,
     followJobs: new FollowJobs({ ...providers, ...options, read, watch: new WatchJobs({ ...ports, endedJobs }) }),
     splits,
+    acceptSplit: new AcceptSplit({ ...ports, ...providers, acceptJobs, tiers, costs, idempotencyTtlMs }),
     retryJobs: new RetryJobs({ jobs: ports.jobs, tracer: ports.tracer, accept, accounts, splits, audit }),
     events: new GenerationEvents({ ...ports, read, endedJobs }),
   };

@@ -1,32 +1,24 @@
 import type { Account } from "../ports/account.js";
-import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
 import type { AuditEntry } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import {
   AccountSuspendedError,
-  type FermataError,
   InvalidRequestError,
   OperationRefusedError,
   UnknownObjectError,
-  ProviderUnavailableError,
   TrackNotFoundError,
 } from "../errors.js";
 import { checkClientAndMetadata } from "./request-rules.js";
 import { isId } from "../ids.js";
-import { maySee } from "../library/access.js";
-import { assetOf, type Track } from "../library/track.js";
+import type { Track } from "../library/track.js";
 import type { AccountStore } from "../ports/account-store.js";
-import type { Clock } from "../ports/clock.js";
-import type { IdGenerator } from "../ports/id-generator.js";
-import type { LibraryStore } from "../ports/library-store.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
-import type { Job, JobRequest, SplitKind } from "../jobs/job.js";
-import { type AcceptCommand, newJob } from "../jobs/decide-acceptance.js";
+import type { Job, SplitKind } from "../jobs/job.js";
+import type { AcceptCommand } from "../jobs/decide-acceptance.js";
 import type { HostTransaction } from "../ports/unit-of-work.js";
 import { type ShownJob, shownJob } from "../jobs/shown-job.js";
-import type { ProviderAvailability } from "../providers/provider-availability.js";
-import { firstOpenRoute, type Route, type Routes } from "../providers/routes.js";
+import { splitCommand, type SplitJobDeps } from "./split-job.js";
 
 export interface SplitOptions {
   /** Label of the calling integration, 1 to 100 characters; comes back in webhook events. */
@@ -54,18 +46,10 @@ export interface StartedSplit extends ShownJob {
   readonly isRepeated: boolean;
 }
 
-export interface StartSplitDeps {
+export interface StartSplitDeps extends SplitJobDeps {
   readonly acceptJobs: AcceptJobs;
   readonly audit: Pick<RecordsActions, "alongside">;
   readonly accounts: AccountStore;
-  readonly library: LibraryStore;
-  readonly routes: Routes;
-  readonly availability: Pick<ProviderAvailability, "isOffered">;
-  readonly tiers: Tiers;
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
-  /** Whole credits. */
-  readonly costs: Readonly<Record<SplitKind, number>>;
 }
 
 /**
@@ -91,64 +75,18 @@ export class StartSplit {
    *   {@link ServiceUnavailableError}
    */
   async start({ kind, accountId, trackId, transaction, ...options }: SplitRequest): Promise<StartedSplit> {
-    const { acceptJobs, tiers, clock, ids, costs } = this.deps;
     checkOptions(options);
     if (!isId("trk", trackId)) throw new TrackNotFoundError();
     const track = (await this.deps.library.findTracks([trackId])).get(trackId) ?? null;
     const account = await this.accountOf(accountId, track);
-    const request: JobRequest = {
-      ...NO_MUSIC,
-      client: options.client ?? null,
-      metadata: options.metadata ?? null,
-      sourceTrackId: trackId,
-    };
-    const { route, refusal } = await this.routeOf(kind, request, track, account);
+    const command = await splitCommand(this.deps, { kind, account, trackId, track, ...options });
     // Under a reference the split may have been started before, when nothing stood against it.
-    if (refusal !== null && options.reference === undefined) throw refusal;
-    const command: AcceptCommand = {
-      job: newJob({
-        id: ids.next("job"),
-        accountId: account.id,
-        kind,
-        modelId: kind,
-        request,
-        route,
-        reference: options.reference ?? null,
-        requestId: null,
-        requestedAt: null,
-        createdAt: clock.now(),
-      }),
-      cost: costs[kind],
-      concurrencyLimit: tiers.of(account.tier).maxConcurrent,
-      idempotency: null,
-      refusal,
-      alongside: this.deps.audit.alongside(recordOf),
-    };
-    const result = await acceptJobs.accept(command, transaction);
+    if (command.refusal !== null && options.reference === undefined) throw command.refusal;
+    const recorded: AcceptCommand = { ...command, alongside: this.deps.audit.alongside(recordOf) };
+    const result = await this.deps.acceptJobs.accept(recorded, transaction);
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "replayed", "a split has no idempotency key");
     return { ...shownJob(result.job), isRepeated: result.kind === "repeated" };
-  }
-
-  /** The route of the split, or the refusal. */
-  private async routeOf(
-    kind: SplitKind,
-    request: JobRequest,
-    track: Track | null,
-    account: Account,
-  ): Promise<FoundRoute> {
-    const { routes, availability } = this.deps;
-    if (track === null || !maySee(track, account.id) || assetOf(track, "mix") === null)
-      return { route: null, refusal: new TrackNotFoundError() };
-    const possible = routes.routesOf({ kind, modelId: kind, request }, track);
-    if (possible.length === 0) {
-      return {
-        route: null,
-        refusal: new OperationRefusedError(`No provider that is on can do a ${kind} of the track ${track.id}.`),
-      };
-    }
-    const route = await firstOpenRoute(possible, availability);
-    return { route, refusal: route === null ? new ProviderUnavailableError() : null };
   }
 
   private async accountOf(given: string | null, track: Track | null): Promise<Account> {
@@ -162,16 +100,6 @@ export class StartSplit {
     return account;
   }
 }
-
-interface FoundRoute {
-  readonly route: Route | null;
-  readonly refusal: FermataError | null;
-}
-
-const NO_MUSIC = {
-  ...{ prompt: "", lyrics: null, durationSeconds: null, instrumental: false },
-  ...{ options: {}, sourceUse: null },
-} as const;
 
 const REFERENCE = /^[\x20-\x7e]{1,255}$/;
 

@@ -1,5 +1,6 @@
 import type { Tiers } from "../accounts/tiers.js";
 import type { AuditTrail } from "../audit/audit-trail.js";
+import { unrecorded } from "../audit/unrecorded.js";
 import type { CorePorts } from "../ports/core-ports.js";
 import { AudioUrls } from "./audio-urls.js";
 import { DeriveAssets } from "./derive-assets.js";
@@ -24,6 +25,8 @@ export interface Library {
   readonly read: ReadLibrary;
   /** Playlists and sharing. */
   readonly manage: ManageLibrary;
+  /** By an account itself. */
+  readonly sharing: Pick<ManageLibrary, "share" | "unshare">;
   /** Brings in tracks and playlists, all or none. */
   readonly importer: ImportLibrary;
   /** By an account itself. */
@@ -46,6 +49,7 @@ export function createLibrary({ ports, audit, tiers, publicUrl, audio, uploads }
   return {
     read: new ReadLibrary({ library: ports.library }),
     manage: new ManageLibrary({ ...ports, audit }),
+    sharing: new ManageLibrary({ ...ports, audit: unrecorded(ports.unitOfWork) }),
     importer: new ImportLibrary({ ...ports, audit, derived, maxBytes }),
     upload: new UploadTrack({ ...uploading, record: null }),
     operateUploads: new UploadTrack({ ...uploading, record: (describe) => audit.alongside(describe) }),

@@ -1,4 +1,5 @@
 import type { AccountId, RequestId } from "../ids.js";
+import type { JobKind } from "../jobs/job.js";
 import type { LoggedRequest } from "./request-log.js";
 import type { Transaction } from "./unit-of-work.js";
 
@@ -13,6 +14,12 @@ export interface RequestQuery {
   readonly route?: string | undefined;
   /** The HTTP status. */
   readonly status?: number | undefined;
+}
+
+/** Which of an account's requests that created jobs. */
+export interface CreditsQuery extends Omit<RequestQuery, "route"> {
+  /** Of the jobs; all by default. */
+  readonly kind?: JobKind | undefined;
 }
 
 export interface RequestCounts {
@@ -55,5 +62,5 @@ export interface RequestLogStore {
    * What all requests of the query cost together. A request's client is its job's. Its status is 202, unless its row
    * says 499 or above: no other status is that of a request that created a job.
    */
-  sumCredits(query: Omit<RequestQuery, "route">): Promise<RequestCredits>;
+  sumCredits(query: CreditsQuery): Promise<RequestCredits>;
 }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../error-codes.js";
 import type { AccountId, JobId, RequestId } from "../ids.js";
+import type { JobKind } from "../jobs/job.js";
 
 /**
  * An authenticated request and its response. It holds no query, no body and no secret. @see decisions, "Usage, logs"
@@ -34,8 +35,16 @@ export const LOG_KEPT_MS = 30 * 86_400_000;
 /** Longer paths are cut: no endpoint has one. */
 export const PATH_MAX_LENGTH = 255;
 
-/** What makes credits move. @see API v1, section 1, rules 2 and 3 */
-export const CREDITS_ROUTE = "/api/v1/generations";
+/**
+ * What makes credits move, and by which jobs: a POST to one of these routes draws on the generation limit.
+ *
+ * @see API v1, section 1, rules 2 and 3
+ */
+export const CREDITS_ROUTES: Readonly<Record<string, JobKind>> = {
+  "/api/v1/generations": "music",
+  "/api/v1/tracks/{id}/stems": "stem_split",
+  "/api/v1/tracks/{id}/vocal-removal": "vocal_removal",
+};
 
 /** The status of a request that created a job while its row is missing (not yet written, or dropped). */
 export const ACCEPTED_STATUS = 202;

@@ -2,7 +2,7 @@ import type { AccountId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { RequestCounts, RequestCredits, RequestLogStore, RequestQuery } from "../ports/request-log-store.js";
 import type { RecordRequests } from "./record-requests.js";
-import { CREDITS_ROUTE, LOG_KEPT_MS, type LoggedRequest } from "../ports/request-log.js";
+import { CREDITS_ROUTES, LOG_KEPT_MS, type LoggedRequest } from "../ports/request-log.js";
 
 export const LOGS_LIMIT = { default: 50, minimum: 1, maximum: 100 } as const;
 
@@ -64,7 +64,9 @@ export class ReadUsage {
     const requests = await log.list(query, EVENTS_MAX);
     const costs = await log.creditsOf(requests.filter(mayCost));
     const counts = await log.count(query);
-    const credits = route === undefined || route === CREDITS_ROUTE ? await log.sumCredits(window) : NO_CREDITS;
+    const kind = route === undefined ? undefined : CREDITS_ROUTES[route];
+    const credits =
+      route !== undefined && kind === undefined ? NO_CREDITS : await log.sumCredits({ ...window, kind });
     return {
       summary: { ...counts, ...credits },
       events: requests.map((request) => ({ request, ...(costs.get(request.id) ?? NO_CREDITS) })),
@@ -83,5 +85,5 @@ export class ReadUsage {
 }
 
 function mayCost({ method, route }: LoggedRequest): boolean {
-  return method === "POST" && route === CREDITS_ROUTE;
+  return method === "POST" && Object.hasOwn(CREDITS_ROUTES, route);
 }

@@ -1,5 +1,5 @@
 import type { RequestId } from "../ids.js";
-import { CREDITS_ROUTE, type LoggedRequest } from "../ports/request-log.js";
+import { CREDITS_ROUTES, type LoggedRequest } from "../ports/request-log.js";
 
 /**
  * Refused requests of an account, kind of limit and minute that are logged with a row of their own, by each process.
@@ -65,5 +65,5 @@ export class RefusedRequests {
 /** The kind of limit that a request draws on. @see decisions, "Rate limits" */
 function kindOf({ method, route }: LoggedRequest): "read" | "generation" | "write" {
   if (method === "GET" || method === "HEAD") return "read";
-  return method === "POST" && route === CREDITS_ROUTE ? "generation" : "write";
+  return method === "POST" && Object.hasOwn(CREDITS_ROUTES, route) ? "generation" : "write";
 }

@@ -4,7 +4,7 @@ import { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { AccountId } from "../../core/ids.js";
 import { aJob, aMovement, anId, aReservation, aSettlement, NO_UPLOADS, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
-import { unrecorded } from "../support/doubles/unrecorded-actions.js";
+import { unrecorded } from "../../core/audit/unrecorded.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { collide, type Step } from "../support/race-harness.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "../support/stepping.js";

@@ -12,7 +12,7 @@ import { Routes } from "../../core/providers/routes.js";
 import { anAsset, anId, aTrack, NOON, NO_UPLOADS } from "../support/builders.js";
 import { SILENT } from "../support/databases.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
-import { unrecorded } from "../support/doubles/unrecorded-actions.js";
+import { unrecorded } from "../../core/audit/unrecorded.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { collide, type Step } from "../support/race-harness.js";
 import { FaultyPort } from "../support/doubles/faulty-port.js";

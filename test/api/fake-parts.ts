@@ -71,6 +71,8 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
       execute: ({ idempotency }) =>
         Promise.resolve({ kind: "accepted", job, response: idempotency?.present(job) ?? null }),
     },
+    acceptSplit: {} as HttpDeps["acceptSplit"],
+    sharing: {} as HttpDeps["sharing"],
     readGenerations: {
       getJob: () => Promise.resolve({ job, tracks: [], outputs: [] }),
       get: () => Promise.reject(new JobNotFoundError()),

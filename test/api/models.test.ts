@@ -12,6 +12,10 @@ const SONG = {
   provider_label: "Scripted Provider",
   supports_lyrics: true,
   supports_instrumental: true,
+  requires_lyrics: false,
+  duration: { minimum: 5, maximum: 240 },
+  prompt_max_length: 3_000,
+  lyrics_max_length: 200,
   credit_cost: 10,
   status: "available",
   options: [

@@ -14,7 +14,7 @@ import type { ApplyReports, ReportCommand } from "../../core/attempts/apply-repo
 import type { Job, JobPhase } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
 import { anId, NO_UPLOADS } from "./builders.js";
-import { unrecorded } from "./doubles/unrecorded-actions.js";
+import { unrecorded } from "../../core/audit/unrecorded.js";
 import type { ManualClock } from "./doubles/manual-clock.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "./stepping.js";
 import { corePorts } from "./core-ports.js";

@@ -23,6 +23,10 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
     metadata: { additionalProperties: true },
     options: { additionalProperties: { type: ["string", "number", "boolean"] }, maxProperties: OPTIONS_MAX },
   },
+  SplitRequest: {
+    client: { minLength: 1, maxLength: CLIENT_MAX_LENGTH },
+    metadata: { additionalProperties: true },
+  },
   GenerationReference: {
     from: { minimum: 0 },
     to: { minimum: 0 },
@@ -104,7 +108,7 @@ function completeOperation(operation: Operation): void {
   operation.parameters = operation.parameters.map((parameter) => completeParameter(parameter, notes.parameters ?? {}));
   if (notes.requestBody !== undefined) operation.requestBody = notes.requestBody;
   const body = operation.requestBody?.content["application/json"];
-  if (body !== undefined) body.examples = { request: { value: GENERATION_REQUEST } };
+  if (body !== undefined) body.examples = { request: { value: notes.body ?? GENERATION_REQUEST } };
 
   const [success] = Object.entries(operation.responses);
   assert(success !== undefined, "an operation has a success");

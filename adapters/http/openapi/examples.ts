@@ -1,4 +1,5 @@
 import type { GenerationRequest } from "../create-generation.js";
+import type { SplitRequest } from "../create-split.js";
 import type { Credits } from "../presenters/credits.js";
 import type { AcceptedGeneration, Generation } from "../presenters/generation.js";
 import type { Job } from "../presenters/job.js";
@@ -6,7 +7,8 @@ import type { LogEntry } from "../presenters/log-entry.js";
 import type { Model } from "../presenters/model.js";
 import type { Playlist } from "../presenters/playlist.js";
 import type { Profile } from "../presenters/profile.js";
-import type { SingleTrack, Track } from "../presenters/track.js";
+import type { AcceptedSplit } from "../presenters/split.js";
+import type { SingleTrack, Track, TrackDetails } from "../presenters/track.js";
 import type { Outlook } from "../presenters/timeline.js";
 import type { Usage } from "../presenters/usage.js";
 import type { WebhookEndpoint } from "../presenters/webhook-endpoint.js";
@@ -75,6 +77,10 @@ export const MODEL: Model = {
   provider_label: "Fermata Synth",
   supports_lyrics: true,
   supports_instrumental: false,
+  requires_lyrics: false,
+  duration: { minimum: 5, maximum: 180 },
+  prompt_max_length: 3_000,
+  lyrics_max_length: 10_000,
   credit_cost: 15,
   status: "available",
   options: [
@@ -120,6 +126,14 @@ export const TRACK: Track = {
   preview_audio_url: `${LINK}preview.mp3${SIGNED}`,
 };
 
+export const TRACK_DETAILS: TrackDetails = {
+  waveform: [0, 12, 96, 180, 255, 201, 143, 64],
+  splits: [
+    { operation: "stem_split", credit_cost: 8, status: "available" },
+    { operation: "vocal_removal", credit_cost: 5, status: "available" },
+  ],
+};
+
 export const SUNG_TRACK: SingleTrack = {
   ...TRACK,
   lyrics: {
@@ -135,11 +149,15 @@ export const SUNG_TRACK: SingleTrack = {
 
 export const UPLOADED_TRACK: Track = { ...TRACK, title: "Hummed melody", artist_label: "Upload", bpm: null };
 
+export const SHARED_TRACK: Track = { ...TRACK, share_url: "https://music.example.com/share/7hQ2mXw9Lk4RbT0vYc6sNz" };
+
+export const SPLIT_REQUEST: SplitRequest = { client: "docs", metadata: { scene: 12 } };
+
 export const PLAYLIST: Playlist = {
   id: "pls_01m7ytd9q2b7w4s0e6r1t3y5ua",
   title: "Rainy evenings",
   track_count: 1,
-  tracks: [{ ...TRACK, share_url: "https://music.example.com/share/7hQ2mXw9Lk4RbT0vYc6sNz" }],
+  tracks: [SHARED_TRACK],
 };
 
 export const GENERATION: Generation = {
@@ -175,6 +193,16 @@ export const JOB: Job = {
   ],
   created_at: "2026-11-21T06:30:00.000Z",
   completed_at: "2026-11-21T06:30:08.412Z",
+};
+
+export const ACCEPTED_SPLIT: AcceptedSplit = {
+  job_id: "job_01m7yvd5nn3m0x7t8h4cw2r6ke",
+  operation: "stem_split",
+  status: "queued",
+  track_id: TRACK.id,
+  credits_reserved: 8,
+  created_at: "2026-11-21T06:40:00.000Z",
+  status_url: "https://music.example.com/api/v1/jobs/job_01m7yvd5nn3m0x7t8h4cw2r6ke",
 };
 
 export const FAILED_JOB: Job = {

@@ -19,7 +19,7 @@ export const HEADERS: OpenApiDocument["components"]["headers"] = {
   "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer" }, example: 21 },
   "WWW-Authenticate": { description: "How to authenticate (RFC 6750).", schema: { type: "string" }, example: "Bearer" },
   Location: {
-    description: "The generation: its `status_url`.",
+    description: "Where the job is polled: the `status_url`.",
     schema: { type: "string", format: "uri" },
     example: "https://music.example.com/api/v1/generations/job_01m7ysy25j6pcsftb5nnfsysak",
   },

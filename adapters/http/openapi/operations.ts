@@ -14,6 +14,8 @@ export interface OperationNotes {
   readonly headers?: readonly string[];
   /** Where tsoa generates none. */
   readonly requestBody?: NonNullable<Operation["requestBody"]>;
+  /** An example of its JSON body, where that is not a generation's. */
+  readonly body?: unknown;
   /** Of parameters that mean something else at other operations. */
   readonly parameters?: { readonly [name: string]: ParameterNotes };
 }
@@ -40,6 +42,19 @@ const WEBHOOK_URL_ERRORS: readonly ErrorCode[] = [
   "webhook_https_required",
   "webhook_credentials_forbidden",
   "webhook_host_blocked",
+];
+
+const SPLIT_ERRORS: readonly ErrorCode[] = [
+  "invalid_request",
+  "track_not_found",
+  "idempotency_key_required",
+  "insufficient_credits",
+  "idempotency_key_conflict",
+  "idempotency_conflict",
+  "generation_concurrency_exceeded",
+  "payload_too_large",
+  "unsupported_media_type",
+  "provider_unavailable",
 ];
 
 /** By operation id. */
@@ -122,6 +137,35 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   getTrack: {
     errors: ["invalid_request", "track_not_found"],
     examples: { track: { data: example.TRACK }, sung: { data: example.SUNG_TRACK } },
+    parameters: { id: { schema: {}, example: example.TRACK.id } },
+  },
+  getTrackDetails: {
+    errors: ["invalid_request", "track_not_found"],
+    examples: { details: { data: example.TRACK_DETAILS } },
+    parameters: { id: { schema: {}, example: example.TRACK.id } },
+  },
+  splitTrack: {
+    errors: SPLIT_ERRORS,
+    examples: { accepted: { data: example.ACCEPTED_SPLIT } },
+    headers: ["Location", "Idempotent-Replayed"],
+    parameters: { id: { schema: {}, example: example.TRACK.id } },
+    body: example.SPLIT_REQUEST,
+  },
+  removeVocals: {
+    errors: SPLIT_ERRORS,
+    examples: { accepted: { data: { ...example.ACCEPTED_SPLIT, operation: "vocal_removal", credits_reserved: 5 } } },
+    headers: ["Location", "Idempotent-Replayed"],
+    parameters: { id: { schema: {}, example: example.TRACK.id } },
+    body: example.SPLIT_REQUEST,
+  },
+  shareTrack: {
+    errors: ["invalid_request", "track_not_found"],
+    examples: { shared: { data: example.SHARED_TRACK } },
+    parameters: { id: { schema: {}, example: example.TRACK.id } },
+  },
+  unshareTrack: {
+    errors: ["invalid_request", "track_not_found"],
+    examples: { unshared: { data: example.TRACK } },
     parameters: { id: { schema: {}, example: example.TRACK.id } },
   },
   listPlaylists: { errors: [], examples: { playlists: { data: { playlists: [example.PLAYLIST] } } } },

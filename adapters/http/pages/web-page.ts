@@ -5,6 +5,7 @@ import type { Response, Router } from "express";
 import type { HttpDeps } from "../deps.js";
 import { networkBudget } from "../middleware/network-budget.js";
 import { sendBytes } from "../send.js";
+import { html } from "./share/html.js";
 import { ICON } from "./share/icon.js";
 
 /** A page of adapters/web. */
@@ -14,23 +15,39 @@ export interface WebPage {
   /** Without a slash at its end, but for the page at the root. */
   readonly path: string;
   readonly title: string;
+  /** Whether it plays stored audio, which may be in a bucket: then the bucket can be reached too. */
+  readonly playsAudio?: boolean;
 }
 
 export const CONSOLE: WebPage = { name: "console", path: "/console", title: "Fermata console" };
-export const STUDIO: WebPage = { name: "studio", path: "/", title: "Fermata studio" };
+export const STUDIO: WebPage = { name: "studio", path: "/", title: "Fermata studio", playsAudio: true };
 
-/** Everything comes from here; there is no inline script or style, and nothing else can be reached. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "media-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+/**
+ * Everything comes from here; there is no inline script or style, and nothing else can be reached.
+ *
+ * @param store empty, or the origin of the bucket that links to audio and covers lead to
+ */
+function policyFor(store: string): string {
+  const own = `'self' ${store}`.trim();
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src ${own} data:`,
+    `media-src ${own}`,
+    `connect-src ${own}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/** Empty where this server sends the files itself. */
+async function originOf({ audioStore, clock }: Pick<HttpDeps, "audioStore" | "clock">): Promise<string> {
+  if (audioStore.linkTo === undefined) return "";
+  const link = { expiresAt: clock.now() + 60_000, contentType: "audio/mpeg" };
+  return new URL(await audioStore.linkTo("studio", link)).origin;
+}
 
 const TYPES = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" } as const;
 /** They are named by their contents. */
@@ -45,8 +62,8 @@ interface PageFile {
 /** The page, at its path, and its script and style at `/pages/NAME.js` and `/pages/NAME.css`. */
 export function webPage(
   router: Router,
-  { settings }: Pick<HttpDeps, "settings">,
-  { name, path, title }: WebPage,
+  deps: Pick<HttpDeps, "settings" | "publicUrl" | "audioStore" | "clock">,
+  { name, path, title, playsAudio = false }: WebPage,
 ): void {
   const files = new Map<string, Promise<PageFile>>();
   const fileOf = (extension: keyof typeof TYPES): Promise<PageFile> => {
@@ -61,12 +78,12 @@ export function webPage(
       const last = pathname.split("/").findLast((part) => part !== "") ?? "";
       return response.redirect(308, `${path === "/" ? `${last}/` : `../${last}`}${search}`);
     }
-    response.setHeader("Content-Security-Policy", POLICY);
+    response.setHeader("Content-Security-Policy", policyFor(playsAudio ? await originOf(deps) : ""));
     response.setHeader("Referrer-Policy", "no-referrer");
     response.setHeader("X-Frame-Options", "DENY");
     const [script, style] = await Promise.all([fileOf("js"), fileOf("css")]);
-    const body = `<!doctype html>
-<html lang="en" data-version="${settings.version}">
+    const { text: body } = html`<!doctype html>
+<html lang="en" data-version="${deps.settings.version}" data-public-url="${deps.publicUrl.current}">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">

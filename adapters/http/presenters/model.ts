@@ -1,4 +1,4 @@
-import type { ReferenceMode } from "../../../core/ports/music-provider.js";
+import { type DurationBounds as Bounds, MODEL_LIMITS, type ReferenceMode } from "../../../core/ports/music-provider.js";
 import type { ListedModel } from "../../../core/providers/list-models.js";
 import { type ModelOption, presentOptions } from "./model-option.js";
 
@@ -10,6 +10,20 @@ export interface Model {
   provider_label: string;
   supports_lyrics: boolean;
   supports_instrumental: boolean;
+  /** A generation that is not instrumental needs lyrics. */
+  requires_lyrics: boolean;
+  /** Seconds that `duration` of a request may be; left out where it takes none. */
+  duration?: DurationBounds;
+  /**
+   * Longest prompt, in Unicode code points.
+   * @isInt
+   */
+  prompt_max_length: number;
+  /**
+   * Longest lyrics, in Unicode code points; 0 where there are none.
+   * @isInt
+   */
+  lyrics_max_length: number;
   /**
    * Whole credits for one generation.
    * @isInt
@@ -21,6 +35,14 @@ export interface Model {
   options: ModelOption[];
   /** What it can do with a track: `reference` of a request. Empty when there is nothing. */
   references: ModelReference[];
+}
+
+/** Both are allowed themselves. */
+export interface DurationBounds {
+  /** @isInt */
+  minimum: number;
+  /** @isInt */
+  maximum: number;
 }
 
 /** A mode in which a model works from a track. */
@@ -55,6 +77,11 @@ function presentReference(mode: ReferenceMode, { creditCost, references = {} }: 
   };
 }
 
+/** Whole seconds are given, so that bounds between two of them are the next within. */
+function presentDuration({ minSeconds, maxSeconds }: Bounds): DurationBounds {
+  return { minimum: Math.ceil(minSeconds), maximum: Math.floor(maxSeconds) };
+}
+
 export function presentModel({ model, status, modes }: ListedModel): Model {
   return {
     id: model.id,
@@ -62,6 +89,10 @@ export function presentModel({ model, status, modes }: ListedModel): Model {
     provider_label: model.providerLabel,
     supports_lyrics: model.supportsLyrics,
     supports_instrumental: model.supportsInstrumental,
+    requires_lyrics: model.requiresLyrics === true,
+    ...(model.duration === null ? {} : { duration: presentDuration(model.duration) }),
+    prompt_max_length: Math.min(model.promptMaxLength ?? Infinity, MODEL_LIMITS.promptLength),
+    lyrics_max_length: model.supportsLyrics ? Math.min(model.lyricsMaxLength ?? Infinity, MODEL_LIMITS.lyricsLength) : 0,
     credit_cost: model.creditCost,
     status,
     options: presentOptions(model.requestOptions),

@@ -18,8 +18,12 @@ const CODE_CONTEXT = "studio-code";
 const CODE_TTL_MS = 12 * 3_600_000;
 
 /** What opens the studio for an account without a key, for 12 hours: part of a link that the terminal shows. */
-export function studioCode(deps: SessionsDeps, accountId: string): string {
-  return seal(deps, CODE_CONTEXT, { held: accountId, expiresAt: deps.clock.now() + CODE_TTL_MS });
+export function studioCode(
+  deps: SessionsDeps,
+  accountId: string,
+): { readonly code: string; readonly expiresAt: number } {
+  const expiresAt = deps.clock.now() + CODE_TTL_MS;
+  return { code: seal(deps, CODE_CONTEXT, { held: accountId, expiresAt }), expiresAt };
 }
 
 /** Whose code it is. @throws {InvalidApiKeyError} it has expired, or is not one of this installation */

@@ -46,7 +46,7 @@ import type {
 import { aJob, aJobRequest, NO_UPLOADS } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
 import { eventsOf } from "../../support/webhook-events.js";
-import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
+import { unrecorded } from "../../../core/audit/unrecorded.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";

@@ -14,7 +14,7 @@ import type { ImportFiles } from "../../../core/ports/import-files.js";
 import { anId } from "../../support/builders.js";
 import { sqliteStorage } from "../../support/databases.js";
 import type { StorageUnderTest } from "../../support/storage-under-test.js";
-import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
+import { unrecorded } from "../../../core/audit/unrecorded.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { filesUnder } from "../../support/process.js";

@@ -16,7 +16,7 @@ import { anId } from "../../support/builders.js";
 import type { StorageKind } from "../../support/databases.js";
 import type { StorageUnderTest } from "../../support/storage-under-test.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
+import { unrecorded } from "../../../core/audit/unrecorded.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { RecordingSender } from "../../support/doubles/recording-sender.js";

@@ -16,7 +16,7 @@ import { corePorts } from "../../support/core-ports.js";
 import { RecordingMetrics } from "../../support/doubles/recording-metrics.js";
 import { sqliteStorage } from "../../support/databases.js";
 import type { StorageUnderTest } from "../../support/storage-under-test.js";
-import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
+import { unrecorded } from "../../../core/audit/unrecorded.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";

@@ -1,4 +1,4 @@
-import type { RequestQuery } from "../../../../core/ports/request-log-store.js";
+import type { CreditsQuery as AnyCreditsQuery, RequestQuery } from "../../../../core/ports/request-log-store.js";
 import { FAILED_STATUS } from "../../../../core/ports/request-log.js";
 import type { Dialect } from "../dialect.js";
 import type { SqlValue } from "../session.js";
@@ -9,7 +9,7 @@ export interface Statement {
 }
 
 type UsesIndex = Pick<Dialect, "useIndex">;
-type CreditsQuery = Omit<RequestQuery, "route" | "status">;
+type CreditsQuery = Omit<AnyCreditsQuery, "status">;
 
 /**
  * The ids of the newest rows, the newest first. All filters stand in the index: MariaDB would look up each row before
@@ -100,7 +100,7 @@ const RESERVED = "j.reserved_monthly + j.reserved_pack";
 /** What requests reserved, or what of that came back, with their rows or without. */
 export function creditsStatement(
   dialect: UsesIndex,
-  { accountId, from, to, client }: CreditsQuery,
+  { accountId, from, to, ...filters }: CreditsQuery,
   { refundedOnly }: { readonly refundedOnly: boolean },
 ): Statement {
   const index = dialect.useIndex(refundedOnly ? "jobs_account" : "jobs_usage");
@@ -111,10 +111,9 @@ export function creditsStatement(
     conditions.push("j.status = 'failed'", "j.created_at >= ?");
     values.push(from);
   }
-  if (client !== undefined) {
-    conditions.push("j.client = ?");
-    values.push(client);
-  }
+  const filtered = filteredBy(filters);
+  conditions.push(...filtered.conditions);
+  values.push(...filtered.values);
   return {
     text: `SELECT COALESCE(SUM(${RESERVED}), 0) AS credits FROM {jobs} AS j${index} WHERE ${conditions.join(" AND ")}`,
     values,
@@ -124,7 +123,7 @@ export function creditsStatement(
 /** The same of those whose rows have statuses from one to another. */
 export function creditsByStatusStatement(
   dialect: UsesIndex,
-  { accountId, from, to, client }: CreditsQuery,
+  { accountId, from, to, ...filters }: CreditsQuery,
   [lowest, highest]: readonly [lowest: number, highest: number],
 ): Statement {
   // A CROSS JOIN keeps SQLite from beginning with the jobs: these rows are few.
@@ -134,6 +133,18 @@ export function creditsByStatusStatement(
     CROSS JOIN {jobs} AS j${dialect.useIndex("jobs_usage")}
       ON j.account_id = r.account_id AND j.requested_at = r.created_at AND j.request_id = r.id
     WHERE r.account_id = ? AND r.status BETWEEN ? AND ? AND r.created_at >= ? AND r.created_at < ?`;
-  const values: SqlValue[] = [accountId, lowest, highest, from, to];
-  return client === undefined ? { text, values } : { text: `${text} AND j.client = ?`, values: [...values, client] };
+  const { conditions, values } = filteredBy(filters);
+  return {
+    text: [text, ...conditions].join(" AND "),
+    values: [accountId, lowest, highest, from, to, ...values],
+  };
+}
+
+/** Conditions on the jobs. */
+function filteredBy({ client, kind }: Pick<CreditsQuery, "client" | "kind">): {
+  readonly conditions: readonly string[];
+  readonly values: readonly SqlValue[];
+} {
+  const given = Object.entries({ client, kind }).filter(([, value]) => value !== undefined);
+  return { conditions: given.map(([column]) => `j.${column} = ?`), values: given.map(([, value]) => value as string) };
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RequestId } from "../../../../core/ids.js";
 import type { JobStatus } from "../../../../core/jobs/job.js";
 import type {
+  CreditsQuery,
   RequestCounts,
   RequestCredits,
   RequestLogStore,
@@ -102,7 +103,7 @@ export class KnexRequestLogStore implements RequestLogStore {
     );
   }
 
-  async sumCredits({ status, ...query }: Omit<RequestQuery, "route">): Promise<RequestCredits> {
+  async sumCredits({ status, ...query }: CreditsQuery): Promise<RequestCredits> {
     if (status === undefined) return this.sumAll(query);
     if (status >= LATE_FAILURE_STATUS) return this.sumByStatus(query, [status, status]);
     if (status !== ACCEPTED_STATUS) return { used: 0, refunded: 0 };
@@ -112,7 +113,7 @@ export class KnexRequestLogStore implements RequestLogStore {
     return { used: all.used - others.used, refunded: all.refunded - others.refunded };
   }
 
-  private async sumAll(query: Omit<RequestQuery, "route" | "status">): Promise<RequestCredits> {
+  private async sumAll(query: Omit<CreditsQuery, "status">): Promise<RequestCredits> {
     const sum = async (refundedOnly: boolean): Promise<number> => {
       const [row] = await this.all<{ readonly credits: number }>(
         creditsStatement(this.database.dialect, query, { refundedOnly }),
@@ -125,7 +126,7 @@ export class KnexRequestLogStore implements RequestLogStore {
   }
 
   private async sumByStatus(
-    query: Omit<RequestQuery, "route" | "status">,
+    query: Omit<CreditsQuery, "status">,
     statuses: readonly [lowest: number, highest: number],
   ): Promise<RequestCredits> {
     const [row] = await this.all<RequestCredits>(creditsByStatusStatement(this.database.dialect, query, statuses));

@@ -4,7 +4,7 @@ import { type SubmissionState, SubmissionSwitch } from "../../../../core/executi
 import type { InstallationStore } from "../../../../core/ports/installation-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { NOON } from "../../../support/builders.js";
-import { unrecorded } from "../../../support/doubles/unrecorded-actions.js";
+import { unrecorded } from "../../../../core/audit/unrecorded.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 

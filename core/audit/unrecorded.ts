@@ -1,7 +1,7 @@
-import type { RecordsActions } from "../../../core/audit/audit-trail.js";
-import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { RecordsActions } from "./audit-trail.js";
 
-/** Runs actions without recording them; for tests of other topics. */
+/** For what accounts do themselves: the audit log is of operators and embedding apps. */
 export function unrecorded(unitOfWork: Pick<UnitOfWork, "inTransaction">): RecordsActions {
   return {
     inTransaction: (work) => unitOfWork.inTransaction(work),

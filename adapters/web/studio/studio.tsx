@@ -1,0 +1,90 @@
+import { useEffect } from "preact/hooks";
+import { here } from "./api.js";
+import { Composer } from "./composer.js";
+import { refreshCredits } from "./credits.js";
+import { Header } from "./header.js";
+import { Fermata } from "./icons.js";
+import { announcement, clearPieces, loadPieces, pieces, piecesError } from "./pieces.js";
+import { PieceCard } from "./piece-card.js";
+import { current, stop } from "./player.js";
+import { hasCode, openSession, session } from "./session.js";
+import { SignIn } from "./sign-in.js";
+import { wordsOf } from "./words.js";
+
+addEventListener("hashchange", () => {
+  if (hasCode()) void openSession();
+});
+
+/** The page: one signs in, or makes music. */
+export function Studio() {
+  useEffect(() => void openSession(), []);
+  const state = session.value;
+  if (state === "opening") return null;
+  return state === "open" ? <Workshop /> : <SignIn />;
+}
+
+function Workshop() {
+  useEffect(() => {
+    void loadPieces();
+    void refreshCredits();
+    return () => {
+      clearPieces();
+      stop();
+    };
+  }, []);
+  const cover = current.value?.thumbnail_url ?? null;
+  return (
+    <>
+      <div class="backdrop" aria-hidden="true">
+        {cover === null ? null : <img key={cover} src={here(cover)} alt="" />}
+      </div>
+      <Header />
+      <main class="workshop">
+        <h1 class="visually-hidden">Studio</h1>
+        <Composer />
+        <Pieces />
+      </main>
+      <p class="visually-hidden" role="status">
+        {announcement.value}
+      </p>
+    </>
+  );
+}
+
+function Pieces() {
+  const all = pieces.value;
+  const error = piecesError.value;
+  return (
+    <section class="pieces" aria-labelledby="pieces-heading">
+      <h2 id="pieces-heading">Your music</h2>
+      {error === null ? null : (
+        <p class="note bad" role="alert">
+          {wordsOf(error)}{" "}
+          <button type="button" class="link" onClick={() => void loadPieces()}>
+            Try again
+          </button>
+        </p>
+      )}
+      {all !== null && all.length === 0 ? <Nothing /> : null}
+      <ul class="cards">
+        {(all ?? []).map((piece) => (
+          <PieceCard key={piece.id} piece={piece} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Nothing() {
+  return (
+    <div class="card nothing">
+      <div class="cover blank">
+        <Fermata />
+      </div>
+      <div>
+        <p class="big">Nothing here yet.</p>
+        <p class="soft">Say what you would like to hear, and press Create. The first piece takes a few seconds.</p>
+      </div>
+    </div>
+  );
+}
