@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
-import { studioCode } from "../../adapters/http/index.js";
+import { studioCode } from "../../adapters/http/sessions/studio-session.js";
 import type { ApiClient } from "../support/api-client.js";
 import { type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { FixedKeyring } from "../support/doubles/fixed-keyring.js";
@@ -42,7 +42,7 @@ describe("The sessions of the pages", () => {
   ): Promise<ApiResponse> => api().send("POST", path, { headers: { ...JSON_BODY, ...headers }, body });
   const cookieIn = (response: ApiResponse): string => (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   const codeOf = (account: string): string =>
-    studioCode({ secretBox, clock, publicUrl: { current: publicUrl } }, account);
+    studioCode({ secretBox, clock, publicUrl: { current: publicUrl } }, account).code;
 
   const consoleCookie = async (token = OWNER_TOKEN): Promise<string> =>
     cookieIn(await post("/admin/v1/session", { token }));
