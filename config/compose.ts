@@ -32,7 +32,7 @@ import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { showProcess } from "./gauges.js";
 import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
-import { type OpenedTracer, openTracer, type TracerHost } from "./tracing.js";
+import { openTracer } from "./tracing.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
 export interface Overrides extends PortOverrides {
@@ -104,7 +104,7 @@ async function openApp(settings: Settings, overrides: Overrides, options: Compos
   const lines = replaced.logger ?? WinstonLogger.open(settings.logs);
   requirePackages(settings, packageUsers(overrides));
   let clock: Clock = replaced.clock ?? new SystemClock();
-  const tracing = await openTracing(settings, replaced, { logger: lines, now: () => clock.now() });
+  const tracing = await openTracer(settings, replaced, { logger: lines, now: () => clock.now() });
   const { tracer } = tracing;
   const logger = tracer === null ? lines : new TracedLogger(lines, tracer);
   const given = { ...replaced, logger, tracer };
@@ -271,12 +271,6 @@ function packageUsers({
     synth: plugins.some(({ id }) => id === "synth"),
   };
   return PACKAGE_USERS.filter((user) => given[user] !== true);
-}
-
-/** What the app gives is closed by it. */
-async function openTracing(settings: Settings, given: PortOverrides, host: TracerHost): Promise<OpenedTracer> {
-  if (given.tracer === undefined) return openTracer(settings, host);
-  return { tracer: given.tracer, close: () => Promise.resolve() };
 }
 
 /** Figures of the app's own have no page here. The library is loaded when there are figures to serve. */

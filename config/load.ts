@@ -105,7 +105,8 @@ function checkTogether(settings: Settings, issues: string[]): void {
     issues.push(refusedLine("admin.port", null, admin.port, "another port than http.port and metrics.port", false));
   }
   if (tracing.useGlobal && tracing.endpoint !== null) {
-    issues.push(refusedLine("tracing.endpoint", null, tracing.endpoint, "null, together with tracing.useGlobal", false));
+    const allowed = "null, together with tracing.useGlobal";
+    issues.push(refusedLine("tracing.endpoint", null, tracing.endpoint, allowed, false));
   }
   if (secrets.key === null && secrets.previousKey !== null && !isRefused("secrets.key", issues)) {
     issues.push(missingLine("secrets.key", "the key in force, next to secrets.previousKey"));

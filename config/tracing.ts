@@ -1,6 +1,7 @@
 import type { TracerProvider } from "@opentelemetry/api";
 import type { Logger } from "../core/ports/logger.js";
 import type { Tracer } from "../core/ports/tracer.js";
+import type { PortOverrides } from "./bindings/ports.js";
 import type { Settings } from "./settings.js";
 import { parseHeaders } from "./settings/tracing.js";
 import { packageVersion } from "./version.js";
@@ -20,11 +21,16 @@ export interface TracerHost {
   now(): number;
 }
 
-/** As the settings have it. The libraries are loaded where something is traced. */
-export async function openTracer({ tracing }: Settings, { logger, now }: TracerHost): Promise<OpenedTracer> {
+/** As the settings have it, or the app gives it. The libraries are loaded where something is traced. */
+export async function openTracer(
+  { tracing }: Settings,
+  { tracer: given }: PortOverrides,
+  { logger, now }: TracerHost,
+): Promise<OpenedTracer> {
+  // Who opened it closes it.
+  if (given !== undefined) return { tracer: given, close: () => Promise.resolve() };
   if (tracing.useGlobal) {
     const { trace } = await import("@opentelemetry/api");
-    // The app that registered it closes it.
     return { tracer: await tracerOf(trace.getTracerProvider(), now), close: () => Promise.resolve() };
   }
   const { endpoint, serviceName, sampleRatio, headers } = tracing;

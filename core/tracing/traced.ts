@@ -3,8 +3,8 @@ import { ProviderFailure } from "../ports/music-provider.js";
 import type { Span, SpanDescription, Tracer } from "../ports/tracer.js";
 
 /**
- * Runs `work` in a span of its own, which fails when it rejects. Where there is no tracer, or no span that it could be a
- * part of, it only runs it.
+ * Runs `work` in a span of its own, which fails when it rejects. Where there is no tracer, or no span that it could be
+ * a part of, it only runs it.
  */
 export async function traced<Result>(
   tracer: Tracer | null,

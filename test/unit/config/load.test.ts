@@ -521,7 +521,7 @@ describe("loading settings", () => {
       [
         "headers of the collector that are none, without what is secret in them",
         { env: { FERMATA_TRACING__HEADERS: "authorization: Bearer x" } },
-        "tracing.headers (FERMATA_TRACING__HEADERS): [redacted] is not allowed; allowed: name=value, several separated by",
+        "tracing.headers (FERMATA_TRACING__HEADERS): [redacted] is not allowed; allowed: name=value",
       ],
     ] as readonly (readonly [string, Given, string])[]) {
       it(`are found: ${name}`, () => {
