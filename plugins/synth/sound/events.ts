@@ -1,31 +1,19 @@
 import { Random } from "../random.js";
 import type { Composition } from "../composer/compose.js";
 import type { Part } from "../composer/notes.js";
-import type { Placement } from "./bus.js";
 import { panned, startSample } from "./bus.js";
 import { soundDrum } from "./drum-kit.js";
 import { SAMPLE_RATE } from "./dsp.js";
 import { soundNote } from "./instruments.js";
 import type { SoundedNote } from "./instruments.js";
 import { rainEvents } from "./rain.js";
+import type { SoundEvent } from "./sound-event.js";
 import { singLine } from "./voice.js";
 
 export type StemName = "drums" | "bass" | "other" | "vocals" | "rain";
 
 /** What the stem `other` is made of: its parts by their names, and the crackle of dusty genres. */
 export type LayerName = "chords" | "pad" | "arpeggio" | "lead" | "crackle";
-
-/** A sound to render; `render` is called once. */
-export interface SoundEvent {
-  /** Sample at which it begins. */
-  readonly at: number;
-  /** A gain in addition to the sound's own level. */
-  readonly gain: number;
-  readonly placement: Placement;
-  /** True where many overlapping events have the same placement object. */
-  readonly isGathered: boolean;
-  render(): SoundedNote;
-}
 
 /** Notes of the same length, pitch and force sound the same and are rendered once, as long as they fit in here. */
 const CACHE_SAMPLES = 6_000_000;

@@ -1,6 +1,6 @@
 import { panned, startSample } from "./bus.js";
 import { Noise, SAMPLE_RATE, StateFilter, sineOf, toSamples } from "./dsp.js";
-import type { SoundEvent } from "./events.js";
+import type { SoundEvent } from "./sound-event.js";
 import { Random } from "../random.js";
 
 /** The bed of rain is made of stretches that fade into each other. */
