@@ -29,7 +29,7 @@ containers:
     args: [{{ .command }}]
     env:
       - { name: FERMATA_CONFIG, value: /etc/fermata/fermata.yaml }
-      # Of the image; the file says where.
+      # The image names the volume itself, whose owner is root. This folder in it is made, and owned, by the process.
       - { name: FERMATA_DATA_DIR, value: /var/lib/fermata/data }
       {{- with $values.extraEnv }}
       {{- toYaml . | nindent 6 }}
