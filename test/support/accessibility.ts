@@ -4,7 +4,8 @@ import type { Page } from "playwright-core";
 
 /** axe's violations of a page, by the rules of WCAG 2.2 AA and good practice. */
 export async function violationsIn(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+  // Once in a document is enough: it is half a megabyte.
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`);
 }
