@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { AdminClient } from "../../api/admin/admin-client.js";
 import { dataOf } from "../../support/api-client.js";
 import { expectAccessible } from "../../support/accessibility.js";
@@ -110,41 +110,41 @@ describe("The console, in a browser", function () {
     };
   };
 
-  const DESK = { width: 1_280, height: 860 };
-  const PHONE = { width: 390, height: 844 };
-  const LOOKS = {
-    light: { colorScheme: "light", viewport: DESK },
-    "light-phone": { colorScheme: "light", viewport: PHONE },
-    dark: { colorScheme: "dark", viewport: DESK },
-    "dark-phone": { colorScheme: "dark", viewport: PHONE },
-  } as const;
-  for (const [look, options] of Object.entries(LOOKS)) {
-    it(`shows every view, accessible, from this server alone and without a complaint: ${look}`, async () => {
-      open = await ConsolePage.open(browser, fixture.url, null, options);
+  const WIDTHS = { wide: { width: 1_280, height: 860 }, phone: { width: 390, height: 844 } };
+  for (const [name, viewport] of Object.entries(WIDTHS)) {
+    it(`shows every view in light and dark, accessible, from this server alone, without a complaint: ${name}`, async () => {
+      open = await ConsolePage.open(browser, fixture.url, null, { viewport });
       const { page, requests, complaints } = open.visit;
       await page.getByLabel("Admin token").waitFor();
-      await expectAccessible(page, "sign-in");
-      await page.screenshot({ path: await screenshotPath(`console-sign-in-${look}`) });
+      await checkLooks(page, `sign-in-${name}`);
       await open.signIn(fixture.ownerToken);
       // The browser itself reports the response by which the page learns that there is no session.
       complaints.length = 0;
-      for (const [name, [hash, heading]] of Object.entries(views())) {
+      for (const [view, [hash, heading]] of Object.entries(views())) {
         await open.goto(hash);
         const { title, current } = await page.evaluate<{ title: string; current: number }>(
           `({ title: document.title, current: document.querySelectorAll("nav [aria-current=page]").length })`,
         );
         expect(await page.getByRole("heading", { level: 1 }).textContent()).to.include(heading);
         expect(title).to.match(new RegExp(`${heading}.*Fermata console$`));
-        if (name !== "nowhere") expect(current, name).to.be.at.least(1);
-        await expectAccessible(page, name);
-        await page.screenshot({ path: await screenshotPath(`console-${name}-${look}`), fullPage: true });
+        if (view !== "nowhere") expect(current, view).to.be.at.least(1);
+        await checkLooks(page, `${view}-${name}`);
       }
       expect(complaints).to.deep.equal([]);
       expect(requests.filter((one) => new URL(one.url()).origin !== fixture.test.url)).to.deep.equal([]);
+    });
+  }
+
+  /** What a scheme changes is its colours: the other rules are checked in one of them. */
+  async function checkLooks(page: Page, name: string): Promise<void> {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible(page, `${name}-${colorScheme}`, colorScheme === "light" ? undefined : ["color-contrast"]);
+      await page.screenshot({ path: await screenshotPath(`console-${name}-${colorScheme}`), fullPage: true });
       const [red = 0] =
         /\d+/.exec(await page.evaluate<string>("getComputedStyle(document.body).backgroundColor")) ?? [];
-      expect(Number(red) > 127).to.equal(options.colorScheme === "light");
-    });
+      expect(Number(red) > 127).to.equal(colorScheme === "light");
+    }
   }
 
   it("says in words what its charts show, and draws them again when the scheme changes", async () => {
