@@ -217,4 +217,40 @@ describe("An operator at the admin API", () => {
     expect(dataOf(await owner.get(`/webhook-endpoints/${endpoint}`))).to.include({ id: endpoint, status: "active" });
     expect(refusalOf(await owner.send("POST", "/webhook-deliveries/dlv_x/resend"))).to.equal("404 not_found");
   });
+
+  it("lists the endpoints of all accounts and the deliveries of one, page by page", async () => {
+    const headers = { "Content-Type": "application/json" };
+    const { port } = receiver.address() as AddressInfo;
+    const register = async (): Promise<readonly [id: string, account: string]> => {
+      const { account, api } = await test.account();
+      const body = { url: `http://127.0.0.1:${port}/page` };
+      return [
+        dataOf<{ id: string }>(await api.send("POST", "/api/v1/webhook-endpoints", { headers, body })).id,
+        account.id,
+      ];
+    };
+    const [[one, first], [two, second]] = [await register(), await register()];
+    const list = async (query: string): Promise<readonly { id: string; account: string }[]> =>
+      dataOf<{ webhook_endpoints: [] }>(await owner.get(`/webhook-endpoints?${query}`)).webhook_endpoints;
+    const all = await list("limit=1000");
+    expect(all.map(({ id, account }) => [id, account])).to.deep.include.members([
+      [one, first],
+      [two, second],
+    ]);
+    expect(all.find(({ id }) => id === one)).to.include({ disabled_by: null, failing_since: null, status: "active" });
+    expect((await list(`limit=1&after=${one}`)).map(({ id }) => id)).to.deep.equal([two]);
+    expect(refusalOf(await owner.get("/webhook-endpoints?after=x"))).to.equal("404 not_found");
+    for (let time = 0; time < 3; time++) await owner.send("POST", `/webhook-endpoints/${one}/ping`);
+    const deliveries = async (query: string): Promise<string[]> =>
+      dataOf<{ deliveries: readonly { id: string }[] }>(
+        await owner.get(`/webhook-endpoints/${one}/deliveries?${query}`),
+      ).deliveries.map(({ id }) => id);
+    const sent = await deliveries("state=delivered");
+    expect(sent.length).to.equal(3);
+    expect(await deliveries(`limit=1&after=${sent[0]}`)).to.deep.equal([sent[1]]);
+    expect(await deliveries("state=pending")).to.deep.equal([]);
+    expect(refusalOf(await owner.get(`/webhook-endpoints/${two}/deliveries?after=${sent[0]}`))).to.equal(
+      "400 invalid_request",
+    );
+  });
 });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 interface ViewProps {
   /** Its heading, and the title of the page. */
@@ -27,7 +27,7 @@ export function View({ title, kind, aside, lead, actions, parent, children }: Vi
       scrollTo(0, 0);
     }
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${kind === undefined ? "" : `${kind} `}${title} · Fermata console`;
   }, [title, kind]);
   return (

@@ -50,9 +50,12 @@ export function Deliveries({ endpoint, query, onChange }: DeliveriesProps) {
     <Section
       title="Deliveries"
       actions={
-        <Filters label="Deliveries">
-          <Choice path={path} query={query} name="state" label="State" choices={STATES} />
-        </Filters>
+        <>
+          <ResendAll deliveries={resource.data?.deliveries ?? []} onDone={changed} />
+          <Filters label="Deliveries">
+            <Choice path={path} query={query} name="state" label="State" choices={STATES} />
+          </Filters>
+        </>
       }
     >
       <Loaded of={resource}>
@@ -127,6 +130,35 @@ function Attempt({ attempt }: { readonly attempt: Schemas["AdminDeliveryAttempt"
       {message === null ? null : <p>{message}</p>}
       {excerpt === "" ? null : <pre aria-label="Beginning of the response">{excerpt}</pre>}
     </li>
+  );
+}
+
+/** Sends those of this page once more that no receiver got, the oldest first, one after another. */
+function ResendAll({ deliveries, onDone }: { readonly deliveries: readonly Delivery[]; readonly onDone: () => void }) {
+  const lost = deliveries.filter(({ state }) => state === "exhausted" || state === "dropped").reverse();
+  if (lost.length < 2) return null;
+  return (
+    <Action
+      label={`Resend these ${lost.length}…`}
+      needs="operate"
+      title="Resend what was not delivered"
+      submit="Send"
+      run={async (_, headers) => {
+        let delivered = 0;
+        for (const { id } of lost) {
+          const params = { path: { id } };
+          const { failure } = await read(admin.POST("/admin/v1/webhook-deliveries/{id}/resend", { params, headers }));
+          if (failure === null) delivered += 1;
+        }
+        return { says: `${delivered} of ${lost.length} delivered.`, isBad: delivered < lost.length };
+      }}
+      onDone={onDone}
+    >
+      <p>
+        The {lost.length} deliveries of this page that gave up or were dropped are sent once more, the oldest first, one
+        after another. Receivers know each by its id.
+      </p>
+    </Action>
   );
 }
 
