@@ -15,7 +15,9 @@ export async function studioAt(app: App, url: string, isTerminal: boolean): Prom
 
 /** What to print of it. */
 export function inviteTo(address: string): string {
-  const how = address.includes("#") ? "" : "\n  Sign in with an API key, or get a link that needs none: `fermata studio link`\n";
+  const how = address.includes("#")
+    ? ""
+    : "\n  Sign in with an API key, or get a link that needs none: `fermata studio link`\n";
   return `\nMake music in the studio:\n\n  ${address}\n${how}`;
 }
 

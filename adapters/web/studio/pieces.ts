@@ -49,9 +49,7 @@ export function clearPieces(): void {
 /** Starts a generation, once. @throws {ApiError} */
 export async function createPiece(request: GenerationRequest): Promise<void> {
   const created = await once(JSON.stringify(request), (key) =>
-    dataOf(
-      api.POST("/api/v1/generations", { params: { header: { "Idempotency-Key": key } }, body: request }),
-    ),
+    dataOf(api.POST("/api/v1/generations", { params: { header: { "Idempotency-Key": key } }, body: request })),
   );
   keepRequest(created.id, request);
   const { id, status, model_id, created_at, credits_reserved: credits_charged } = created;

@@ -43,7 +43,7 @@ function wordsFor(outlook: Outlook | undefined, now: number): string {
     const before = outlook.waiting_before ?? 0;
     const why = outlook.state === "retrying" ? "The provider is busy; it is tried again" : "Waiting for its turn";
     const place = before === 0 ? "" : `, ${before} before it`;
-    return `${why}${place}${left}`;
+    return `${why}${place}${left === "" ? "…" : left}`;
   }
   const place = outlook.queue_position === null ? "" : `, ${outlook.queue_position} before it at the provider`;
   return `Composing${place}${left === "" ? "…" : left}`;

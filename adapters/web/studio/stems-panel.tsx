@@ -17,7 +17,11 @@ const PATHS = { stem_split: "/api/v1/tracks/{id}/stems", vocal_removal: "/api/v1
 
 const WORDS: Readonly<Record<Operation, { readonly title: string; readonly hint: string; readonly button: string }>> = {
   stem_split: { title: "Stems", hint: "Voice, drums, bass and the rest, each alone.", button: "Split into stems" },
-  vocal_removal: { title: "Voice and backing", hint: "The voice, and all but the voice.", button: "Take the voice out" },
+  vocal_removal: {
+    title: "Voice and backing",
+    hint: "The voice, and all but the voice.",
+    button: "Take the voice out",
+  },
 };
 
 interface StemsPanelProps {
