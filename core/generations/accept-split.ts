@@ -97,7 +97,7 @@ export class AcceptSplit {
   }
 }
 
-/** What an operator is told in words of its own is, for a caller, a track that cannot be split. */
+/** For a caller it is a track that cannot be split; an operator gets words of its own. */
 function asInvalid(refusal: FermataError | null): FermataError | null {
   if (!(refusal instanceof OperationRefusedError)) return refusal;
   return new InvalidRequestError([

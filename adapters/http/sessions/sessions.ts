@@ -64,7 +64,7 @@ export function seal<Held>({ secretBox }: SessionsDeps, context: string, sealed:
   return secretBox.seal(JSON.stringify(sealed), context);
 }
 
-/** What was sealed; null when it has expired, or was sealed by somebody else or for something else. */
+/** What was sealed; null when it has expired, or was sealed by another installation or for something else. */
 export async function open<Held>(
   { secretBox, clock }: SessionsDeps,
   context: string,

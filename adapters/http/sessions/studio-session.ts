@@ -33,7 +33,7 @@ export async function accountOfCode({ codes }: StudioDeps, code: string): Promis
   return account;
 }
 
-/** Who has signed in at the studio; null: nobody. @throws {InvalidApiKeyError} the key is not valid any more */
+/** Who has signed in at the studio; null: no one. @throws {InvalidApiKeyError} the key is not valid any more */
 export async function authenticateBySession(
   { studio }: { readonly studio?: StudioDeps },
   request: Request,

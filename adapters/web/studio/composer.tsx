@@ -20,7 +20,7 @@ import {
 } from "./form.js";
 import { ModelChoice } from "./model-choice.js";
 import { Options } from "./options.js";
-import { createPiece } from "./pieces.js";
+import { createGeneration } from "./generations.js";
 import { priceOf } from "./price.js";
 import { refreshCredits } from "./credits.js";
 import { wordsOf } from "./words.js";
@@ -50,7 +50,7 @@ export function Composer() {
     setBusy(true);
     setError(null);
     try {
-      await createPiece(asked);
+      await createGeneration(asked);
       setTried(false);
       showNewest();
     } catch (reason) {
@@ -70,7 +70,7 @@ export function Composer() {
     <form
       ref={form}
       class="card composer"
-      aria-label="New piece"
+      aria-label="New track"
       onSubmit={(event) => {
         event.preventDefault();
         void create();

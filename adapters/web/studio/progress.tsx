@@ -11,7 +11,7 @@ export interface Underway {
 }
 
 /** How far a job is, in a bar and in words. */
-export function Progress({ piece: { outlook, created_at: createdAt } }: { readonly piece: Underway }) {
+export function Progress({ generation: { outlook, created_at: createdAt } }: { readonly generation: Underway }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), TICK_MS);

@@ -8,7 +8,7 @@ import { wordsOf } from "./words.js";
 const REASONS = {
   link: (
     <>
-      This link has expired, or is of another installation. Whoever runs this one gets a new link with{" "}
+      This link has expired, or is of another installation. The operator of this one gets a new link with{" "}
       <code>fermata studio link</code>; <code>npm start</code> prints one too. Or sign in with an API key.
     </>
   ),

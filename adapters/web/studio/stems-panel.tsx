@@ -111,7 +111,7 @@ function Split({ track, offer }: { readonly track: Track; readonly offer: SplitO
         <p class="soft">{hint}</p>
       </div>
       {isUnderway ? (
-        <Progress piece={{ outlook, created_at: job?.created_at ?? new Date().toISOString() }} />
+        <Progress generation={{ outlook, created_at: job?.created_at ?? new Date().toISOString() }} />
       ) : (
         <Button isBusy={isBusy} disabled={status === "unavailable"} onClick={() => void start()}>
           {button} <span class="price">{status === "unavailable" ? "unavailable just now" : priceOf(cost)}</span>

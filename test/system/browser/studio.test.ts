@@ -130,7 +130,7 @@ describe("The studio, in a browser", function () {
     expect(await slider.getAttribute("aria-valuetext")).to.equal("0:05 of 0:05");
     expect(
       await open.page
-        .locator(".piece img")
+        .locator(".generation img")
         .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
     ).to.be.above(0);
     const [generation] = await generationsOf(account);
