@@ -143,7 +143,7 @@ async function begin(mode: RunMode, { json }: RunOptions, app: App, isTerminal: 
   const demo = isFirstRun ? await makeDemoAccount(app, url, isTerminal) : null;
   const studio = mode === "start" ? await studioAt(app, url, isTerminal) : null;
   if (json === true) return toDocument({ url, studio_url: studio, demo: demo === null ? null : presentDemo(demo) });
-  const shown = studio === null || (demo === null && !isTerminal) ? "" : inviteTo(studio);
+  const shown = studio === null || (demo === null && !isTerminal) ? "" : inviteTo(studio, invocationIn(packageRoot()));
   return `listening on ${url}\n${shown}${demo?.welcome ?? ""}`;
 }
 

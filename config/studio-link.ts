@@ -13,9 +13,11 @@ export async function studioAt(app: App, url: string, isTerminal: boolean): Prom
   return link ?? `${app.settings.http.publicUrl ?? url}/`;
 }
 
-/** What to print of it. */
-export function inviteTo(address: string): string {
-  const how = address.includes("#") ? "" : "\n  Sign in with an API key, or get a link that needs none: `fermata studio link`\n";
+/** What to print of it. @param invocation how `fermata` is called here */
+export function inviteTo(address: string, invocation: string): string {
+  const how = address.includes("#")
+    ? ""
+    : `\n  Sign in with an API key, or get a link that needs none: ${invocation} studio link\n`;
   return `\nMake music in the studio:\n\n  ${address}\n${how}`;
 }
 

@@ -97,8 +97,10 @@ export class AcceptSplit {
   }
 }
 
-/** What an operator is told in words of its own is, for a caller, a track that cannot be split. */
+/** For a caller it is a track that cannot be split; an operator gets words of its own. */
 function asInvalid(refusal: FermataError | null): FermataError | null {
   if (!(refusal instanceof OperationRefusedError)) return refusal;
-  return new InvalidRequestError([{ path: "path.id", message: "is a track that no provider here can split in this way" }]);
+  return new InvalidRequestError([
+    { path: "path.id", message: "is a track that no provider here can split in this way" },
+  ]);
 }

@@ -65,8 +65,7 @@ export class ReadUsage {
     const costs = await log.creditsOf(requests.filter(mayCost));
     const counts = await log.count(query);
     const kind = route === undefined ? undefined : CREDITS_ROUTES[route];
-    const credits =
-      route !== undefined && kind === undefined ? NO_CREDITS : await log.sumCredits({ ...window, kind });
+    const credits = route !== undefined && kind === undefined ? NO_CREDITS : await log.sumCredits({ ...window, kind });
     return {
       summary: { ...counts, ...credits },
       events: requests.map((request) => ({ request, ...(costs.get(request.id) ?? NO_CREDITS) })),

@@ -34,7 +34,9 @@ import { uploadTrack } from "../upload-track.js";
 @Route("api/v1/tracks")
 @Tags("Library")
 export class TracksController {
-  constructor(private readonly deps: Pick<HttpDeps, "readLibrary" | "acceptSplit" | "sharing" | "audioUrls" | "shareUrls">) {}
+  constructor(
+    private readonly deps: Pick<HttpDeps, "readLibrary" | "acceptSplit" | "sharing" | "audioUrls" | "shareUrls">,
+  ) {}
 
   /**
    * Makes a private track of the account's own from an audio file, with length, waveform, preview and cover. What the

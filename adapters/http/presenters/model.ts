@@ -92,7 +92,9 @@ export function presentModel({ model, status, modes }: ListedModel): Model {
     requires_lyrics: model.requiresLyrics === true,
     ...(model.duration === null ? {} : { duration: presentDuration(model.duration) }),
     prompt_max_length: Math.min(model.promptMaxLength ?? Infinity, MODEL_LIMITS.promptLength),
-    lyrics_max_length: model.supportsLyrics ? Math.min(model.lyricsMaxLength ?? Infinity, MODEL_LIMITS.lyricsLength) : 0,
+    lyrics_max_length: model.supportsLyrics
+      ? Math.min(model.lyricsMaxLength ?? Infinity, MODEL_LIMITS.lyricsLength)
+      : 0,
     credit_cost: model.creditCost,
     status,
     options: presentOptions(model.requestOptions),

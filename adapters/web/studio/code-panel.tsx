@@ -11,7 +11,7 @@ export function CodePanel() {
   const asked = request.value;
   const text = JSON.stringify(asked);
   // Every request that is carried out needs a key of its own.
-  const key = useMemo(newKey, [text, copies]);
+  const key = useMemo(newKey, [text, language, copies]);
   if (asked === null) return null;
   const code = codeOf(language, { publicUrl: PUBLIC_URL, request: asked, key });
   return (

@@ -5,10 +5,22 @@ import { clockTime } from "../parts/format.js";
 import { api } from "./api.js";
 import { CodePanel } from "./code-panel.js";
 import { IDEAS } from "./ideas.js";
-import { isInstrumental, duration, issues, leavesChoice, lyrics, model, models, prompt, request, secondsFor, takesLyrics } from "./form.js";
+import {
+  isInstrumental,
+  duration,
+  issues,
+  leavesChoice,
+  lyrics,
+  model,
+  models,
+  prompt,
+  request,
+  secondsFor,
+  takesLyrics,
+} from "./form.js";
 import { ModelChoice } from "./model-choice.js";
 import { Options } from "./options.js";
-import { createPiece } from "./pieces.js";
+import { createGeneration } from "./generations.js";
 import { priceOf } from "./price.js";
 import { refreshCredits } from "./credits.js";
 import { wordsOf } from "./words.js";
@@ -38,8 +50,9 @@ export function Composer() {
     setBusy(true);
     setError(null);
     try {
-      await createPiece(asked);
+      await createGeneration(asked);
       setTried(false);
+      showNewest();
     } catch (reason) {
       setError(reason as Error);
       if (reason instanceof ApiError && reason.code === "insufficient_credits") void refreshCredits();
@@ -57,7 +70,7 @@ export function Composer() {
     <form
       ref={form}
       class="card composer"
-      aria-label="New piece"
+      aria-label="New track"
       onSubmit={(event) => {
         event.preventDefault();
         void create();
@@ -95,6 +108,11 @@ export function Composer() {
       <CodePanel />
     </form>
   );
+}
+
+/** On a phone the list is below the form. */
+function showNewest(): void {
+  requestAnimationFrame(() => document.querySelector(".cards > :first-child")?.scrollIntoView({ block: "nearest" }));
 }
 
 function PromptField({ issue }: { readonly issue: string | undefined }) {
@@ -163,9 +181,7 @@ function VoiceChoice() {
 function LyricsField({ isNeeded, issue }: { readonly isNeeded: boolean; readonly issue: string | undefined }) {
   return (
     <div class="field">
-      <label for="lyrics">
-        Lyrics {isNeeded ? null : <span class="soft">(optional)</span>}
-      </label>
+      <label for="lyrics">Lyrics {isNeeded ? null : <span class="soft">(optional)</span>}</label>
       <textarea
         id="lyrics"
         rows={4}

@@ -84,6 +84,11 @@ export function useRequest(earlier: GenerationRequest): void {
   options.value = (earlier.options as Record<string, OptionValue> | undefined) ?? {};
 }
 
+/** As it is for a newcomer. */
+export function clearForm(): void {
+  useRequest({ model_id: "", prompt: "", duration: DURATION_SECONDS });
+}
+
 /** @param value undefined: it is left to the provider */
 export function setOption(name: string, value: OptionValue | undefined): void {
   const { [name]: _old, ...others } = options.value;
@@ -112,7 +117,10 @@ export const issues = computed<Readonly<Record<string, string>>>(() => {
   return found;
 });
 
-function issueOf({ type, minimum, maximum, max_length: longest }: ModelOption, value: OptionValue | undefined): string | null {
+function issueOf(
+  { type, minimum, maximum, max_length: longest }: ModelOption,
+  value: OptionValue | undefined,
+): string | null {
   if (typeof value === "number") {
     if (type === "integer" && !Number.isInteger(value)) return "A whole number.";
     if ((minimum !== undefined && value < minimum) || (maximum !== undefined && value > maximum))

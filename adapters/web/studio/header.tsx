@@ -1,6 +1,7 @@
 import { wholeNumber } from "../parts/format.js";
 import { BASE_URL } from "../parts/base.js";
 import { credits } from "./credits.js";
+import { clearForm } from "./form.js";
 import { Fermata } from "./icons.js";
 import { forgetAll } from "./memory.js";
 import { signOut } from "./session.js";
@@ -13,7 +14,7 @@ export function Header() {
         <span class="mark">
           <Fermata />
         </span>
-        Fermata
+        <span>Fermata</span>
       </p>
       <nav aria-label="Account">
         <p class="credits" role="status" aria-label="Credits">
@@ -31,6 +32,7 @@ export function Header() {
           class="quiet"
           onClick={async () => {
             await signOut();
+            clearForm();
             forgetAll();
           }}
         >

@@ -2,7 +2,7 @@ import { render } from "preact";
 import "../parts/style.css";
 import "./style.css";
 import "./composer.css";
-import "./pieces.css";
+import "./generations.css";
 import "./stems.css";
 import { Studio } from "./studio.js";
 

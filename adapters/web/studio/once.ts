@@ -15,7 +15,7 @@ const UNKNOWN = [0, 500, 503, 504];
 
 /**
  * Carries out a request once, even when its response is lost: it is sent again under the same key, by itself or, later
- * and after a reload too, by whoever asks for the same once more.
+ * and after a reload too, when the same is asked for once more.
  *
  * @param request what is asked for, as text
  * @param send sends it under a key

@@ -14,9 +14,7 @@ export function Options({ model, issues }: OptionsProps) {
   const given = model.options.filter(({ name }) => options.value[name] !== undefined).length;
   return (
     <details class="more" open={model.options.some(({ name }) => issues[`options.${name}`] !== undefined)}>
-      <summary>
-        More options {given === 0 ? null : <span class="badge">{given}</span>}
-      </summary>
+      <summary>More options {given === 0 ? null : <span class="badge">{given}</span>}</summary>
       <div class="options">
         {model.options.map((option) => (
           <Field
@@ -53,7 +51,7 @@ function Control({ option, attributes }: ControlProps) {
           setOption(name, picked === "" ? undefined : type === "boolean" ? picked === "true" : picked)
         }
       >
-        <option value="">{usual === undefined ? "As it comes" : `As usual (${shown(String(usual))})`}</option>
+        <option value="">{usual === undefined ? "Up to the model" : `As usual (${shown(String(usual))})`}</option>
         {choices.map((choice) => (
           <option key={choice} value={choice}>
             {shown(choice)}
@@ -64,7 +62,7 @@ function Control({ option, attributes }: ControlProps) {
   }
   const shown = {
     ...attributes,
-    placeholder: usual === undefined ? "As it comes" : String(usual),
+    placeholder: usual === undefined ? "Up to the model" : String(usual),
     value: value === undefined ? "" : String(value),
   };
   if (type === "string") {
@@ -94,5 +92,7 @@ function Control({ option, attributes }: ControlProps) {
 /** `style_weight` → `Style weight`, `bpm` → `BPM`. */
 function labelOf({ name, minimum, maximum }: ModelOption): string {
   const words = name === "bpm" ? "BPM" : name.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
-  return minimum === undefined || maximum === undefined || maximum > 1_000 ? words : `${words} (${minimum} to ${maximum})`;
+  return minimum === undefined || maximum === undefined || maximum > 1_000
+    ? words
+    : `${words} (${minimum} to ${maximum})`;
 }

@@ -11,7 +11,7 @@ export interface Underway {
 }
 
 /** How far a job is, in a bar and in words. */
-export function Progress({ piece: { outlook, created_at: createdAt } }: { readonly piece: Underway }) {
+export function Progress({ generation: { outlook, created_at: createdAt } }: { readonly generation: Underway }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), TICK_MS);
@@ -43,7 +43,7 @@ function wordsFor(outlook: Outlook | undefined, now: number): string {
     const before = outlook.waiting_before ?? 0;
     const why = outlook.state === "retrying" ? "The provider is busy; it is tried again" : "Waiting for its turn";
     const place = before === 0 ? "" : `, ${before} before it`;
-    return `${why}${place}${left}`;
+    return `${why}${place}${left === "" ? "…" : left}`;
   }
   const place = outlook.queue_position === null ? "" : `, ${outlook.queue_position} before it at the provider`;
   return `Composing${place}${left === "" ? "…" : left}`;

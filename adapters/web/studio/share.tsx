@@ -3,7 +3,7 @@ import { dataOf } from "../parts/api-error.js";
 import { Button } from "../parts/elements.js";
 import { api, type Track } from "./api.js";
 import { CopyButton } from "./copy.js";
-import { replaceTrack } from "./pieces.js";
+import { replaceTrack } from "./generations.js";
 import { current, stop } from "./player.js";
 import { wordsOf } from "./words.js";
 

@@ -8,7 +8,7 @@ import { wordsOf } from "./words.js";
 const REASONS = {
   link: (
     <>
-      This link has expired, or is of another installation. Whoever runs this one gets a new link with{" "}
+      This link has expired, or is of another installation. The operator of this one gets a new link with{" "}
       <code>fermata studio link</code>; <code>npm start</code> prints one too. Or sign in with an API key.
     </>
   ),
@@ -45,8 +45,8 @@ export function SignIn() {
           <div class="about">
             <h1>Make music</h1>
             <p class="soft">
-              This is Fermata, a self-hosted platform for AI music. Say what you would like to hear, and listen: here, or
-              from your own programs over the <a href={`${BASE_URL}docs`}>API</a>.
+              This is Fermata, a self-hosted platform for AI music. Say what you would like to hear, and listen: here,
+              or from your own programs over the <a href={`${BASE_URL}docs`}>API</a>.
             </p>
             {reason === null ? null : (
               <p class="note warn" role="alert">

@@ -17,7 +17,11 @@ const PATHS = { stem_split: "/api/v1/tracks/{id}/stems", vocal_removal: "/api/v1
 
 const WORDS: Readonly<Record<Operation, { readonly title: string; readonly hint: string; readonly button: string }>> = {
   stem_split: { title: "Stems", hint: "Voice, drums, bass and the rest, each alone.", button: "Split into stems" },
-  vocal_removal: { title: "Voice and backing", hint: "The voice, and all but the voice.", button: "Take the voice out" },
+  vocal_removal: {
+    title: "Voice and backing",
+    hint: "The voice, and all but the voice.",
+    button: "Take the voice out",
+  },
 };
 
 interface StemsPanelProps {
@@ -107,7 +111,7 @@ function Split({ track, offer }: { readonly track: Track; readonly offer: SplitO
         <p class="soft">{hint}</p>
       </div>
       {isUnderway ? (
-        <Progress piece={{ outlook, created_at: job?.created_at ?? new Date().toISOString() }} />
+        <Progress generation={{ outlook, created_at: job?.created_at ?? new Date().toISOString() }} />
       ) : (
         <Button isBusy={isBusy} disabled={status === "unavailable"} onClick={() => void start()}>
           {button} <span class="price">{status === "unavailable" ? "unavailable just now" : priceOf(cost)}</span>

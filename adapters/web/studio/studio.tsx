@@ -4,8 +4,8 @@ import { Composer } from "./composer.js";
 import { refreshCredits } from "./credits.js";
 import { Header } from "./header.js";
 import { Fermata } from "./icons.js";
-import { announcement, clearPieces, loadPieces, pieces, piecesError } from "./pieces.js";
-import { PieceCard } from "./piece-card.js";
+import { announcement, clearGenerations, loadGenerations, generations, generationsError } from "./generations.js";
+import { GenerationCard } from "./generation-card.js";
 import { current, stop } from "./player.js";
 import { hasCode, openSession, session } from "./session.js";
 import { SignIn } from "./sign-in.js";
@@ -25,10 +25,10 @@ export function Studio() {
 
 function Workshop() {
   useEffect(() => {
-    void loadPieces();
+    void loadGenerations();
     void refreshCredits();
     return () => {
-      clearPieces();
+      clearGenerations();
       stop();
     };
   }, []);
@@ -42,7 +42,7 @@ function Workshop() {
       <main class="workshop">
         <h1 class="visually-hidden">Studio</h1>
         <Composer />
-        <Pieces />
+        <Generations />
       </main>
       <p class="visually-hidden" role="status">
         {announcement.value}
@@ -51,24 +51,24 @@ function Workshop() {
   );
 }
 
-function Pieces() {
-  const all = pieces.value;
-  const error = piecesError.value;
+function Generations() {
+  const all = generations.value;
+  const error = generationsError.value;
   return (
-    <section class="pieces" aria-labelledby="pieces-heading">
-      <h2 id="pieces-heading">Your music</h2>
+    <section class="generations" aria-labelledby="generations-heading">
+      <h2 id="generations-heading">Your music</h2>
       {error === null ? null : (
         <p class="note bad" role="alert">
           {wordsOf(error)}{" "}
-          <button type="button" class="link" onClick={() => void loadPieces()}>
+          <button type="button" class="link" onClick={() => void loadGenerations()}>
             Try again
           </button>
         </p>
       )}
       {all !== null && all.length === 0 ? <Nothing /> : null}
       <ul class="cards">
-        {(all ?? []).map((piece) => (
-          <PieceCard key={piece.id} piece={piece} />
+        {(all ?? []).map((generation) => (
+          <GenerationCard key={generation.id} generation={generation} />
         ))}
       </ul>
     </section>
@@ -83,7 +83,7 @@ function Nothing() {
       </div>
       <div>
         <p class="big">Nothing here yet.</p>
-        <p class="soft">Say what you would like to hear, and press Create. The first piece takes a few seconds.</p>
+        <p class="soft">Say what you would like to hear, and press Create. The first track takes a few seconds.</p>
       </div>
     </div>
   );

@@ -4,8 +4,8 @@ import { clockTime } from "../parts/format.js";
 import { useResource } from "../parts/resource.js";
 import { api, here, type Track } from "./api.js";
 import { Fermata, Icon } from "./icons.js";
-import { AgainButton } from "./piece-card.js";
-import type { Piece } from "./pieces.js";
+import { AgainButton } from "./generation-card.js";
+import type { ShownGeneration } from "./generations.js";
 import { PlayButton } from "./play-button.js";
 import { current, duration, exactPosition, isPlaying, position, problem, seek, toggle } from "./player.js";
 import { SharePanel } from "./share.js";
@@ -15,7 +15,7 @@ import { Waveform } from "./waveform.js";
 type Panel = "share" | "stems";
 
 /** A track: to listen to, to share, to take apart. */
-export function TrackCard({ track, piece }: { readonly track: Track; readonly piece: Piece }) {
+export function TrackCard({ track, generation }: { readonly track: Track; readonly generation: ShownGeneration }) {
   const [panel, setPanel] = useState<Panel | null>(null);
   const { data: details } = useResource(
     (signal) => dataOf(api.GET("/api/v1/tracks/{id}/details", { params: { path: { id: track.id } }, signal })),
@@ -27,7 +27,7 @@ export function TrackCard({ track, piece }: { readonly track: Track; readonly pi
   const about = [track.artist_label, track.bpm === null ? "" : `${track.bpm} BPM`].filter((text) => text !== "");
   const pick = (name: Panel): void => setPanel(panel === name ? null : name);
   return (
-    <li class={`card piece ${plays ? "playing" : ""}`}>
+    <li class={`card generation ${plays ? "playing" : ""}`}>
       <div class={`cover ${cover === null ? "blank" : ""}`}>
         {cover === null ? <Fermata /> : <img src={here(cover)} alt="" width={512} height={512} loading="lazy" />}
       </div>
@@ -74,7 +74,7 @@ export function TrackCard({ track, piece }: { readonly track: Track; readonly pi
               <Icon name="download" /> Download
             </a>
           )}
-          <AgainButton request={piece.request} />
+          <AgainButton request={generation.request} />
         </div>
       </div>
       {panel === "share" ? <SharePanel track={track} /> : null}

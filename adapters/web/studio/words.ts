@@ -10,7 +10,7 @@ export function wordsOf(error: Error): string {
     case "insufficient_credits":
       return (
         `This takes ${number("required")} credits, and you have ${number("available")}. A cheaper model may do, or ask ` +
-        "whoever runs this installation for more."
+        "the operator of this installation for more."
       );
     case "generation_concurrency_exceeded":
       return (
@@ -33,7 +33,7 @@ export function wordsOf(error: Error): string {
     case "api_terms_not_accepted":
       return "The terms of the API have not been accepted for this account.";
     case "account_suspended":
-      return "This account is suspended. Ask whoever runs this installation.";
+      return "This account is suspended. Ask the operator of this installation.";
     case "invalid_request":
       return issuesOf(error) ?? error.message;
     default:

@@ -64,6 +64,28 @@ describe("The first start on an empty data directory", function () {
     expect(started.stdout.split(token)).to.have.length(3, "the key alone and inside the curl line");
     expect(started.stderr).to.not.include(token);
     expect(await filesUnder(dataDir)).to.not.include("demo.key");
+
+    const [, link = ""] = /^ {2}(http:\S+#code=\S+)$/m.exec(started.stdout) ?? [];
+    expect(await studioAccountOf(link)).to.equal(await accountOf(url, token));
+    expect(await started.stop()).to.equal(0);
+    const later = sandbox.call(["start"], dataDir, {}, { isTerminal: true });
+    const laterUrl = await later.listening();
+    const [, again = ""] = /^ {2}(http:\S+#code=\S+)$/m.exec(later.stdout) ?? [];
+    expect(await studioAccountOf(again)).to.equal(await accountOf(laterUrl, token));
+    expect(later.stdout).to.not.include("frm_");
+  });
+
+  it("names the studio without a code where the output is no terminal; a command prints a link", async () => {
+    const dataDir = await sandbox.dataDir();
+    const started = sandbox.spawn(["start"], dataDir);
+    const token = await started.demoKey();
+    const url = await started.listening();
+    expect(started.stdout).to.match(/^ {2}http:\/\/127\.0\.0\.1:\d+\/$/m);
+    expect(started.stdout + started.stderr).to.not.include("code=");
+    const linked = await sandbox.json<{ account_id: string; url: string }>(["studio", "link"], dataDir);
+    const code = new URL(linked.url).hash;
+    expect(await studioAccountOf(`${url}/${code}`)).to.equal(linked.account_id);
+    expect(await accountOf(url, token)).to.equal(linked.account_id);
   });
 
   it("creates no account when demo.enabled is false; the operator creates the first", async () => {
@@ -76,6 +98,9 @@ describe("The first start on an empty data directory", function () {
     );
     const { key } = await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir);
     expect((await new ApiClient(url, key).get("/api/v1/me")).status).to.equal(200);
+    const refused = await sandbox.command(["studio", "link", id], dataDir, { FERMATA_DEMO__ENABLED: "false" });
+    expect([refused.code, refused.stderr]).to.deep.equal([1, "There is no studio: `studio.enabled` is false.\n"]);
+    expect((await fetch(url)).status).to.equal(404);
     expect(await started.stop()).to.equal(0);
     expect(started.stdout).to.equal(`listening on ${url}\n`);
   });
@@ -95,6 +120,22 @@ describe("The first start on an empty data directory", function () {
     expect(Object.keys(demo ?? {})).to.deep.equal(["id", "key"]);
     expect((await new ApiClient(url, demo?.key ?? null).get("/api/v1/me")).status).to.equal(200);
   });
+
+  const accountOf = async (url: string, token: string): Promise<unknown> =>
+    dataOf(await new ApiClient(url, token).get("/api/v1/me"))["id"];
+
+  /** Whose studio a link opens, by what its page does. */
+  async function studioAccountOf(link: string): Promise<unknown> {
+    const { origin, hash } = new URL(link);
+    expect(await (await fetch(origin)).text()).to.include("pages/studio.js");
+    const session = `${origin}/api/v1/session`;
+    const headers = { "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" };
+    const body = JSON.stringify({ code: new URLSearchParams(hash.slice(1)).get("code") });
+    const opened = await fetch(session, { method: "POST", headers, body });
+    const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const me = await fetch(`${origin}/api/v1/me`, { headers: { Cookie: cookie, "Sec-Fetch-Site": "same-origin" } });
+    return ((await me.json()) as { readonly data: { readonly id: string } }).data.id;
+  }
 
   function ready(started: FermataCall): Promise<Ready> {
     return eventually("ready", () => (started.stdout.endsWith("}\n") ? (JSON.parse(started.stdout) as Ready) : null));

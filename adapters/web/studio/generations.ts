@@ -7,56 +7,63 @@ import { keepRequest, requestOf } from "./memory.js";
 import { once } from "./once.js";
 
 /** A generation as its card shows it. */
-export interface Piece extends Generation {
+export interface ShownGeneration extends Generation {
   readonly request?: GenerationRequest | undefined;
-  /** While it is under way, once the server has told. */
+  /** While it is under way, once the server has reported. */
   readonly outlook?: Outlook;
   /** Why it failed, once that is known. */
   readonly error?: JobError;
 }
 
 /** The account's last generations, newest first; null until they were read. */
-export const pieces = signal<readonly Piece[] | null>(null);
-export const piecesError = signal<Error | null>(null);
+export const generations = signal<readonly ShownGeneration[] | null>(null);
+export const generationsError = signal<Error | null>(null);
 /** Said to screen readers when a job has ended. */
 export const announcement = signal("");
 
 const SHOWN = 20;
 const followed = new Map<string, () => void>();
 
-export async function loadPieces(): Promise<void> {
-  piecesError.value = null;
+export async function loadGenerations(): Promise<void> {
+  generationsError.value = null;
   try {
     const query = { limit: SHOWN };
-    const { generations } = await dataOf(api.GET("/api/v1/generations", { params: { query } }));
-    pieces.value = generations.map((each) => ({ ...each, request: requestOf(each.id) }));
-    for (const piece of pieces.value) {
-      if (piece.status === "failed") void explain(piece.id);
-      else if (piece.status !== "completed") track(piece.id);
+    const { generations: found } = await dataOf(api.GET("/api/v1/generations", { params: { query } }));
+    generations.value = found.map((each) => ({ ...each, request: requestOf(each.id) }));
+    for (const generation of generations.value) {
+      if (generation.status === "failed") void explain(generation.id);
+      else if (generation.status !== "completed") track(generation.id);
     }
   } catch (error) {
-    piecesError.value = error as Error;
+    generationsError.value = error as Error;
   }
 }
 
 /** Forgets all that is shown, and follows nothing any more. */
-export function clearPieces(): void {
+export function clearGenerations(): void {
   for (const stop of followed.values()) stop();
   followed.clear();
-  pieces.value = null;
+  generations.value = null;
 }
 
 /** Starts a generation, once. @throws {ApiError} */
-export async function createPiece(request: GenerationRequest): Promise<void> {
+export async function createGeneration(request: GenerationRequest): Promise<void> {
   const created = await once(JSON.stringify(request), (key) =>
-    dataOf(
-      api.POST("/api/v1/generations", { params: { header: { "Idempotency-Key": key } }, body: request }),
-    ),
+    dataOf(api.POST("/api/v1/generations", { params: { header: { "Idempotency-Key": key } }, body: request })),
   );
   keepRequest(created.id, request);
   const { id, status, model_id, created_at, credits_reserved: credits_charged } = created;
-  const piece: Piece = { id, status, model_id, created_at, credits_charged, request, completed_at: null, tracks: [] };
-  pieces.value = [piece, ...(pieces.value ?? []).filter((each) => each.id !== id)];
+  const generation: ShownGeneration = {
+    id,
+    status,
+    model_id,
+    created_at,
+    credits_charged,
+    request,
+    completed_at: null,
+    tracks: [],
+  };
+  generations.value = [generation, ...(generations.value ?? []).filter((each) => each.id !== id)];
   announcement.value = "Your music is on its way.";
   track(id);
   await refreshCredits();
@@ -64,10 +71,10 @@ export async function createPiece(request: GenerationRequest): Promise<void> {
 
 /** Puts a track in the place of its former self. */
 export function replaceTrack(changed: Track): void {
-  pieces.value =
-    pieces.value?.map((piece) => ({
-      ...piece,
-      tracks: piece.tracks.map((each) => (each.id === changed.id ? changed : each)),
+  generations.value =
+    generations.value?.map((generation) => ({
+      ...generation,
+      tracks: generation.tracks.map((each) => (each.id === changed.id ? changed : each)),
     })) ?? null;
 }
 
@@ -100,6 +107,7 @@ async function explain(id: string): Promise<void> {
   if (job?.error !== undefined) change(id, { error: job.error });
 }
 
-function change(id: string, changes: Partial<Piece>): void {
-  pieces.value = pieces.value?.map((piece) => (piece.id === id ? { ...piece, ...changes } : piece)) ?? null;
+function change(id: string, changes: Partial<ShownGeneration>): void {
+  generations.value =
+    generations.value?.map((generation) => (generation.id === id ? { ...generation, ...changes } : generation)) ?? null;
 }

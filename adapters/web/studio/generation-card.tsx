@@ -1,36 +1,36 @@
 import { Fermata, Icon } from "./icons.js";
 import { useRequest } from "./form.js";
-import type { Piece } from "./pieces.js";
+import type { ShownGeneration } from "./generations.js";
 import { Progress } from "./progress.js";
 import { TrackCard } from "./track-card.js";
 import { wordsOfFailure } from "./words.js";
 
 /** A generation: at work, failed, or its tracks. */
-export function PieceCard({ piece }: { readonly piece: Piece }) {
-  if (piece.tracks.length > 0) {
+export function GenerationCard({ generation }: { readonly generation: ShownGeneration }) {
+  if (generation.tracks.length > 0) {
     return (
       <>
-        {piece.tracks.map((track) => (
-          <TrackCard key={track.id} track={track} piece={piece} />
+        {generation.tracks.map((track) => (
+          <TrackCard key={track.id} track={track} generation={generation} />
         ))}
       </>
     );
   }
-  const title = piece.request?.prompt ?? piece.model_id;
+  const title = generation.request?.prompt ?? generation.model_id;
   return (
-    <li class={`card piece ${piece.status}`}>
+    <li class={`card generation ${generation.status}`}>
       <div class="cover blank">
         <Fermata />
       </div>
       <div class="about">
         <h3>{title}</h3>
-        {piece.status === "failed" ? <Failure piece={piece} /> : <Progress piece={piece} />}
+        {generation.status === "failed" ? <Failure generation={generation} /> : <Progress generation={generation} />}
       </div>
     </li>
   );
 }
 
-function Failure({ piece: { error, request } }: { readonly piece: Piece }) {
+function Failure({ generation: { error, request } }: { readonly generation: ShownGeneration }) {
   return (
     <>
       <p class="note bad">
@@ -43,7 +43,7 @@ function Failure({ piece: { error, request } }: { readonly piece: Piece }) {
 }
 
 /** Puts what was asked for back into the form. */
-export function AgainButton({ request }: Pick<Piece, "request">) {
+export function AgainButton({ request }: Pick<ShownGeneration, "request">) {
   if (request === undefined) return null;
   return (
     <button
