@@ -1,11 +1,9 @@
 import type { JobWithTracks } from "../../../core/generations/read-generations.js";
 import { costOf, type Job } from "../../../core/jobs/job.js";
 import type { Track as LibraryTrack } from "../../../core/library/track.js";
+import type { JobStatus } from "./job-status.js";
 import { timestamp } from "./time.js";
 import { presentTrack, type Track, type TrackLinks } from "./track.js";
-
-/** `completed` and `failed` are final. */
-export type JobStatus = "queued" | "processing" | "completed" | "failed";
 
 /** A generation as the response to its creation shows it. */
 export interface AcceptedGeneration {

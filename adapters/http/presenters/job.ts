@@ -2,7 +2,8 @@ import type { JobOutput as StoredOutput } from "../../../core/jobs/job.js";
 import type { JobReport } from "../../../core/jobs/operate-jobs.js";
 import { assetOf, type Track } from "../../../core/library/track.js";
 import { type ErrorBody, toErrorBody } from "./error.js";
-import { type GivenReference, type JobStatus, presentGivenOptions, presentGivenReference } from "./generation.js";
+import { type GivenReference, presentGivenOptions, presentGivenReference } from "./generation.js";
+import type { JobStatus } from "./job-status.js";
 import { seconds, timestamp } from "./time.js";
 import type { LinkSigner } from "./track.js";
 

@@ -1,7 +1,7 @@
 import type { SplitOffer as OfferedSplit } from "../../../core/generations/accept-split.js";
 import type { JobId } from "../../../core/ids.js";
 import { costOf, type Job } from "../../../core/jobs/job.js";
-import type { JobStatus } from "./generation.js";
+import type { JobStatus } from "./job-status.js";
 import { timestamp } from "./time.js";
 
 /** A split as the response to its creation shows it. */

@@ -2,10 +2,10 @@ import { useEffect, useState } from "preact/hooks";
 import { clockTime } from "../parts/format.js";
 import { here, type JobOutput, type Track } from "./api.js";
 import { barsOf } from "./bars.js";
+import { fileNameOf } from "./file-name.js";
 import { Icon } from "./icons.js";
 import { Mixer } from "./mixer.js";
 import { PlayButton } from "./play-button.js";
-import { fileNameOf } from "./track-card.js";
 import { Waveform } from "./waveform.js";
 
 interface MixerViewProps {

@@ -1,0 +1,2 @@
+/** `completed` and `failed` are final. */
+export type JobStatus = "queued" | "processing" | "completed" | "failed";
