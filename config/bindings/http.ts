@@ -50,10 +50,25 @@ export function bindHttp(core: Core, ports: CorePorts, settings: Settings, serve
 }
 
 function adminDeps(core: Core, { logger }: CorePorts, settings: Settings, acting: ActingOperator): AdminDeps {
-  const { accounts, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit } = core;
+  const { accounts, exports, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit } =
+    core;
   return {
-    ...{ accounts, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit, acting },
+    ...{
+      accounts,
+      exports,
+      credits,
+      jobs,
+      retryJobs,
+      submissions,
+      providers,
+      overview,
+      margin,
+      webhooks,
+      audit,
+      acting,
+    },
     tokens: core.adminTokens,
+    settings: async () => (await import("../shown-settings.js")).showSettingsOf(settings),
     doctor: async () => (await import("../doctor.js")).check(settings, logger),
   };
 }
