@@ -1,4 +1,4 @@
-import type { Activity, ActivityStore, Span } from "../ports/activity-store.js";
+import type { Activity, ActivityStore, TimeSpan } from "../ports/activity-store.js";
 import type { Clock } from "../ports/clock.js";
 
 /** What happened, by steps of time. */
@@ -66,7 +66,12 @@ export class RecentActivity {
     };
   }
 
-  private async read(known: Map<number, Activity>, span: Span, now: number, endsAt: number): Promise<Activity | null> {
+  private async read(
+    known: Map<number, Activity>,
+    span: TimeSpan,
+    now: number,
+    endsAt: number,
+  ): Promise<Activity | null> {
     const found = known.get(span.from);
     if (found !== undefined) return found;
     if (this.deps.clock.now() >= endsAt) return null;

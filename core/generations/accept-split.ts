@@ -1,7 +1,7 @@
 import type { Account } from "../ports/account.js";
+import { checkIsOpen } from "../accounts/closed-account.js";
 import { assert } from "../assert.js";
 import {
-  AccountSuspendedError,
   FermataError,
   InvalidRequestError,
   OperationRefusedError,
@@ -61,7 +61,7 @@ export class AcceptSplit {
    */
   async execute({ limitExceeded, idempotency, ...given }: AcceptSplitRequest): Promise<AcceptedGeneration> {
     const { account, trackId } = given;
-    if (account.suspendedAt !== null) throw new AccountSuspendedError();
+    checkIsOpen(account);
     const issues = checkClientAndMetadata(given);
     if (issues.length > 0) throw new InvalidRequestError(issues);
     if (!isId("trk", trackId)) throw limitExceeded ?? new TrackNotFoundError();

@@ -1,14 +1,9 @@
+import { checkIsOpen } from "../accounts/closed-account.js";
 import type { Account } from "../ports/account.js";
 import { assert } from "../assert.js";
 import type { AuditEntry } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
-import {
-  AccountSuspendedError,
-  InvalidRequestError,
-  OperationRefusedError,
-  UnknownObjectError,
-  TrackNotFoundError,
-} from "../errors.js";
+import { InvalidRequestError, OperationRefusedError, UnknownObjectError, TrackNotFoundError } from "../errors.js";
 import { checkClientAndMetadata } from "./request-rules.js";
 import { isId } from "../ids.js";
 import type { Track } from "../library/track.js";
@@ -96,7 +91,7 @@ export class StartSplit {
       throw new OperationRefusedError(`The track ${track?.id} has no owner. Name the account that pays.`);
     const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new UnknownObjectError(`There is no account ${id}.`);
-    if (account.suspendedAt !== null) throw new AccountSuspendedError();
+    checkIsOpen(account);
     return account;
   }
 }

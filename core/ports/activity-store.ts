@@ -1,5 +1,5 @@
 /** From a moment on, and before another one; milliseconds since 1970. */
-export interface Span {
+export interface TimeSpan {
   readonly from: number;
   readonly to: number;
 }
@@ -40,7 +40,7 @@ export interface ProviderActivity {
   readonly delivered: number;
   /** Those that the provider refused, or ended without a result. */
   readonly failed: number;
-  /** Those that were bought without a result for their job, whoever is to blame. */
+  /** Those that were bought without a result for their job, for any reason. */
   readonly wasted: number;
 }
 
@@ -56,5 +56,5 @@ export interface Activity {
 /** Sums up what other stores hold; it stores nothing itself. Selected by `storage.url`. */
 export interface ActivityStore {
   /** What happened in this span, as last committed. It reads no more than what happened in it. */
-  activityIn(span: Span): Promise<Activity>;
+  activityIn(span: TimeSpan): Promise<Activity>;
 }

@@ -35,7 +35,7 @@ const FOLDERS = [
   /^adapters\/http\/((admin|admin\/controllers|connections|controllers|generated|generated\/admin|generated\/swagger-ui|generated\/web|middleware|openapi)\/)?[^/]+$/,
   /^adapters\/http\/(pages|pages\/share|presenters|sessions)\/[^/]+$/,
   /^adapters\/web\/((console|generated|parts|studio)\/([^/]+\/)?)?[^/]+$/,
-  /^adapters\/storage\/sql\/((accounts|doctor|jobs|lease-renewal|ledger|library|library\/search)\/)?[^/]+$/,
+  /^adapters\/storage\/sql\/((accounts|doctor|erasure|jobs|lease-renewal|ledger|library|library\/search)\/)?[^/]+$/,
   /^adapters\/storage\/sql\/(migrations|mysql|sqlite|usage|webhooks)\/[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq))\/[^/]+$/,
   /^adapters\/(rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,

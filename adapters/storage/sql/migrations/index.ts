@@ -36,6 +36,8 @@ import { attemptProgress } from "./0034-attempt-progress.js";
 import { adminTokens } from "./0037-admin-tokens.js";
 import { jobsByProvider } from "./0038-jobs-by-provider.js";
 import { activity } from "./0039-activity.js";
+import { accountDeletions } from "./0040-account-deletions.js";
+import { keyUses } from "./0041-key-uses.js";
 import { jobTraces } from "./0042-job-traces.js";
 import { eventTraces } from "./0043-event-traces.js";
 import type { Migration } from "./migration.js";
@@ -77,6 +79,8 @@ export const MIGRATIONS: readonly Migration[] = [
   adminTokens,
   jobsByProvider,
   activity,
+  accountDeletions,
+  keyUses,
   jobTraces,
   eventTraces,
 ];

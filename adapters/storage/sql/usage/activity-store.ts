@@ -5,7 +5,7 @@ import type {
   JobActivity,
   ProviderActivity,
   RequestActivity,
-  Span,
+  TimeSpan,
 } from "../../../../core/ports/activity-store.js";
 import type { EntryKind } from "../../../../core/credits/balance.js";
 import type { KnexDatabase } from "../database.js";
@@ -54,7 +54,7 @@ interface AttemptSums {
 export class KnexActivityStore implements ActivityStore {
   constructor(private readonly database: KnexDatabase) {}
 
-  async activityIn(span: Span): Promise<Activity> {
+  async activityIn(span: TimeSpan): Promise<Activity> {
     const [requests, entries, attempts] = await Promise.all([
       this.sums<RequestSums>(REQUESTS, "request_log_statuses", span),
       this.sums<EntrySums>(ENTRIES, "ledger_entries_time", span),
@@ -63,7 +63,7 @@ export class KnexActivityStore implements ActivityStore {
     return { requests: toRequests(requests[0]), ...toMovements(entries), providers: toProviders(attempts) };
   }
 
-  private sums<Row>(text: (index: string) => string, index: string, { from, to }: Span): Promise<Row[]> {
+  private sums<Row>(text: (index: string) => string, index: string, { from, to }: TimeSpan): Promise<Row[]> {
     return this.database.all<Row>(text(this.database.dialect.useIndex(index)), [from, to]);
   }
 }

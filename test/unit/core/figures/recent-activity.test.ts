@@ -1,18 +1,18 @@
 import { expect } from "chai";
 import { READING_MS, RecentActivity } from "../../../../core/figures/recent-activity.js";
-import type { Activity, Span } from "../../../../core/ports/activity-store.js";
+import type { Activity, TimeSpan } from "../../../../core/ports/activity-store.js";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** A full hour. */
 const SIX = Date.UTC(2026, 10, 21, 6);
 
-function span(from: number, ms: number): Span {
+function span(from: number, ms: number): TimeSpan {
   return { from, to: from + ms };
 }
 
 /** As many accepted jobs as there are minutes in the span, and one more attempt that was delivered. */
-function happened({ from, to }: Span): Activity {
+function happened({ from, to }: TimeSpan): Activity {
   return {
     requests: { total: 0, refused: 0, clientErrors: 0, serverErrors: 0 },
     jobs: { accepted: (to - from) / MINUTE_MS, completed: 0, failed: 0 },
@@ -24,7 +24,7 @@ function happened({ from, to }: Span): Activity {
 describe("RecentActivity", () => {
   let now: number;
   let takesMs: number;
-  let asked: Span[];
+  let asked: TimeSpan[];
   let recent: RecentActivity;
   beforeEach(() => {
     [now, takesMs, asked] = [SIX + 30.5 * MINUTE_MS, 0, []];
