@@ -34,7 +34,8 @@ describe("The page of the studio and its session", () => {
   });
 
   it("has an address that may be written in odd ways", async () => {
-    for (const path of ["//", "/?x=%", "/?code=x"]) expect((await fetch(test.url + path)).status, path).to.be.below(500);
+    for (const path of ["//", "/?x=%", "/?code=x"])
+      expect((await fetch(test.url + path)).status, path).to.be.below(500);
   });
 
   it("says whether there is a session, to its own page alone, and counts no failed authentication", async () => {

@@ -1,5 +1,5 @@
-import { Fermata, Icon } from "./icons.js";
-import { useRequest } from "./form.js";
+import { AgainButton } from "./again-button.js";
+import { Fermata } from "./icons.js";
 import type { ShownGeneration } from "./generations.js";
 import { Progress } from "./progress.js";
 import { TrackCard } from "./track-card.js";
@@ -39,24 +39,5 @@ function Failure({ generation: { error, request } }: { readonly generation: Show
       </p>
       <AgainButton request={request} />
     </>
-  );
-}
-
-/** Puts what was asked for back into the form. */
-export function AgainButton({ request }: Pick<ShownGeneration, "request">) {
-  if (request === undefined) return null;
-  return (
-    <button
-      type="button"
-      class="action"
-      onClick={() => {
-        useRequest(request);
-        const field = document.getElementById("prompt");
-        field?.focus();
-        field?.scrollIntoView({ block: "center" });
-      }}
-    >
-      <Icon name="again" /> Use again
-    </button>
   );
 }

@@ -5,7 +5,7 @@ import { barsOf } from "./bars.js";
 import { Icon } from "./icons.js";
 import { Mixer } from "./mixer.js";
 import { PlayButton } from "./play-button.js";
-import { fileNameOf } from "./track-card.js";
+import { fileNameOf } from "./file-name.js";
 import { Waveform } from "./waveform.js";
 
 interface MixerViewProps {

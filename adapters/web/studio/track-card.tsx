@@ -4,7 +4,8 @@ import { clockTime } from "../parts/format.js";
 import { useResource } from "../parts/resource.js";
 import { api, here, type Track } from "./api.js";
 import { Fermata, Icon } from "./icons.js";
-import { AgainButton } from "./generation-card.js";
+import { AgainButton } from "./again-button.js";
+import { fileNameOf } from "./file-name.js";
 import type { ShownGeneration } from "./generations.js";
 import { PlayButton } from "./play-button.js";
 import { current, duration, exactPosition, isPlaying, position, problem, seek, toggle } from "./player.js";
@@ -81,9 +82,4 @@ export function TrackCard({ track, generation }: { readonly track: Track; readon
       {panel === "stems" && details !== undefined ? <StemsPanel track={track} offers={details.splits} /> : null}
     </li>
   );
-}
-
-/** Without its ending, which the browser adds by the file's type. */
-export function fileNameOf(title: string): string {
-  return title.replace(/[\\/:*?"<>|]+/g, " ").trim() || "Fermata";
 }
