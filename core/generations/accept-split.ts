@@ -2,7 +2,7 @@ import type { Account } from "../ports/account.js";
 import { checkIsOpen } from "../accounts/closed-account.js";
 import { assert } from "../assert.js";
 import {
-  FermataError,
+  type FermataError,
   InvalidRequestError,
   OperationRefusedError,
   type RateLimitedError,

@@ -95,6 +95,12 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
+    it("used credits of a kind of job are summed along the same index", async () => {
+      const [refunded, used] = await plansOf(() => storage.requestLog.sumCredits({ ...MONTH, kind: "music" }));
+      expect(refunded?.indexes, refunded?.notified).to.deep.equal(["fermata_jobs_account"]);
+      expect([used?.indexes, used?.sorts], used?.notified).to.deep.equal([["fermata_jobs_usage"], false]);
+    });
+
     it("credits of a status are read from the rows with it to their jobs", async () => {
       for (const filter of [{}, CLIENT]) {
         const credits = (status: number): Promise<Plan[]> =>

@@ -14,6 +14,10 @@ const KNOWN_PATHS: Readonly<Record<string, string>> = {
   "/api/v1/generations": "GET, HEAD, OPTIONS, POST",
   "/api/v1/generations/x": "GET, HEAD, OPTIONS",
   "/api/v1/jobs/x": "GET, HEAD, OPTIONS",
+  "/api/v1/tracks/x/details": "GET, HEAD, OPTIONS",
+  "/api/v1/tracks/x/stems": "OPTIONS, POST",
+  "/api/v1/tracks/x/vocal-removal": "OPTIONS, POST",
+  "/api/v1/tracks/x/share": "DELETE, OPTIONS, POST",
   "/api/v1/library/search": "GET, HEAD, OPTIONS",
   "/api/v1/tracks": "OPTIONS, POST",
   "/api/v1/tracks/x": "GET, HEAD, OPTIONS",
@@ -43,7 +47,7 @@ describe("An error response", () => {
 
   describe("404 not_found", () => {
     const wrongCase = ["/api/v1/ME", "/API/v1/me"];
-    const incomplete = ["/", "/api", "/api/v1", "/api/v1/jobs", "/api/v1/library"];
+    const incomplete = ["/api", "/api/v1", "/api/v1/jobs", "/api/v1/library"];
     for (const path of [...incomplete, ...wrongCase, "/api/v2/me", "/api/v1/me/x", "/nothing?x=1"]) {
       it(`is returned for ${path}`, async () => {
         expect(refusalOf(await test.anonymous.get(path))).to.equal("404 not_found");
@@ -54,7 +58,7 @@ describe("An error response", () => {
   describe("405 method_not_allowed", () => {
     for (const [path, allow] of Object.entries(KNOWN_PATHS)) {
       it(`is returned for another method on ${path}, with the allowed methods`, async () => {
-        for (const method of ["PUT", "DELETE", "PATCH", ...(allow.includes("POST") ? [] : ["POST"])]) {
+        for (const method of ["PUT", "DELETE", "PATCH", "POST"].filter((each) => !allow.includes(each))) {
           const response = await test.anonymous.send(method, path);
           expect(refusalOf(response)).to.equal("405 method_not_allowed");
           expect(response.headers.get("allow")).to.equal(allow);

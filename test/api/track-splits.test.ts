@@ -19,6 +19,14 @@ function stem(label: string): ProviderAsset {
   return { role: "stem", label, contentType: "audio/wav", durationSeconds: 2, source };
 }
 
+interface SplitOptions {
+  readonly path?: string;
+  readonly id?: string | undefined;
+  /** null: none. */
+  readonly key?: string | null;
+  readonly body?: unknown;
+}
+
 /** Each with its operation, and what it costs here. */
 const SPLITS = [
   { path: "stems", operation: "stem_split", cost: 8 },
@@ -57,7 +65,7 @@ describe("Splits of a track, asked for over the API", () => {
 
   const split = (
     { api }: TestAccount,
-    { path = "stems", id = trackId, key = "one" as string | null, body = undefined as unknown } = {},
+    { path = "stems", id = trackId, key = "one", body }: SplitOptions = {},
   ): Promise<ApiResponse> =>
     api.send("POST", `/api/v1/tracks/${id}/${path}`, {
       headers: {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { AccountId } from "../../core/ids.js";
-import type { Job } from "../../core/jobs/job.js";
+import type { Job, JobKind } from "../../core/jobs/job.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import type { LoggedRequest } from "../../core/ports/request-log.js";
 import { aJob, aJobRequest, aLoggedRequest, anId, NOON } from "../support/builders.js";
@@ -242,6 +242,28 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         expect(await sum("cli")).to.deep.equal({ used: 1, refunded: 1 });
         expect(await sum("CLI")).to.deep.equal({ used: 10, refunded: 0 });
         expect(await sum("")).to.deep.equal({ used: 0, refunded: 0 });
+      });
+
+      it("are filtered by the kind of the job", async () => {
+        const accountId = anId("acct");
+        const kinds = ["music", "stem_split", "vocal_removal"] as const;
+        const pairs = kinds.map((kind, index) =>
+          aPair({
+            accountId,
+            kind,
+            status: index === 1 ? "failed" : "queued",
+            reserved: { monthly: 10 ** index, pack: 0 },
+          }),
+        );
+        await insertJobs(...pairs.map(({ job }) => job));
+        await insert(...pairs.map(({ row }) => ({ ...row, status: 502 })));
+        const sum = (kind: JobKind, status?: number): Promise<object> =>
+          storage.requestLog.sumCredits({ ...always(accountId), kind, status });
+        for (const status of [undefined, 502]) {
+          expect(await sum("music", status)).to.deep.equal({ used: 1, refunded: 0 });
+          expect(await sum("stem_split", status)).to.deep.equal({ used: 10, refunded: 10 });
+          expect(await sum("vocal_removal", status)).to.deep.equal({ used: 100, refunded: 0 });
+        }
       });
 
       it("are filtered by the status of the row, 202 while there is none", async () => {

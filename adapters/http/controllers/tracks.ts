@@ -21,14 +21,8 @@ import { optionalJsonBody } from "../middleware/optional-json-body.js";
 import { createSplit, type SplitRequest } from "../create-split.js";
 import type { HttpDeps } from "../deps.js";
 import type { AcceptedSplit } from "../presenters/split.js";
-import {
-  presentSingleTrack,
-  presentTrack,
-  presentTrackDetails,
-  type SingleTrack,
-  type Track,
-  type TrackDetails,
-} from "../presenters/track.js";
+import { presentSingleTrack, presentTrack, type SingleTrack, type Track } from "../presenters/track.js";
+import { presentTrackDetails, type TrackDetails } from "../presenters/track-details.js";
 import { uploadTrack } from "../upload-track.js";
 
 @Route("api/v1/tracks")

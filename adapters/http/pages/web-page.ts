@@ -73,7 +73,7 @@ export function webPage(
   };
   router.get(path, networkBudget, async (request, response) => {
     // The page's links are relative to its address.
-    const { pathname, search } = new URL(request.originalUrl, "http://localhost");
+    const [, pathname = "", search = ""] = /^([^?]*)(.*)$/s.exec(request.originalUrl) ?? [];
     if (path === "/" ? !pathname.endsWith("/") : pathname.endsWith("/")) {
       const last = pathname.split("/").findLast((part) => part !== "") ?? "";
       return response.redirect(308, `${path === "/" ? `${last}/` : `../${last}`}${search}`);

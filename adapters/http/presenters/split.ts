@@ -1,4 +1,3 @@
-import type { SplitOffer as OfferedSplit } from "../../../core/generations/accept-split.js";
 import type { JobId } from "../../../core/ids.js";
 import { costOf, type Job } from "../../../core/jobs/job.js";
 import type { JobStatus } from "./job-status.js";
@@ -25,18 +24,6 @@ export interface AcceptedSplit {
   status_url: string;
 }
 
-/** A way in which a track can be split here. */
-export interface SplitOffer {
-  operation: "stem_split" | "vocal_removal";
-  /**
-   * Whole credits.
-   * @isInt
-   */
-  credit_cost: number;
-  /** `unavailable`: every provider that can do it is down just now. */
-  status: "available" | "unavailable";
-}
-
 export function jobUrlOf(id: JobId, publicUrl: string): string {
   return `${publicUrl}/api/v1/jobs/${id}`;
 }
@@ -51,8 +38,4 @@ export function presentAcceptedSplit(job: Job, publicUrl: string): AcceptedSplit
     created_at: timestamp(job.createdAt),
     status_url: jobUrlOf(job.id, publicUrl),
   };
-}
-
-export function presentSplitOffer({ kind, creditCost, status }: OfferedSplit): SplitOffer {
-  return { operation: kind, credit_cost: creditCost, status };
 }

@@ -3,8 +3,6 @@ import type { ShareUrls } from "../../../core/library/share-urls.js";
 import type { TrackWithLyrics } from "../../../core/library/lyrics.js";
 import { assetOf, type Track as LibraryTrack, type TrackAsset } from "../../../core/library/track.js";
 import type { LyricsWord as StoredWord } from "../../../core/ports/music-provider.js";
-import type { SplitOffer as OfferedSplit } from "../../../core/generations/accept-split.js";
-import { presentSplitOffer, type SplitOffer } from "./split.js";
 import { seconds } from "./time.js";
 
 /** Signs the links in a response. */
@@ -71,25 +69,6 @@ export interface Lyrics {
 export interface SingleTrack extends Track {
   /** What its provider says it sang; left out where it gave none. Lyrics of a request are not repeated here. */
   lyrics?: Lyrics;
-}
-
-/** What there is to know of a track beyond its own fields. */
-export interface TrackDetails {
-  /**
-   * How loud it is along its length: at most 400 points of the same duration, 0 to 255; null where its audio could not
-   * be read.
-   * @isInt
-   */
-  waveform: number[] | null;
-  /** How it can be split here: `POST /api/v1/tracks/{id}/stems` and `…/vocal-removal`. Empty when it cannot. */
-  splits: SplitOffer[];
-}
-
-export function presentTrackDetails(
-  { waveform }: Pick<LibraryTrack, "waveform">,
-  splits: readonly OfferedSplit[],
-): TrackDetails {
-  return { waveform: waveform === null ? null : [...waveform], splits: splits.map(presentSplitOffer) };
 }
 
 /** A track without lyrics has the same form as in lists. */

@@ -17,13 +17,12 @@ export function CopyButton({ text, label, onCopied }: CopyButtonProps) {
     const timer = setTimeout(() => setOutcome(""), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [outcome]);
+  const copy = async (): Promise<void> => {
+    setOutcome((await copied(text())) ? "Copied" : "Select it and copy");
+    onCopied?.();
+  };
   return (
-    <Button
-      onClick={async () => {
-        setOutcome((await copied(text())) ? "Copied" : "Select it and copy");
-        onCopied?.();
-      }}
-    >
+    <Button onClick={() => void copy()}>
       <span aria-live="polite">{outcome === "" ? label : outcome}</span>
     </Button>
   );

@@ -6,6 +6,12 @@ import { Fermata } from "./icons.js";
 import { forgetAll } from "./memory.js";
 import { signOut } from "./session.js";
 
+async function leave(): Promise<void> {
+  await signOut();
+  clearForm();
+  forgetAll();
+}
+
 export function Header() {
   const left = credits.value;
   return (
@@ -27,15 +33,7 @@ export function Header() {
         <a class="quiet" href={`${BASE_URL}docs`}>
           API<span class="wide"> docs</span>
         </a>
-        <button
-          type="button"
-          class="quiet"
-          onClick={async () => {
-            await signOut();
-            clearForm();
-            forgetAll();
-          }}
-        >
+        <button type="button" class="quiet" onClick={() => void leave()}>
           Sign out
         </button>
       </nav>

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import "../parts/style.css";
 import "./style.css";
+import "./sign-in.css";
 import "./composer.css";
 import "./generations.css";
 import "./stems.css";

@@ -9,19 +9,19 @@ export function wordsOf(error: Error): string {
   switch (error.code) {
     case "insufficient_credits":
       return (
-        `This takes ${number("required")} credits, and you have ${number("available")}. A cheaper model may do, or ask ` +
-        "the operator of this installation for more."
+        `This takes ${number("required")} credits, and you have ${number("available")}. A cheaper model may do, or ` +
+        "ask the operator of this installation for more."
       );
     case "generation_concurrency_exceeded":
       return (
-        `${number("running")} of your jobs are at work, and your account may run ${number("limit")} at once. Try again ` +
-        "when one has ended."
+        `${number("running")} of your jobs are at work, and your account may run ${number("limit")} at once. Try ` +
+        "again when one has ended."
       );
     case "rate_limited":
       return `That was a lot at once. Try again in ${waitOf(error)}.`;
     case "provider_unavailable":
     case "provider_timeout":
-      return "The provider of this model cannot be reached just now. Nothing was charged. Try again soon, or another model.";
+      return "The provider of this model cannot be reached just now. Nothing was charged. Try again, or another model.";
     case "service_unavailable":
       return "The service is busy or restarting. Try again in a moment: you are not charged twice.";
     case "internal_error":

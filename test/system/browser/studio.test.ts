@@ -367,7 +367,10 @@ describe("The studio, in a browser", function () {
       await open.page.getByText("More options").click();
       await open.page.getByText("The same as code").click();
       await button("Stems").click();
-      await button(/^(Split into stems|Play stems)/).waitFor();
+      await button(/^Split into stems/).click();
+      await button("Play stems").waitFor();
+      await create();
+      await alert("Say what the music should be like.");
       await check("open");
       await button("Share").click();
       await button("Sign out").click();
