@@ -174,7 +174,7 @@ export class AppProcess {
           core.events.stop(graceMs),
         ]),
       () => ports.rateLimiter.close(),
-      () => core.api.requests.close(LOG_GRACE_MS),
+      () => Promise.all([core.api.requests.close(LOG_GRACE_MS), core.api.keyUses.close()]),
       () => ports.webhookSender.close(),
       () => ports.audioAnalyser.close(),
       () => ports.assetOpener.close(),

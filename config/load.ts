@@ -12,6 +12,9 @@ import { type ResolvedSetting, Resolver } from "./settings/resolver.js";
 
 export { SettingsError } from "./settings/issues.js";
 
+/** The origin of what an embedding app gives. */
+export const OVERRIDES = "overrides";
+
 export interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What relative paths are relative to. */
@@ -44,14 +47,23 @@ export function resolveSettings(sources: SettingsSources): {
   const given = new GivenSettings(SETTINGS_DEFINITION);
   readConfigFile(sources, given);
   given.addEnvironment(sources.env);
-  if (sources.overrides !== undefined) given.addTree(sources.overrides, "overrides");
+  if (sources.overrides !== undefined) given.addTree(sources.overrides, OVERRIDES);
   const { cwd, isTerminal = process.stderr.isTTY, onRenamed = warnOfRenamed } = sources;
   for (const renamed of given.resolveRenamed()) onRenamed(renamed);
   const resolver = new Resolver(given, { cwd, isTerminal });
   const settings = resolver.resolve(SETTINGS_DEFINITION) as Settings;
   checkTogether(settings, given.issues);
   if (given.issues.length > 0) throw new SettingsError(given.issues);
+  origins.set(settings, resolver.resolved);
   return { settings, resolved: resolver.resolved };
+}
+
+/** Where the settings that were loaded come from. */
+const origins = new WeakMap<Settings, readonly ResolvedSetting[]>();
+
+/** Where each of these settings comes from; null: an app made them of those that {@link loadSettings} returned. */
+export function resolvedOf(settings: Settings): readonly ResolvedSetting[] | null {
+  return origins.get(settings) ?? null;
 }
 
 function readConfigFile({ env, cwd, readFile = readText }: SettingsSources, given: GivenSettings): void {

@@ -1,5 +1,6 @@
 import type { CliHost, OperatorApp } from "../adapters/cli/host.js";
 import { presentCredits } from "../adapters/http/presenters/credits.js";
+import { exportedPath, presentExported } from "../adapters/http/presenters/exported.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
 import { presentPlaylist } from "../adapters/http/presenters/playlist.js";
 import { presentTimeline } from "../adapters/http/presenters/timeline.js";
@@ -22,6 +23,8 @@ export async function openOperatorApp(settings: Settings, logger: Logger, actor:
   };
   const present = {
     credits: presentCredits,
+    exported: presentExported,
+    exportedPath,
     job: (found: Parameters<typeof presentJob>[0]) => presentJob(found, app.audioUrls),
     webhookEndpoint: presentWebhookEndpoint,
     playlist: (found: Parameters<typeof presentPlaylist>[0]) => presentPlaylist(found, app),

@@ -1,9 +1,10 @@
 import type { ShownSetting } from "../adapters/cli/host.js";
 import { isSecretName, MASK, redact } from "../adapters/observability/redact.js";
+import { OperationRefusedError } from "../core/errors.js";
 import type { SettingDeclarations } from "../core/ports/declared-settings.js";
 import { ADAPTER_PORTS } from "./adapters/definition-issues.js";
 import { loadAdapter, loadAdapters } from "./adapters/load.js";
-import { resolveSettings, type SettingsSources } from "./load.js";
+import { OVERRIDES, resolvedOf, resolveSettings, type SettingsSources } from "./load.js";
 import { PACKAGE_USERS, requirePackages } from "./optional-packages.js";
 import { loadPlugins } from "./plugins.js";
 import type { Settings } from "./settings.js";
@@ -19,7 +20,19 @@ import type { ResolvedSetting } from "./settings/resolver.js";
  * @throws {SettingsError} with a line for every issue of a start
  */
 export async function showSettings(sources: SettingsSources): Promise<readonly ShownSetting[]> {
-  const { settings, resolved } = resolveSettings(sources);
+  const { settings } = resolveSettings(sources);
+  return showSettingsOf(settings);
+}
+
+/**
+ * The same of settings that were loaded.
+ *
+ * @throws {OperationRefusedError} an app has changed them since: it is not known where they come from
+ */
+export async function showSettingsOf(settings: Settings): Promise<readonly ShownSetting[]> {
+  const resolved = resolvedOf(settings);
+  if (resolved === null)
+    throw new OperationRefusedError("The app changed its settings after it had loaded them; they cannot be shown.");
   return [...resolved, ...(await ofPlugins(settings)), ...(await ofAdapters(settings))].map(shown);
 }
 
@@ -87,6 +100,11 @@ function ofDeclared(
 
 function shown({ path, value, given, isSecret }: ResolvedSetting): ShownSetting {
   const isMasked = value !== null && (isSecret || path.split(".").some(isSecretName));
-  const origin = given === null ? "default" : given.isText ? "environment" : "file";
-  return { path, value: isMasked ? MASK : redact(value), origin, source: given?.origin ?? null };
+  return { path, value: isMasked ? MASK : redact(value), origin: originOf(given), source: given?.origin ?? null };
+}
+
+function originOf(given: GivenSetting | null): ShownSetting["origin"] {
+  if (given === null) return "default";
+  if (given.origin === OVERRIDES) return "app";
+  return given.isText ? "environment" : "file";
 }

@@ -1,6 +1,9 @@
 import { AdminTokens } from "./admin/admin-tokens.js";
+import { EraseAccounts } from "./accounts/erase-accounts.js";
+import { ExportAccount } from "./accounts/export-account.js";
 import { createAccounts } from "./accounts/create-accounts.js";
 import type { Authenticate } from "./accounts/authenticate.js";
+import type { RecordKeyUses } from "./accounts/record-key-uses.js";
 import type { ManageAccounts } from "./accounts/manage-accounts.js";
 import { Tiers } from "./accounts/tiers.js";
 import { createAudit } from "./audit/create-audit.js";
@@ -51,6 +54,8 @@ import { Workers } from "./workers.js";
 export interface Core {
   /** Accounts and their API keys: creates, finds, changes and suspends them. */
   readonly accounts: ManageAccounts;
+  /** Everything that is kept of an account. */
+  readonly exports: ExportAccount;
   /** Tokens of operators for the admin API. */
   readonly adminTokens: AdminTokens;
   /** What operators and this app did, in a chain of hashes. */
@@ -100,6 +105,8 @@ export interface Core {
 export interface ApiUseCases {
   /** Whose API key a request carries. */
   readonly authenticate: Authenticate;
+  /** Writes when API keys were last used. */
+  readonly keyUses: RecordKeyUses;
   /** Rate limits of accounts, and of addresses that fail to authenticate. */
   readonly limits: Limits;
   /** Creates generations under idempotency keys. */
@@ -134,7 +141,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { trail: audit, read: readAudit } = createAudit(ports, options);
   const tiers = new Tiers(options.tiers);
   const adminTokens = new AdminTokens({ ...ports, audit, givenToken: options.adminToken ?? null });
-  const { accounts, authenticate } = createAccounts({ ports, audit, tiers });
+  const { accounts, authenticate, uses } = createAccounts({ ports, audit, tiers });
   const secrets = createSecrets(ports, audit);
   const library = createLibrary({ ports, audit, tiers, publicUrl, audio, uploads: options.uploads });
   const { audioUrls, shareUrls, publicLinks } = library;
@@ -153,9 +160,10 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     splitCosts,
     followedMax: options.followedJobsPerAccount ?? FOLLOWED_JOBS_MAX,
   });
+  const erasure = new EraseAccounts({ ...ports, endJobs });
   const usage = createUsage(ports, options.redact);
   const keptMs = eventsKeptMs(options.webhooks.scheduleMs);
-  const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others: [secrets.reseal] };
+  const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others: [secrets.reseal, erasure.task()] };
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
   let workers: Workers | null = null;
   const { metrics } = ports;
@@ -165,6 +173,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   return {
     accounts,
     adminTokens,
+    exports: new ExportAccount({ ...ports, audit }),
     audit: readAudit,
     credits: new ManageCredits({ ...ports, audit, tiers }),
     generations: generations.generations,
@@ -186,6 +195,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     webhooks: webhooks.operate,
     api: {
       authenticate,
+      keyUses: uses,
       limits: new Limits({ limiter: ports.rateLimiter, tiers, authFailuresPerMinute: options.authFailuresPerMinute }),
       acceptGeneration: generations.accept,
       readGenerations: generations.read,

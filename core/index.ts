@@ -3,6 +3,9 @@ export type { Account, ApiKey } from "./ports/account.js";
 export type { ShownKey } from "./accounts/shown-key.js";
 export type { EnsuredAccount, IssuedKey, ManageAccounts, NewAccount } from "./accounts/manage-accounts.js";
 export type { NewKey } from "./accounts/new-key.js";
+export type { ExportAccount, ExportedRecord } from "./accounts/export-account.js";
+export type { Overview, ReadOverview } from "./figures/read-overview.js";
+export type { ActivitySeries } from "./figures/recent-activity.js";
 export type { Actor } from "./audit/audit-trail.js";
 export type { AdminTokens, NewAdminToken, Operator, ShownAdminToken } from "./admin/admin-tokens.js";
 export type { AuditAction, AuditEntry, AuditFields, AuditHead, AuditRecord } from "./ports/audit-record.js";
@@ -83,6 +86,7 @@ export type { Workers } from "./workers.js";
 
 /** Every port, with its types, and the errors that adapters throw. */
 export type * from "./ports/account-store.js";
+export type * from "./ports/activity-store.js";
 export * from "./ports/adapter.js";
 export type * from "./ports/admin-token-store.js";
 export { ADMIN_ROLES, type AdminRole, type AdminToken } from "./ports/admin-token.js";
@@ -96,6 +100,7 @@ export type * from "./ports/clock.js";
 export type * from "./ports/core-ports.js";
 export type * from "./ports/cover-painter.js";
 export type * from "./ports/declared-settings.js";
+export * from "./ports/erasure-store.js";
 export type * from "./ports/digest.js";
 export type * from "./ports/host-database.js";
 export type * from "./ports/id-generator.js";

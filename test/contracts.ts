@@ -16,6 +16,7 @@ export { callbackStoreContract } from "./contract/callback-store.contract.js";
 export { clockContract, type ClockUnderTest } from "./contract/clock.contract.js";
 export { coverPainterContract } from "./contract/cover-painter.contract.js";
 export { digestContract } from "./contract/digest.contract.js";
+export { erasureStoreContract } from "./contract/erasure-store.contract.js";
 export {
   hostTransactionsContract,
   type HostTransactionsUnderTest,

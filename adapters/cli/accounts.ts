@@ -1,5 +1,9 @@
 import type { Command } from "commander";
+import { OperationRefusedError } from "../../core/errors.js";
+import type { AccountDeletion } from "../../core/ports/erasure-store.js";
+import { printable } from "../../core/printable.js";
 import type { Account } from "../../core/ports/account.js";
+import { addExport } from "./export.js";
 import type { CliHost } from "./host.js";
 import { addKeyCommands, describeIssuedKey, presentIssuedKey } from "./keys.js";
 import { accountIn, addCommand, addGroup, callable, iso, print, table, withApp } from "./output.js";
@@ -17,6 +21,7 @@ interface CreateOptions {
 
 interface ListOptions {
   readonly suspended?: boolean;
+  readonly deleted?: boolean;
   readonly search?: string;
   readonly tier?: string;
   readonly limit: number;
@@ -25,7 +30,7 @@ interface ListOptions {
 
 /** `accounts …` and `keys …`. */
 export function addAccountCommands(program: Command, host: CliHost): void {
-  const accounts = addGroup(program, "accounts", "Make, look at, suspend and resume accounts");
+  const accounts = addGroup(program, "accounts", "Make, look at, suspend, export and delete accounts");
   addCommand(accounts, "create <name>", "Make an account", [
     "accounts create alice --tier plus --accept-terms --credits 100",
     "accounts create alice --tier plus --accept-terms --key",
@@ -56,8 +61,15 @@ export function addAccountCommands(program: Command, host: CliHost): void {
   });
   addCommand(accounts, "show <account>", "Show an account", ["accounts show acct_01j…"]).action(
     async (id: string, options: { json?: boolean }) => {
-      const account = await withApp(host, (app) => app.accounts.find(id));
-      print(host, options, presentAccount(account), describeAccount(account));
+      const { account, deletion } = await withApp(host, async (app) => {
+        const found = await app.accounts.find(id);
+        return { account: found, deletion: found.deletedAt === null ? null : await app.accounts.deletion(found.id) };
+      });
+      const shown = deletion === null ? {} : { deletion: presentDeletion(deletion) };
+      print(host, options, { ...presentAccount(account), ...shown }, [
+        ...describeAccount(account),
+        ...describeDeletion(deletion),
+      ]);
     },
   );
   addCommand(accounts, "set-tier <id> <tier>", "Give an account another tier; its credits stay as they are", [
@@ -68,19 +80,22 @@ export function addAccountCommands(program: Command, host: CliHost): void {
   });
   addList(accounts, host);
   addSuspension(accounts, host);
+  addExport(accounts, host);
+  addDeletion(accounts, host);
   addKeyCommands(program, host);
 }
 
 function addList(accounts: Command, host: CliHost): void {
   addCommand(accounts, "list", "List accounts, newest first", ["accounts list", "accounts list --suspended --json"])
     .option("--suspended", "only those that are suspended")
+    .option("--deleted", "only those that are deleted; they are left out by default")
     .option("--search <text>", "only those whose name contains it, or whose id or external id it is")
     .option("--tier <tier>", "only those of this tier")
     .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 50)
     .action(async (options: ListOptions) => {
-      const { suspended: isSuspended = false, limit, search, tier } = options;
+      const { suspended: isSuspended = false, deleted: isDeleted = false, limit, search, tier } = options;
       const filter = { ...(search === undefined ? {} : { search }), ...(tier === undefined ? {} : { tier }) };
-      const list = await withApp(host, (app) => app.accounts.list({ ...filter, isSuspended, limit }));
+      const list = await withApp(host, (app) => app.accounts.list({ ...filter, isSuspended, isDeleted, limit }));
       const rows = list.map((account) => [account.id, account.tier, stateOf(account), account.name]);
       print(host, options, { accounts: list.map(presentAccount) }, rows.length === 0 ? ["No accounts."] : table(rows));
     });
@@ -109,7 +124,47 @@ function addSuspension(accounts: Command, host: CliHost): void {
   );
 }
 
-function stateOf({ suspendedAt }: Account): string {
+function addDeletion(accounts: Command, host: CliHost): void {
+  addCommand(accounts, "delete <account>", "Delete an account, and all that is stored of it but its ledger", [
+    "accounts delete acct_01j…",
+    "accounts delete alice --yes",
+  ])
+    .option("--yes", "without asking, which it does on a terminal")
+    .action(async (given: string, { yes = false, ...options }: { yes?: boolean; json?: boolean }, command: Command) => {
+      if (!yes && host.confirm === null) command.error("error: it needs --yes where there is no terminal to ask on");
+      const deletion = await withApp(host, async (app) => {
+        const { id, name } = await app.accounts.find(given);
+        const question =
+          `Delete the account ${printable(name)} (${id}), with its keys, jobs, tracks, files and logs? ` +
+          "It cannot be taken back.";
+        if (!yes && (await host.confirm?.(question)) !== true) throw new OperationRefusedError("Nothing was deleted.");
+        return app.accounts.delete(id);
+      });
+      print(host, options, { id: deletion.accountId, ...presentDeletion(deletion) }, [
+        `Deleted ${deletion.accountId}.`,
+        "Within a second its keys, share pages and audio links are refused, in every process.",
+        "What is stored of it is erased by the processes that work on jobs, within minutes. Its ledger stays.",
+        callable(host, `How far that is: \`fermata accounts show ${deletion.accountId}\`.`),
+      ]);
+    });
+}
+
+function presentDeletion({ requestedAt, erasedAt, erased }: AccountDeletion): object {
+  return { requested_at: iso(requestedAt), erased_at: iso(erasedAt), erased };
+}
+
+function describeDeletion(deletion: AccountDeletion | null): string[] {
+  if (deletion === null) return [];
+  const { erasedAt, erased } = deletion;
+  const counts = Object.entries(erased).map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`);
+  return table([
+    ["erased", erasedAt === null ? "not all of it yet" : iso(erasedAt)],
+    ...(counts.length === 0 ? [] : [["so far", counts.join(", ")]]),
+  ]);
+}
+
+function stateOf({ suspendedAt, deletedAt }: Account): string {
+  if (deletedAt !== null) return "deleted";
   return suspendedAt === null ? "active" : "suspended";
 }
 
@@ -123,6 +178,7 @@ function presentAccount(account: Account): object {
     terms_accepted_at: iso(account.termsAcceptedAt),
     suspended_at: iso(account.suspendedAt),
     suspended_reason: account.suspendedReason,
+    deleted_at: iso(account.deletedAt),
     created_at: iso(account.createdAt),
   };
 }
@@ -135,7 +191,8 @@ function describeAccount(account: Account): string[] {
     ["tier", account.tier],
     ["terms", describeTerms(account)],
     ["state", stateOf(account)],
-    ...(account.suspendedAt === null ? [] : [["suspended", iso(account.suspendedAt)]]),
+    ...(account.deletedAt === null ? [] : [["deleted", iso(account.deletedAt)]]),
+    ...(account.suspendedAt === null || account.deletedAt !== null ? [] : [["suspended", iso(account.suspendedAt)]]),
     ...(account.suspendedReason === null ? [] : [["reason", account.suspendedReason]]),
     ["created", iso(account.createdAt)],
   ]);

@@ -1,3 +1,4 @@
+import type { ExportedRecord } from "../../core/accounts/export-account.js";
 import type { Core } from "../../core/create-core.js";
 import type { LiveCheckResult, LiveProgress } from "../../core/live-check/live-check.js";
 import type { LiveGeneration } from "../../core/live-check/live-generation.js";
@@ -65,7 +66,7 @@ export interface ShownSetting {
   readonly path: string;
   /** As JSON; a secret is masked. */
   readonly value: unknown;
-  readonly origin: "default" | "file" | "environment";
+  readonly origin: "default" | "file" | "environment" | "app";
   /** The file or the variable; null for a default. */
   readonly source: string | null;
 }
@@ -78,6 +79,7 @@ export interface OperatorApp extends Pick<
   | "audio"
   | "audit"
   | "credits"
+  | "exports"
   | "jobs"
   | "margin"
   | "models"
@@ -126,6 +128,10 @@ export interface LiveCheckSession {
 /** Domain to JSON, the same as the API's. */
 export interface Presenters {
   credits(balance: Balance): object;
+  /** One line of an export. */
+  exported(record: ExportedRecord): object;
+  /** Where an export has a file, next to its lines. */
+  exportedPath(audioKey: string): string;
   job(report: Pick<JobReport, "job" | "tracks" | "outputs">): object;
   playlist(found: PlaylistWithTracks): object;
   /** null while it is not shared. */

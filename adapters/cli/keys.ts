@@ -29,7 +29,10 @@ export function addKeyCommands(program: Command, host: CliHost): void {
       await withApp(host, async (app) => {
         const list = await app.accounts.listKeys(await accountIn(app, accountId));
         const now = app.now();
-        const rows = list.map((key) => [key.id, `${key.shownPrefix}…`, describeState(key, now), key.name ?? ""]);
+        const rows = list.map((key) => [
+          ...[key.id, `${key.shownPrefix}…`, describeState(key, now)],
+          ...[key.lastUsedAt === null ? "never used" : `used ${iso(key.lastUsedAt)}`, key.name ?? ""],
+        ]);
         const shown = list.map((key) => presentKey(key, now));
         print(host, options, { keys: shown }, rows.length === 0 ? ["No keys."] : table(rows));
       });
@@ -145,5 +148,6 @@ function presentKey(key: ShownKey, now: number): object {
     created_at: iso(key.createdAt),
     revoked_at: iso(key.revokedAt),
     expires_at: iso(key.expiresAt),
+    last_used_at: iso(key.lastUsedAt),
   };
 }

@@ -62,12 +62,27 @@ function adminDeps(
   settings: Settings,
   { acting, publicUrl }: ServerParts,
 ): AdminDeps {
-  const { accounts, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit } = core;
+  const { accounts, exports, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit } =
+    core;
   return {
-    ...{ accounts, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit, acting },
+    ...{
+      accounts,
+      exports,
+      credits,
+      jobs,
+      retryJobs,
+      submissions,
+      providers,
+      overview,
+      margin,
+      webhooks,
+      audit,
+      acting,
+    },
     tokens: core.adminTokens,
     sessions: new Sessions("fermata_console", CONSOLE_SESSION_MS, { secretBox, clock, publicUrl }),
     hasConsole: settings.admin.console,
+    settings: async () => (await import("../shown-settings.js")).showSettingsOf(settings),
     doctor: async () => (await import("../doctor.js")).check(settings, logger),
   };
 }

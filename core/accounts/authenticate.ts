@@ -1,5 +1,4 @@
 import {
-  AccountSuspendedError,
   AuthenticationRequiredError,
   InsufficientScopeError,
   InvalidApiKeyError,
@@ -13,6 +12,8 @@ import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import { isWellFormedToken } from "./api-key.js";
 import { BriefCache } from "./brief-cache.js";
+import type { RecordKeyUses } from "./record-key-uses.js";
+import { checkIsOpen } from "./closed-account.js";
 import type { Scope } from "../ports/scopes.js";
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
@@ -21,6 +22,8 @@ export interface AuthenticateDeps {
   readonly accounts: AccountStore;
   readonly digest: Digest;
   readonly clock: Clock;
+  /** Hears of every key that is accepted; left out: no use is noted. */
+  readonly uses?: Pick<RecordKeyUses, "note">;
 }
 
 /** Identifies the account of a request. */
@@ -58,6 +61,7 @@ export class Authenticate {
     const { expiresAt } = holder.key;
     if (expiresAt !== null && this.deps.clock.now() >= expiresAt)
       throw new RevokedApiKeyError("The API key has expired.");
+    this.deps.uses?.note(holder.key);
     return holder;
   }
 
@@ -81,7 +85,7 @@ export interface Caller {
  * @throws {ApiTermsNotAcceptedError} {@link InsufficientScopeError}
  */
 export function authorize({ account, scopes }: Caller, scope: Scope | null): void {
-  if (account.suspendedAt !== null) throw new AccountSuspendedError();
+  checkIsOpen(account);
   if (account.termsAcceptedAt === null) throw new ApiTermsNotAcceptedError();
   if (scope !== null && !scopes.includes(scope)) throw new InsufficientScopeError(scope);
 }

@@ -2,6 +2,7 @@ import type { RecordsActions } from "../audit/audit-trail.js";
 import type { CorePorts } from "../ports/core-ports.js";
 import { Authenticate } from "./authenticate.js";
 import { ManageAccounts } from "./manage-accounts.js";
+import { RecordKeyUses } from "./record-key-uses.js";
 import type { Tiers } from "./tiers.js";
 
 export interface AccountsDeps {
@@ -12,13 +13,16 @@ export interface AccountsDeps {
 
 /** Who calls: accounts and their API keys. */
 export function createAccounts({ ports, audit, tiers }: AccountsDeps): Accounts {
+  const uses = new RecordKeyUses(ports);
   return {
-    authenticate: new Authenticate({ accounts: ports.accounts, digest: ports.digest, clock: ports.clock }),
+    authenticate: new Authenticate({ ...ports, uses }),
+    uses,
     accounts: new ManageAccounts({ ...ports, audit, tiers }),
   };
 }
 
 export interface Accounts {
   readonly authenticate: Authenticate;
+  readonly uses: RecordKeyUses;
   readonly accounts: ManageAccounts;
 }

@@ -4,11 +4,13 @@ import { grant } from "../credits/grant.js";
 import { OperationRefusedError, UnknownObjectError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
 import type { AccountChanges, AccountFilter, AccountStore } from "../ports/account-store.js";
+import type { AccountDeletion, ErasureStore } from "../ports/erasure-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { TransactionWork } from "../ports/unit-of-work.js";
 import type { Account } from "../ports/account.js";
 import { checkedName, checkLength, NAME_MAX_LENGTH } from "./checked-text.js";
 import { checkedExternalId, isExternalId } from "./external-id.js";
+import { FIRST_PLACE } from "./erase-accounts.js";
 import { findAccount } from "./find-account.js";
 import { newKey, type NewKey, type NewKeyDeps } from "./new-key.js";
 import { type ShownKey, shownKey } from "./shown-key.js";
@@ -45,10 +47,13 @@ export interface ManageAccountsDeps extends NewKeyDeps {
   readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
+  readonly erasures: Pick<ErasureStore, "insertDeletion" | "isDeleted" | "findDeletion">;
   readonly tiers: Tiers;
 }
 
 const REASON_MAX_LENGTH = 200;
+/** No account is found by it. */
+const DELETED_NAME = "(deleted)";
 
 /** Accounts and keys, for operators and embedding apps. Changes hold within 1 s in every process. */
 export class ManageAccounts {
@@ -106,7 +111,7 @@ export class ManageAccounts {
 
   /** Accepting twice keeps the first moment. @throws {OperationRefusedError} no such account */
   async acceptTerms(id: string): Promise<Account> {
-    const account = await this.get(id);
+    const account = await this.findOpen(id);
     if (account.termsAcceptedAt !== null) return account;
     return this.update(account.id, { termsAcceptedAt: this.deps.clock.now() }, "accounts.accept_terms");
   }
@@ -114,7 +119,7 @@ export class ManageAccounts {
   /** @throws {OperationRefusedError} no such account or tier */
   async changeTier(id: string, tier: string): Promise<Account> {
     this.checkTier(tier);
-    const account = await this.get(id);
+    const account = await this.findOpen(id);
     return this.update(account.id, { tier }, "accounts.change_tier", { from: account.tier, to: tier });
   }
 
@@ -131,7 +136,7 @@ export class ManageAccounts {
    */
   async suspend(id: string, { reason }: { readonly reason?: string } = {}): Promise<Account> {
     if (reason !== undefined) checkLength("A reason", reason, REASON_MAX_LENGTH);
-    const account = await this.get(id);
+    const account = await this.findOpen(id);
     const suspendedAt = account.suspendedAt ?? this.deps.clock.now();
     const suspendedReason = reason ?? account.suspendedReason;
     const changes = { suspendedAt, suspendedReason };
@@ -140,21 +145,61 @@ export class ManageAccounts {
 
   /** Ends a suspension; that of an account that is not suspended changes nothing. @throws as {@link get} */
   async resume(id: string): Promise<Account> {
-    const account = await this.get(id);
+    const account = await this.findOpen(id);
     if (account.suspendedAt === null) return account;
     return this.update(account.id, { suspendedAt: null, suspendedReason: null }, "accounts.resume");
+  }
+
+  /**
+   * Deletes an account: within a second its keys, links and share pages are refused everywhere, and its name and
+   * external id are gone at once. Its jobs are cancelled as by an operator. What is stored of it is erased within
+   * minutes by the processes that work on jobs; the ledger stays, under an id that says nothing of the person.
+   * Deleting twice changes nothing more.
+   *
+   * @throws {OperationRefusedError} no such account
+   */
+  async delete(id: string): Promise<AccountDeletion> {
+    const { id: accountId } = await this.get(id);
+    const { audit, accounts, erasures, clock } = this.deps;
+    await audit.inTransaction(
+      async (tx) => {
+        if (await erasures.isDeleted(tx, accountId)) return null;
+        const now = clock.now();
+        const deletion = { accountId, requestedAt: now, erasedAt: null, erased: {} };
+        await erasures.insertDeletion(tx, { ...deletion, place: FIRST_PLACE, dueAt: now });
+        await accounts.updateAccount(tx, accountId, {
+          externalId: null,
+          name: DELETED_NAME,
+          emailVerified: false,
+          termsAcceptedAt: null,
+          suspendedAt: now,
+          suspendedReason: null,
+          deletedAt: now,
+        });
+        return { revoked: await accounts.revokeKeys(tx, accountId, now) };
+      },
+      (deleted) => (deleted === null ? null : entryOf("accounts.delete", accountId, { keys: deleted.revoked })),
+    );
+    const deletion = await erasures.findDeletion(accountId);
+    if (deletion === null) throw new UnknownObjectError(`There is no deletion of the account ${accountId}.`);
+    return deletion;
+  }
+
+  /** How far the deletion of an account is; null while it is not deleted. @throws as {@link get} */
+  async deletion(id: string): Promise<AccountDeletion | null> {
+    return this.deps.erasures.findDeletion((await this.get(id)).id);
   }
 
   /** @throws {OperationRefusedError} no such account or scope, or an expiry that is not in the future */
   async issueKey(accountId: string, options: NewKey = {}): Promise<IssuedKey> {
     const { deps } = this;
-    const account = await this.get(accountId);
+    const account = await this.findOpen(accountId);
     const { key, token } = newKey(account.id, options, deps);
     const insert: TransactionWork<void> = async (tx, { isRetry }) => {
       if (isRetry && (await deps.accounts.findKeyHolders([key.tokenHash])).has(key.tokenHash)) return;
       await deps.accounts.insertKeys(tx, [key]);
     };
-    const fields = { name: key.name, scopes: key.scopes.join(","), expires_at: key.expiresAt };
+    const fields = { scopes: key.scopes.join(","), expires_at: key.expiresAt };
     await deps.audit.inTransaction(insert, () => entryOf("keys.issue", account.id, fields, [key.id]));
     return { key: shownKey(key), token };
   }
@@ -197,6 +242,13 @@ export class ManageAccounts {
     );
   }
 
+  /** One that is not deleted. */
+  private async findOpen(id: string): Promise<Account> {
+    const account = await this.get(id);
+    if (account.deletedAt === null) return account;
+    throw new OperationRefusedError(`The account ${id} is deleted.`);
+  }
+
   private newAccount(wanted: NewAccount): Account {
     const name = checkedName("An account's name", wanted.name);
     this.checkTier(wanted.tier);
@@ -210,6 +262,7 @@ export class ManageAccounts {
       termsAcceptedAt: wanted.acceptTerms === true ? now : null,
       suspendedAt: null,
       suspendedReason: null,
+      deletedAt: null,
       createdAt: now,
     };
   }
@@ -217,7 +270,7 @@ export class ManageAccounts {
   /** @returns the account, or the one that had its external id before; then nothing was written */
   private insert(account: Account, credits: number): Promise<Account> {
     const { audit, accounts, ledger } = this.deps;
-    const { id, externalId, name, tier, createdAt } = account;
+    const { id, externalId, tier, createdAt } = account;
     const create: TransactionWork<Account> = async (tx, { isRetry }) => {
       // Two that create one external id at once: the storage refuses the second insert, and this runs again.
       const earlier =
@@ -234,13 +287,8 @@ export class ManageAccounts {
       await ledger.apply(tx, [grant(balance, credits, "monthly", null, createdAt)]);
       return account;
     };
-    const fields = {
-      name,
-      tier,
-      terms_accepted: account.termsAcceptedAt !== null,
-      credits,
-      ...(externalId === null ? {} : { external_id: externalId }),
-    };
+    // The log is kept for ever, whatever becomes of the account: it has no name of a person.
+    const fields = { tier, terms_accepted: account.termsAcceptedAt !== null, credits };
     return audit.inTransaction(create, (stored) => (stored.id === id ? entryOf("accounts.create", id, fields) : null));
   }
 

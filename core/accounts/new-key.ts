@@ -49,6 +49,7 @@ export function newKey(accountId: AccountId, wanted: NewKey, deps: NewKeyDeps): 
     createdAt,
     revokedAt: null,
     expiresAt,
+    lastUsedAt: null,
   };
   return { key, token };
 }

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../ports/audit-record.js";
 import { OperationRefusedError, UnknownObjectError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
+import type { Account } from "../ports/account.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { LedgerAudit, LedgerStore } from "../ports/ledger-store.js";
@@ -87,8 +88,10 @@ export class ManageCredits {
     if (reference !== null && (reference.length < 1 || reference.length > REFERENCE_MAX_LENGTH)) {
       throw new OperationRefusedError(`A reference has 1 to ${REFERENCE_MAX_LENGTH} characters.`);
     }
-    const { ledger, audit, clock } = this.deps;
+    const { ledger, audit, clock, accounts } = this.deps;
     const id = this.checkId(accountId);
+    const account = (await accounts.findAccounts([id])).get(id);
+    if (account !== undefined) checkIsNotDeleted(account);
     let tried: LedgerEntry | null = null;
     const add = async (tx: Transaction): Promise<Balance> => {
       const balance = (await ledger.lockBalances(tx, [id])).get(id);
@@ -129,6 +132,7 @@ export class ManageCredits {
     const id = this.checkId(accountId);
     const account = (await accounts.findAccounts([id])).get(id);
     if (account === undefined) throw unknownAccount(accountId);
+    checkIsNotDeleted(account);
     const reference = renewalReference(id, period);
     let tried: LedgerEntry | null = null;
     const start = async (tx: Transaction): Promise<Renewal> => {
@@ -168,6 +172,10 @@ export class ManageCredits {
     if (!isId("acct", accountId)) throw unknownAccount(accountId);
     return accountId;
   }
+}
+
+function checkIsNotDeleted({ id, deletedAt }: Account): void {
+  if (deletedAt !== null) throw new OperationRefusedError(`The account ${id} is deleted.`);
 }
 
 function isSameEntry(one: LedgerEntry, other: LedgerEntry): boolean {

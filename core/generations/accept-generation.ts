@@ -1,14 +1,9 @@
+import { checkIsOpen } from "../accounts/closed-account.js";
 import type { Account } from "../ports/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
 import type { Alongside } from "../audit/audit-trail.js";
-import {
-  AccountSuspendedError,
-  FermataError,
-  ProviderUnavailableError,
-  type RateLimitedError,
-  ServiceUnavailableError,
-} from "../errors.js";
+import { FermataError, ProviderUnavailableError, type RateLimitedError, ServiceUnavailableError } from "../errors.js";
 import { fingerprint } from "../idempotency/fingerprint.js";
 import type { StoredResponse } from "../ports/idempotency-store.js";
 import type { RequestId } from "../ids.js";
@@ -87,7 +82,7 @@ export class AcceptGeneration {
    */
   async execute(request: AcceptGenerationRequest): Promise<AcceptedGeneration> {
     // An embedding app has authenticated the account by its own means.
-    if (request.account.suspendedAt !== null) throw new AccountSuspendedError();
+    checkIsOpen(request.account);
     checkGenerationInput(request.input);
     const result = await this.deps.acceptJobs.accept(await this.toCommand(request), request.transaction);
     if (result.kind === "refused") throw result.error;

@@ -1,10 +1,10 @@
+import { checkIsOpen } from "../accounts/closed-account.js";
 import type { Account } from "../ports/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
 import type { AuditEntry } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import {
-  AccountSuspendedError,
   type FermataError,
   InvalidRequestError,
   OperationRefusedError,
@@ -158,7 +158,7 @@ export class StartSplit {
       throw new OperationRefusedError(`The track ${track?.id} has no owner. Name the account that pays.`);
     const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new UnknownObjectError(`There is no account ${id}.`);
-    if (account.suspendedAt !== null) throw new AccountSuspendedError();
+    checkIsOpen(account);
     return account;
   }
 }

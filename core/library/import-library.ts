@@ -88,7 +88,8 @@ export class ImportLibrary {
   private async accountsOf({ tracks, playlists }: ImportDocument): Promise<Set<string>> {
     const named = new Set([...tracks, ...playlists].map(({ accountId }) => accountId));
     const ids = [...named].filter((id): id is AccountId => id !== null && isId("acct", id));
-    return new Set(ids.length === 0 ? [] : (await this.deps.accounts.findAccounts(ids)).keys());
+    const found = ids.length === 0 ? [] : [...(await this.deps.accounts.findAccounts(ids)).values()];
+    return new Set(found.filter(({ deletedAt }) => deletedAt === null).map(({ id }) => id));
   }
 
   private async checkFile({ audioFile, path }: ImportTrack, files: ImportFiles | null, issues: Issues): Promise<void> {

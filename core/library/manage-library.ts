@@ -60,7 +60,7 @@ export class ManageLibrary {
       if (isRetry && (await deps.library.findPlaylists([id])).has(id)) return;
       await deps.library.insertPlaylists(tx, [playlist]);
     };
-    const fields = { title, visibility, tracks: trackIds.length };
+    const fields = { visibility, tracks: trackIds.length };
     await deps.audit.inTransaction(insert, () => entryOf("playlists.create", playlist, fields));
     return playlist;
   }
@@ -174,7 +174,8 @@ export class ManageLibrary {
   }
 
   private async accountOf(id: string): Promise<AccountId> {
-    if (isId("acct", id) && (await this.deps.accounts.findAccounts([id])).has(id)) return id;
+    const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
+    if (account !== undefined && account.deletedAt === null) return account.id;
     throw new UnknownObjectError(`There is no account ${id}.`);
   }
 }

@@ -1,14 +1,9 @@
+import { checkIsOpen } from "../accounts/closed-account.js";
 import type { Account } from "../ports/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import type { AuditEntry } from "../ports/audit-record.js";
 import type { Alongside } from "../audit/audit-trail.js";
-import {
-  AccountSuspendedError,
-  InvalidRequestError,
-  UnknownObjectError,
-  PayloadTooLargeError,
-  ServiceUnavailableError,
-} from "../errors.js";
+import { InvalidRequestError, UnknownObjectError, PayloadTooLargeError, ServiceUnavailableError } from "../errors.js";
 import { isId } from "../ids.js";
 import type { AccountStore } from "../ports/account-store.js";
 import { AudioUnreadableError } from "../ports/audio-analyser.js";
@@ -112,7 +107,7 @@ export class UploadTrack {
   private async accountOf(id: string): Promise<Account> {
     const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new UnknownObjectError(`There is no account ${id}.`);
-    if (account.suspendedAt !== null) throw new AccountSuspendedError();
+    checkIsOpen(account);
     return account;
   }
 
@@ -179,7 +174,7 @@ export class UploadTrack {
       action: "library.upload",
       accountId: created.accountId,
       targets: [created.id],
-      fields: { title: created.title, bytes: sizeBytes },
+      fields: { bytes: sizeBytes },
     }));
     await unitOfWork.inTransaction(async (tx) => {
       const storedAt = clock.now();

@@ -3,10 +3,22 @@ import type { AccountId, ApiKeyId } from "../ids.js";
 import type { Transaction } from "./unit-of-work.js";
 
 export type AccountChanges = Partial<
-  Pick<Account, "tier" | "emailVerified" | "termsAcceptedAt" | "suspendedAt" | "suspendedReason">
+  Pick<
+    Account,
+    | "externalId"
+    | "name"
+    | "tier"
+    | "emailVerified"
+    | "termsAcceptedAt"
+    | "suspendedAt"
+    | "suspendedReason"
+    | "deletedAt"
+  >
 >;
 
 export interface AccountFilter {
+  /** Only those that are deleted; by default they are left out. */
+  readonly isDeleted?: boolean;
   /** Only those that are suspended. */
   readonly isSuspended?: boolean;
   /** Only those of this tier. */
@@ -26,6 +38,14 @@ export interface KeyHolder {
   readonly account: Account;
 }
 
+/** A use of a key. */
+export interface KeyUse {
+  readonly id: ApiKeyId;
+  readonly usedAt: number;
+  /** Where a use after this moment is stored already, nothing is written. */
+  readonly unlessAfter: number;
+}
+
 /** Accounts and their API keys. Selected by `storage.url`. */
 export interface AccountStore {
   /**
@@ -40,7 +60,7 @@ export interface AccountStore {
   findByExternalIds(externalIds: readonly string[]): Promise<Map<string, Account>>;
   /** Newest first, which ids are in order of; suspended ones by the moment of their suspension. */
   listAccounts(filter: AccountFilter): Promise<Account[]>;
-  /** The ids of all suspended accounts. */
+  /** The ids of all suspended accounts, and of deleted ones that are not erased yet. */
   listSuspended(): Promise<AccountId[]>;
   /** False when there is no such account. */
   updateAccount(tx: Transaction, id: AccountId, changes: AccountChanges): Promise<boolean>;
@@ -52,6 +72,8 @@ export interface AccountStore {
   findKeyHolders(tokenHashes: readonly string[]): Promise<Map<string, KeyHolder>>;
   /** All keys of an account, newest first. */
   listKeys(accountId: AccountId): Promise<ApiKey[]>;
+  /** Writes when keys were last used; unknown keys are left out. */
+  noteKeyUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void>;
   /** Marks a key as revoked; a second time keeps the first moment. False when there is no such key. */
   revokeKey(tx: Transaction, id: ApiKeyId, at: number): Promise<boolean>;
   /**

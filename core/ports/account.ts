@@ -5,10 +5,10 @@ export interface Account {
   readonly id: AccountId;
   /**
    * The user that an app around Fermata created it for, as that app calls them: 1 to 255 printable characters, of at
-   * most one account. null for all others. It never changes.
+   * most one account. null for all others, and once it is deleted. It never changes otherwise.
    */
   readonly externalId: string | null;
-  /** A label for operators, 1 to 100 characters. */
+  /** A label for operators, 1 to 100 characters; `(deleted)` once it is deleted. */
   readonly name: string;
   readonly tier: string;
   readonly emailVerified: boolean;
@@ -18,6 +18,8 @@ export interface Account {
   readonly suspendedAt: number | null;
   /** For operators only, 1 to 200 characters; null when none was given. */
   readonly suspendedReason: string | null;
+  /** When it was deleted; null while it is not. Its id and its ledger stay. */
+  readonly deletedAt: number | null;
   readonly createdAt: number;
 }
 
@@ -34,4 +36,6 @@ export interface ApiKey {
   readonly revokedAt: number | null;
   /** From this moment on it is treated like a revoked key; null: never. */
   readonly expiresAt: number | null;
+  /** Of its last use, or up to about a minute before; null: it was never used, or not since this is known. */
+  readonly lastUsedAt: number | null;
 }

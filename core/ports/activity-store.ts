@@ -40,7 +40,7 @@ export interface ProviderActivity {
   readonly delivered: number;
   /** Those that the provider refused, or ended without a result. */
   readonly failed: number;
-  /** Those that were bought without a result for their job, whoever is to blame. */
+  /** Those that were bought without a result for their job, for any reason. */
   readonly wasted: number;
 }
 

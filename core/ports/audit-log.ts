@@ -7,6 +7,8 @@ export interface AuditFilter {
   readonly since?: number;
   readonly accountId?: AccountId;
   readonly action?: AuditAction;
+  /** Only those with a lower number. */
+  readonly before?: number;
   readonly limit: number;
 }
 

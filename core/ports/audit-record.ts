@@ -7,6 +7,8 @@ export const AUDIT_ACTIONS = [
   "accounts.change_tier",
   "accounts.suspend",
   "accounts.resume",
+  "accounts.delete",
+  "accounts.export",
   "keys.issue",
   "keys.revoke",
   "keys.revoke_all",

@@ -3,6 +3,7 @@ import type { ActivityStore } from "./activity-store.js";
 import type { AdminTokenStore } from "./admin-token-store.js";
 import type { AuditLog } from "./audit-log.js";
 import type { CallbackStore } from "./callback-store.js";
+import type { ErasureStore } from "./erasure-store.js";
 import type { IdempotencyStore } from "./idempotency-store.js";
 import type { InstallationStore } from "./installation-store.js";
 import type { JobStore } from "./job-store.js";
@@ -36,4 +37,5 @@ export interface Stores {
   readonly uploads: UploadStore;
   readonly webhooks: WebhookStore;
   readonly activity: ActivityStore;
+  readonly erasures: ErasureStore;
 }

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { API_KEYS } from "../../adapters/storage/sql/accounts/account-tables.js";
 import { aHash, anApiKey } from "../support/builders.js";
 import { migrateAgain, oldMysql, oldSqlite } from "../support/old-schema.js";
 
@@ -11,7 +12,9 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
       const accounts = [await storage.addAccount(), await storage.addAccount()];
       const [account] = accounts as [(typeof accounts)[0]];
       const key = anApiKey({ accountId: account.id });
-      await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
+      // The store's own insert has a later column.
+      const { last_used_at: _later, ...row } = API_KEYS.toRow(key);
+      await storage.database.write("fermata_api_keys").insert(row);
       expect((await storage.database.migrate())[0]).to.equal(NAME);
       await migrateAgain(storage.database, NAME);
       const found = await storage.accounts.findAccounts(accounts.map(({ id }) => id));

@@ -95,6 +95,29 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   listSuspended: ({ accounts }) => accounts.listSuspended(),
   "listAccounts suspended": ({ accounts }) => accounts.listAccounts({ isSuspended: true, limit: 1 }),
   insertKeys: (storage) => storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [anApiKey()])),
+  noteKeyUses: (storage, { key }) =>
+    storage.inTransaction((tx) => storage.accounts.noteKeyUses(tx, [{ id: key.id, usedAt: NOON, unlessAfter: NOON }])),
+  activityIn: ({ activity }) => activity.activityIn({ from: NOON + 60_000, to: NOON + 120_000 }),
+  liveJobs: ({ erasures }, { account }) => erasures.liveJobs(account.id, 10),
+  endedJobs: ({ erasures }, { account }) => erasures.endedJobs(account.id, null, 10),
+  "eraseJobs with a track": (storage) =>
+    storage.inTransaction(async (tx) => {
+      const job = aJob({ status: "completed", phase: "ended", dueAt: null, completedAt: NOON });
+      await storage.jobs.insertJobs(tx, [job]);
+      await storage.library.insertTracks(tx, [aTrack({ accountId: job.accountId, jobId: job.id })]);
+      await storage.erasures.eraseJobs(tx, [job.id], NOON);
+    }),
+  listTracks: ({ erasures }, { account }) => erasures.listTracks(account.id, null, 10),
+  listPlaylists: ({ erasures }, { account }) => erasures.listPlaylists(account.id, null, 10),
+  listUploads: ({ erasures }, { account }) => erasures.listUploads(account.id, NOON, 10),
+  hasUploads: ({ erasures }, { account }) => erasures.hasUploads(account.id),
+  eraseUploads: (storage) => storage.inTransaction((tx) => storage.erasures.eraseUploads(tx, [anId("trk")])),
+  "eraseRows of every kind": (storage) =>
+    storage.inTransaction(async (tx) => {
+      const kinds = ["keys", "idempotency_records", "requests", "playlists", "webhook_events", "search_words"] as const;
+      for (const kind of kinds) await storage.erasures.eraseRows(tx, kind, anId("acct"), 10);
+    }),
+  claimDeletion: (storage) => storage.inTransaction((tx) => storage.erasures.claimDeletion(tx, NOON, NOON)),
   usageOf: (storage, { account }) => storage.inTransaction((tx) => storage.uploads.usageOf(tx, account.id, NOON)),
   insertUpload: (storage, { account }) =>
     storage.inTransaction((tx) => storage.uploads.insertUpload(tx, anUpload(account.id))),

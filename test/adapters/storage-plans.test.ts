@@ -46,6 +46,11 @@ describe("SQLite query plans", () => {
     ["countWork", "jobs_due (provider_id=? AND phase=?"],
     ["unread callbacks", "provider_callbacks_digest (job_id=?)"],
     ["old callbacks", "provider_callbacks_received (received_at<?)"],
+    ["activityIn", "job_attempts_ended (ended_at>? AND ended_at<?)"],
+    ["endedJobs", "jobs_account (account_id=? AND status=? AND created_at>?)"],
+    ["listTracks", "tracks_account (account_id=? AND id>?)"],
+    ["eraseRows of every kind", "webhook_events_account (account_id=?)"],
+    ["claimDeletion", "account_deletions_due (due_at<?)"],
     ["listEntries", "sqlite_autoindex_fermata_ledger_entries_1 (account_id=? AND seq<?)"],
   ] as const) {
     it(`${name} uses ${search}`, async () => {

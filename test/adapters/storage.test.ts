@@ -3,6 +3,7 @@ import { activityStoreContract } from "../contract/activity-store.contract.js";
 import { describeBoundValues } from "./sql-bound-values.js";
 import { auditLogContract } from "../contract/audit-log.contract.js";
 import { callbackStoreContract } from "../contract/callback-store.contract.js";
+import { erasureStoreContract } from "../contract/erasure-store.contract.js";
 import { idempotencyStoreContract } from "../contract/idempotency-store.contract.js";
 import { installationStoreContract } from "../contract/installation-store.contract.js";
 import { jobStoreContract } from "../contract/job-store.contract.js";
@@ -35,6 +36,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   uploadStoreContract(name, open);
   webhookStoreContract(name, open);
   activityStoreContract(name, open);
+  erasureStoreContract(name, open);
 }
 
 describeBoundValues(sqliteStorage.name, sqliteStorage.open);

@@ -15,6 +15,7 @@ type CallsOf<T> = Readonly<Record<keyof T, Call>>;
 
 interface Calls {
   readonly accounts: CallsOf<App["accounts"]>;
+  readonly exports: CallsOf<App["exports"]>;
   readonly credits: CallsOf<App["credits"]>;
   readonly library: CallsOf<App["library"]["manage"]>;
   readonly submissions: CallsOf<App["submissions"]>;
@@ -43,6 +44,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
     const { app } = test;
     const { account, keyId } = await test.account();
     const newClient = await app.accounts.create({ name: "carol", tier: "pro" });
+    const unwanted = await app.accounts.create({ name: "dave", tier: "pro" });
     const trackId = await importTrack(app, { audio: tinyMp3() });
     const playlist = await app.library.manage.createPlaylist({
       title: "x",
@@ -69,9 +71,16 @@ describe("A call of an embedding app on behalf of its operator", () => {
         changeTier: ["accounts.change_tier", () => app.accounts.changeTier(newClient.id, "free")],
         suspend: ["accounts.suspend", () => app.accounts.suspend(newClient.id)],
         resume: ["accounts.resume", () => app.accounts.resume(newClient.id)],
+        delete: ["accounts.delete", () => app.accounts.delete(unwanted.id)],
+        deletion: "reads",
         issueKey: ["keys.issue", () => app.accounts.issueKey(account.id)],
         revokeKey: ["keys.revoke", () => app.accounts.revokeKey(keyId)],
         revokeKeys: ["keys.revoke_all", () => app.accounts.revokeKeys({ accountId: account.id })],
+      },
+      exports: {
+        hasFile: "reads",
+        readFile: "reads",
+        open: ["accounts.export", () => app.exports.open(account.id)],
       },
       credits: {
         balance: "reads",

@@ -34,7 +34,7 @@ const FOLDERS = [
   /^adapters\/(cli|cover-art|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
   /^adapters\/http\/((admin|admin\/controllers|connections|controllers|generated|generated\/admin|generated\/swagger-ui|middleware|openapi)\/)?[^/]+$/,
   /^adapters\/http\/(pages|pages\/share|presenters)\/[^/]+$/,
-  /^adapters\/storage\/sql\/((accounts|doctor|jobs|lease-renewal|ledger|library|library\/search)\/)?[^/]+$/,
+  /^adapters\/storage\/sql\/((accounts|doctor|erasure|jobs|lease-renewal|ledger|library|library\/search)\/)?[^/]+$/,
   /^adapters\/storage\/sql\/(migrations|mysql|sqlite|usage|webhooks)\/[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq))\/[^/]+$/,
   /^adapters\/(rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,

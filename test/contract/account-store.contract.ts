@@ -151,6 +151,26 @@ export function accountStoreContract(name: string, open: () => Promise<Storage>)
         expect((await storage.accounts.findAccounts([account.id])).get(account.id)).to.deep.equal(account);
       });
 
+      it("lists deleted accounts alone, and only when they are asked for", async () => {
+        const account = await storage.addAccount({ name: "Ada", externalId: `User_${aHash()}` });
+        const changes = { name: "(deleted)", externalId: null, deletedAt: NOON, suspendedAt: NOON };
+        await storage.inTransaction((tx) => storage.accounts.updateAccount(tx, account.id, changes));
+        const found = async (filter: Partial<AccountFilter>): Promise<boolean> =>
+          (await storage.accounts.listAccounts({ limit: 1_000, ...filter })).some(({ id }) => id === account.id);
+        expect([
+          await found({}),
+          await found({ isSuspended: true }),
+          await found({ search: account.id }),
+        ]).to.deep.equal([false, false, false]);
+        expect(await found({ isDeleted: true })).to.equal(true);
+        expect((await storage.accounts.findAccounts([account.id])).get(account.id)).to.deep.equal({
+          ...account,
+          ...changes,
+        });
+        expect(await storage.accounts.listSuspended()).to.include(account.id);
+        expect(await storage.accounts.findByExternalIds([account.externalId ?? ""])).to.deep.equal(new Map());
+      });
+
       it("lists the newest accounts first, up to the limit, and from a place in the list on", async () => {
         const [older, newer] = [await storage.addAccount(), await storage.addAccount()];
         expect(await storage.accounts.listAccounts({ limit: 2 })).to.deep.equal([newer, older]);
@@ -246,6 +266,33 @@ export function accountStoreContract(name: string, open: () => Promise<Storage>)
         await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
         const holder = (await storage.accounts.findKeyHolders([key.tokenHash])).get(key.tokenHash);
         expect(holder?.account).to.deep.equal(account);
+      });
+
+      it("notes the last use of keys, unless one after a moment is stored", async () => {
+        const account = await storage.addAccount();
+        const [used, unused] = [anApiKey({ accountId: account.id }), anApiKey({ accountId: account.id })];
+        await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [used, unused]));
+        const note = (usedAt: number, unlessAfter: number): Promise<void> =>
+          storage.inTransaction((tx) =>
+            storage.accounts.noteKeyUses(tx, [
+              { id: used.id, usedAt, unlessAfter },
+              { id: anId("key"), usedAt, unlessAfter },
+            ]),
+          );
+        const lastUse = async (): Promise<number | null | undefined> =>
+          (await storage.accounts.listKeys(account.id)).find(({ id }) => id === used.id)?.lastUsedAt;
+        await note(NOON, NOON - 60_000);
+        expect(await lastUse()).to.equal(NOON);
+        await note(NOON + 59_999, NOON - 1);
+        expect(await lastUse()).to.equal(NOON);
+        await note(NOON + 60_000, NOON);
+        expect(await lastUse()).to.equal(NOON + 60_000);
+        const holder = (await storage.accounts.findKeyHolders([used.tokenHash])).get(used.tokenHash);
+        expect(holder?.key.lastUsedAt).to.equal(NOON + 60_000);
+        expect((await storage.accounts.findKeyHolders([unused.tokenHash])).get(unused.tokenHash)?.key).to.deep.equal(
+          unused,
+        );
+        await storage.inTransaction((tx) => storage.accounts.noteKeyUses(tx, []));
       });
 
       it("revokes all keys of an account, then of all accounts, and counts the newly revoked ones", async () => {

@@ -64,6 +64,7 @@ export function anAccount(overrides: Partial<Account> = {}): Account {
     termsAcceptedAt: NOON,
     suspendedAt: null,
     suspendedReason: null,
+    deletedAt: null,
     createdAt: NOON,
     ...overrides,
   };
@@ -87,6 +88,7 @@ export function anApiKey(overrides: Partial<ApiKey> = {}): ApiKey {
     createdAt: NOON,
     revokedAt: null,
     expiresAt: null,
+    lastUsedAt: null,
     ...overrides,
   };
 }

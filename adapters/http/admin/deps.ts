@@ -1,3 +1,4 @@
+import type { ExportAccount } from "../../../core/accounts/export-account.js";
 import type { ManageAccounts } from "../../../core/accounts/manage-accounts.js";
 import type { AdminTokens } from "../../../core/admin/admin-tokens.js";
 import { assert } from "../../../core/assert.js";
@@ -19,10 +20,21 @@ export interface ConsoleSession {
   readonly token: string;
 }
 
+/** A setting with its value and where it comes from. */
+export interface SettingInForce {
+  readonly path: string;
+  /** As JSON; a secret is masked. */
+  readonly value: unknown;
+  readonly origin: "default" | "file" | "environment" | "app";
+  /** The file or the variable; null for a default. */
+  readonly source: string | null;
+}
+
 /** The use cases behind the admin API: those of the command line. */
 export interface AdminDeps {
   readonly tokens: AdminTokens;
   readonly accounts: ManageAccounts;
+  readonly exports: ExportAccount;
   readonly credits: ManageCredits;
   readonly jobs: OperateJobs;
   readonly retryJobs: RetryJobs;
@@ -36,6 +48,8 @@ export interface AdminDeps {
   readonly sessions: Sessions<ConsoleSession>;
   /** Whether the console is served. */
   readonly hasConsole: boolean;
+  /** The settings in force, secrets masked, as `fermata config print` shows them. */
+  settings(): Promise<readonly SettingInForce[]>;
   /** What `fermata doctor` finds. */
   doctor(): Promise<readonly CheckResult[]>;
 }

@@ -3,6 +3,7 @@ import type { ShownKey } from "../../../core/accounts/shown-key.js";
 import type { Balance, LedgerEntry } from "../../../core/credits/balance.js";
 import { available } from "../../../core/credits/balance.js";
 import type { AuditRecord } from "../../../core/ports/audit-record.js";
+import type { AccountDeletion } from "../../../core/ports/erasure-store.js";
 import type { Account } from "../../../core/ports/account.js";
 import { timestamp } from "../presenters/time.js";
 
@@ -24,6 +25,8 @@ export interface AdminAccount {
   suspended_at: string | null;
   suspended_reason: string | null;
   /** @format date-time */
+  deleted_at: string | null;
+  /** @format date-time */
   created_at: string;
 }
 
@@ -37,7 +40,29 @@ export function presentAccount(account: Account): AdminAccount {
     terms_accepted_at: moment(account.termsAcceptedAt),
     suspended_at: moment(account.suspendedAt),
     suspended_reason: account.suspendedReason,
+    deleted_at: moment(account.deletedAt),
     created_at: timestamp(account.createdAt),
+  };
+}
+
+/** How far the deletion of an account is. */
+export interface AdminDeletion {
+  /** @format date-time */
+  requested_at: string;
+  /**
+   * When nothing was left of it but the ledger; null until then.
+   * @format date-time
+   */
+  erased_at: string | null;
+  /** How much of each kind was erased so far. */
+  erased: { [kind: string]: number };
+}
+
+export function presentDeletion(deletion: AccountDeletion): AdminDeletion {
+  return {
+    requested_at: timestamp(deletion.requestedAt),
+    erased_at: moment(deletion.erasedAt),
+    erased: { ...deletion.erased },
   };
 }
 
@@ -54,6 +79,11 @@ export interface AdminKey {
   revoked_at: string | null;
   /** @format date-time */
   expires_at: string | null;
+  /**
+   * Of its last use, or up to a minute before; null: it was never used, or not since this is known.
+   * @format date-time
+   */
+  last_used_at: string | null;
 }
 
 export function presentKey(key: ShownKey, now: number): AdminKey {
@@ -66,6 +96,7 @@ export function presentKey(key: ShownKey, now: number): AdminKey {
     created_at: timestamp(key.createdAt),
     revoked_at: moment(key.revokedAt),
     expires_at: moment(key.expiresAt),
+    last_used_at: moment(key.lastUsedAt),
   };
 }
 

@@ -7,6 +7,7 @@ import { KnexAdminTokenStore } from "./accounts/admin-token-store.js";
 import { KnexAuditLog } from "./accounts/audit-log.js";
 import { KnexCallbackStore } from "./jobs/callback-store.js";
 import type { KnexDatabase } from "./database.js";
+import { KnexErasureStore } from "./erasure/erasure-store.js";
 import { KnexIdempotencyStore } from "./jobs/idempotency-store.js";
 import { KnexInstallationStore } from "./installation-store.js";
 import { KnexJobStore } from "./jobs/job-store.js";
@@ -31,6 +32,7 @@ export function createStores(
   ports: { readonly clock: Clock; readonly random: Random },
 ): Stores {
   const unitOfWork = new KnexUnitOfWork(database, ports.clock, ports.random);
+  const library = new KnexLibraryStore(database);
   return {
     unitOfWork,
     accounts: new KnexAccountStore(database),
@@ -40,7 +42,7 @@ export function createStores(
     idempotency: new KnexIdempotencyStore(),
     jobs: new KnexJobStore(database, unitOfWork),
     callbacks: new KnexCallbackStore(database),
-    library: new KnexLibraryStore(database),
+    library,
     health: new KnexProviderHealthStore(database),
     rateCounts: new KnexRateCountStore(database),
     installation: new KnexInstallationStore(database, unitOfWork),
@@ -48,5 +50,6 @@ export function createStores(
     uploads: new KnexUploadStore(database),
     webhooks: new KnexWebhookStore(database, unitOfWork),
     activity: new KnexActivityStore(database),
+    erasures: new KnexErasureStore(database, library),
   };
 }

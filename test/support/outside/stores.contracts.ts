@@ -11,7 +11,14 @@ import type {
   Balance,
   Transaction,
 } from "../../../config/index.js";
-import type { AccountChanges, AccountFilter, KeyHolder, Movement, TransactionWork } from "../../../config/index.js";
+import type {
+  AccountChanges,
+  AccountFilter,
+  KeyHolder,
+  KeyUse,
+  Movement,
+  TransactionWork,
+} from "../../../config/index.js";
 import type { UnitOfWork } from "../../../config/index.js";
 import { accountStoreContract, audioStoreContract, storageUnderTest } from "../../contracts.js";
 import { aBalance, MemoryAudioStore } from "../../index.js";
@@ -77,11 +84,12 @@ class MemoryAccountStore implements AccountStore {
     return new Map(entries.filter((one): one is [string, Account] => one[0] !== null && externalIds.includes(one[0])));
   }
 
-  async listAccounts({ isSuspended = false, limit, ...filter }: AccountFilter): Promise<Account[]> {
+  async listAccounts({ isSuspended = false, isDeleted = false, limit, ...filter }: AccountFilter): Promise<Account[]> {
     const { tier, name: wanted, search, after } = filter;
     const isSearched = ({ id, externalId, name }: Account): boolean =>
       search === undefined || [id, externalId].includes(search) || name.toLowerCase().includes(search.toLowerCase());
     return [...this.database.rows.accounts.values()]
+      .filter(({ deletedAt }) => isDeleted === (deletedAt !== null))
       .filter(({ suspendedAt }) => !isSuspended || suspendedAt !== null)
       .filter(({ name }) => wanted === undefined || name === wanted)
       .filter((account) => (tier === undefined || account.tier === tier) && isSearched(account))
@@ -91,7 +99,8 @@ class MemoryAccountStore implements AccountStore {
   }
 
   async listSuspended(): Promise<AccountId[]> {
-    return (await this.listAccounts({ isSuspended: true, limit: Infinity })).map(({ id }) => id);
+    const accounts = [...this.database.rows.accounts.values()];
+    return accounts.filter(({ suspendedAt }) => suspendedAt !== null).map(({ id }) => id);
   }
 
   async updateAccount(_tx: Transaction, id: AccountId, changes: AccountChanges): Promise<boolean> {
@@ -128,6 +137,15 @@ class MemoryAccountStore implements AccountStore {
   async listKeys(accountId: AccountId): Promise<ApiKey[]> {
     const keys = [...this.database.rows.keys.values()].filter((key) => key.accountId === accountId);
     return keys.sort((a, b) => b.createdAt - a.createdAt || compareIds(b, a));
+  }
+
+  async noteKeyUses(_tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
+    for (const { id, usedAt, unlessAfter } of uses) {
+      const { rows } = this.database;
+      const key = rows.keys.get(id);
+      if (key === undefined || (key.lastUsedAt !== null && key.lastUsedAt > unlessAfter)) continue;
+      this.database.rows = { ...rows, keys: new Map([...rows.keys, [id, { ...key, lastUsedAt: usedAt }]]) };
+    }
   }
 
   async revokeKey(_tx: Transaction, id: ApiKeyId, at: number): Promise<boolean> {

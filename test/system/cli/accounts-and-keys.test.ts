@@ -1,5 +1,8 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import { SCOPES } from "../../../core/ports/scopes.js";
+import { tinyMp3 } from "../../support/provider-kit/sounds.js";
 import { Sandbox } from "../../support/process.js";
 
 interface Document {
@@ -30,6 +33,7 @@ describe("fermata accounts and keys", () => {
       terms_accepted_at: null,
       suspended_at: null,
       suspended_reason: null,
+      deleted_at: null,
       created_at: created.created_at,
     });
     expect(created.id).to.match(/^acct_[0-9a-z]{26}$/);
@@ -87,6 +91,59 @@ describe("fermata accounts and keys", () => {
       /^id +acct_\w+\n[^]*\n\nkey +frm_\S+\n[^]*The key is not kept and cannot be shown again\.\n$/,
     );
     expect(await json("accounts", "create", "third", "--tier", "pro")).to.not.have.property("key");
+  });
+
+  it("deletes an account once it is confirmed, and shows how far that is", async () => {
+    const id = await anAccount("--external-id", "user 18", "--key");
+    const asked = await sandbox.command(["accounts", "delete", id], dataDir);
+    expect([asked.code, asked.stderr]).to.deep.equal([
+      2,
+      "error: it needs --yes where there is no terminal to ask on\nAdd --help for what is allowed.\n",
+    ]);
+    const deleted = await json<{ requested_at: string }>("accounts", "delete", id, "--yes");
+    expect(deleted).to.deep.include({ id, erased_at: null, erased: {} });
+    const shown = await json("accounts", "show", id);
+    expect(shown).to.deep.include({ name: "(deleted)", external_id: null, deleted_at: deleted.requested_at });
+    expect(shown.deletion).to.deep.equal({ requested_at: deleted.requested_at, erased_at: null, erased: {} });
+    const { stdout } = await sandbox.command(["accounts", "show", id], dataDir);
+    expect(stdout)
+      .to.match(/^state +deleted$/m)
+      .and.to.match(/^erased +not all of it yet$/m);
+    const { accounts } = await json<{ accounts: { id: string }[] }>("accounts", "list", "--deleted");
+    expect(accounts.map((account) => account.id)).to.deep.equal([id]);
+    const { stderr } = await sandbox.command(["keys", "issue", id], dataDir);
+    expect(stderr).to.include(`The account ${id} is deleted.`);
+  });
+
+  it("exports an account to a new file, or to a folder with its audio files", async () => {
+    const { id } = await json<{ id: string }>("accounts", "create", "Émile", "--tier", "pro", "--key");
+    const sound = join(dataDir, "a.mp3");
+    await writeFile(sound, tinyMp3());
+    const { id: track } = await json<{ id: string }>("library", "upload", sound, "--account", id, "--title", "Hummed");
+    const folder = join(dataDir, "exported");
+    const exported = await json<{ records: number; files: number }>(
+      ...["accounts", "export", "Émile", "--out", folder, "--audio"],
+    );
+    const lines = (await readFile(join(folder, "account.jsonl"), "utf8")).trimEnd().split("\n");
+    const documents = lines.map((line) => JSON.parse(line) as Document & { type: string });
+    expect(documents.map(({ type }) => type)).to.include.members(["export", "account", "key", "track", "audit_record"]);
+    expect(documents.at(-1)).to.deep.equal({ type: "end", records: exported.records });
+    expect(exported.records).to.equal(lines.length);
+    const { files } = documents.find(({ type }) => type === "track") as unknown as { files: { path: string }[] };
+    expect(exported.files).to.equal(files.length);
+    const mix = files.find(({ path }) => path === `audio/${track}/mix.mp3`);
+    expect(Buffer.compare(await readFile(join(folder, mix?.path ?? "")), tinyMp3())).to.equal(0);
+    expect((await stat(join(folder, "account.jsonl"))).mode & 0o777).to.equal(0o600);
+    const again = await sandbox.command(["accounts", "export", id, "--out", folder], dataDir);
+    expect([again.code, again.stderr]).to.deep.equal([
+      1,
+      `There is a file ${join(folder, "account.jsonl")} already; name another place.\n`,
+    ]);
+    const wrong = await sandbox.command(["accounts", "export", id, "--out", "a.jsonl", "--audio"], dataDir);
+    expect([wrong.code, wrong.stderr]).to.deep.equal([
+      2,
+      "error: --audio needs a folder as --out\nAdd --help for what is allowed.\n",
+    ]);
   });
 
   it("takes an account's name wherever it takes its id, and lists the ids where several have the name", async () => {
@@ -165,12 +222,13 @@ describe("fermata accounts and keys", () => {
       created_at: listed?.created_at,
       revoked_at: null,
       expires_at: null,
+      last_used_at: null,
     });
     expect(key.startsWith(listed?.prefix as string)).to.equal(true);
     expect(await json("keys", "revoke", id)).to.deep.equal({ id, revoked: true });
     expect((await json<{ keys: Document[] }>("keys", "list", account)).keys[0]?.revoked_at).to.match(/Z$/);
     const human = await sandbox.command(["keys", "list", account], dataDir);
-    expect(human.stdout).to.match(new RegExp(`^${id} +frm_\\w+… +revoked +ci\\n$`));
+    expect(human.stdout).to.match(new RegExp(`^${id} +frm_\\w+… +revoked +never used +ci\\n$`));
     expect(human.stdout).to.not.include(key);
   });
 

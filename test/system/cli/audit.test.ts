@@ -60,6 +60,7 @@ describe("The audit log of the command line", function () {
     ["accounts set-tier", () => [ids.newClient, "free"], "accounts.change_tier"],
     ["accounts suspend", () => [ids.account, "--reason", "leaked"], "accounts.suspend"],
     ["accounts resume", () => [ids.account], "accounts.resume"],
+    ["accounts export", () => [ids.account, "--out", join(dataDir, "export.jsonl")], "accounts.export"],
     ["keys issue", () => [ids.account, "--name", "ci"], "keys.issue"],
     ["credits grant", () => [ids.account, "100", "--pack", "--reference", "order 17"], "credits.grant"],
     ["credits renew", () => [ids.account, "--period", "2026-11"], "credits.renew"],
@@ -83,6 +84,7 @@ describe("The audit log of the command line", function () {
     ["jobs cancel", () => [], "jobs.cancel"],
     // What is retried is a split, which is recorded as the start of one.
     ["jobs retry", () => [], "splits.start"],
+    ["accounts delete", () => [ids.newClient, "--yes"], "accounts.delete"],
     ["admin-tokens issue", () => ["zoe", "--role", "read"], "admin_tokens.issue"],
     ["admin-tokens revoke", () => [ids.token], "admin_tokens.revoke"],
     ["secrets rotate", () => [], "secrets.rotate"],

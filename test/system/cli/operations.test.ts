@@ -26,6 +26,7 @@ describe("fermata migrate", () => {
     change(dataDir, `DELETE FROM fermata_migrations WHERE name IN (${missing.map((name) => `'${name}'`).join()})`);
     change(dataDir, "DROP TABLE fermata_track_lyrics");
     change(dataDir, "DROP TABLE fermata_admin_tokens");
+    change(dataDir, "DROP TABLE fermata_account_deletions");
     for (const args of [["serve"], ["work"], ["jobs", "list"], ["ledger", "verify"]]) {
       const { code, stdout, stderr } = await sandbox.command(args, dataDir);
       expect([code, stdout], args.join(" ")).to.deep.equal([1, ""]);

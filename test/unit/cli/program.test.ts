@@ -20,6 +20,8 @@ const COMMANDS = [
   "accounts list",
   "accounts suspend",
   "accounts resume",
+  "accounts export",
+  "accounts delete",
   "keys issue",
   "keys list",
   "keys revoke",

@@ -24,9 +24,11 @@ import { type AdminDeps, adminOf } from "../deps.js";
 import {
   type AdminAccount,
   type AdminBalance,
+  type AdminDeletion,
   type AdminKey,
   presentAccount,
   presentBalance,
+  presentDeletion,
   presentKey,
 } from "../presenters.js";
 import { dateTime, defined } from "../values.js";
@@ -72,6 +74,13 @@ export interface NewKeyRequest {
   expires_at?: string;
 }
 
+/** An account with its credits. */
+export interface AdminAccountReport extends AdminAccount {
+  credits: AdminBalance;
+  /** null while it is not deleted. */
+  deletion: AdminDeletion | null;
+}
+
 @Route("admin/v1/accounts")
 @Tags("Accounts")
 export class AdminAccountsController {
@@ -86,6 +95,7 @@ export class AdminAccountsController {
    * @summary List accounts
    * @param search A part of the name, or a whole id or external id.
    * @param suspended Only those that are suspended, the last suspended first.
+   * @param deleted Only those that are deleted; by default they are left out.
    * @param after The id of the last account of the page before.
    * @isInt limit
    * @minimum limit 1
@@ -97,6 +107,7 @@ export class AdminAccountsController {
     @Query() search?: string,
     @Query() tier?: string,
     @Query() suspended?: boolean,
+    @Query() deleted?: boolean,
     @Query() after?: string,
     @Query() limit = 50,
   ): Promise<{ data: { accounts: AdminAccount[] } }> {
@@ -105,7 +116,12 @@ export class AdminAccountsController {
     if (after !== undefined && suspended === true)
       throw new InvalidRequestError([{ path: "query.after", message: "is not taken together with suspended" }]);
     const filter = defined({ search, tier, after });
-    const list = await this.admin.accounts.list({ ...filter, isSuspended: suspended ?? false, limit });
+    const list = await this.admin.accounts.list({
+      ...filter,
+      isSuspended: suspended ?? false,
+      isDeleted: deleted ?? false,
+      limit,
+    });
     return { data: { accounts: list.map(presentAccount) } };
   }
 
@@ -129,14 +145,32 @@ export class AdminAccountsController {
   }
 
   /**
-   * An account with its credits.
+   * An account with its credits; a deleted one with how far that is.
    * @summary Show an account
    */
   @Get("{id}")
   @Security("admin", ["read"])
-  async getAccount(@Path() id: string): Promise<{ data: AdminAccount & { credits: AdminBalance } }> {
+  async getAccount(@Path() id: string): Promise<{ data: AdminAccountReport }> {
     const account = await this.admin.accounts.get(id);
-    return { data: { ...presentAccount(account), credits: presentBalance(await this.admin.credits.balance(id)) } };
+    const deletion = account.deletedAt === null ? null : await this.admin.accounts.deletion(id);
+    return {
+      data: {
+        ...presentAccount(account),
+        credits: presentBalance(await this.admin.credits.balance(id)),
+        deletion: deletion === null ? null : presentDeletion(deletion),
+      },
+    };
+  }
+
+  /**
+   * Deletes an account: within a second its keys, share pages and audio links are refused, its jobs are cancelled, and
+   * within minutes everything that is stored of it is erased, but for its ledger. It cannot be taken back.
+   * @summary Delete an account
+   */
+  @Delete("{id}")
+  @Security("admin", ["owner"])
+  async deleteAccount(@Path() id: string): Promise<{ data: { id: string } & AdminDeletion }> {
+    return { data: { id, ...presentDeletion(await this.admin.accounts.delete(id)) } };
   }
 
   /**

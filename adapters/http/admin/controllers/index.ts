@@ -1,6 +1,7 @@
 import type { ControllerClass } from "../../deps.js";
 import { AdminAccountsController, AdminKeysController } from "./accounts.js";
 import { AdminCreditsController } from "./credits.js";
+import { AdminExportController } from "./export.js";
 import { AdminInstallationController } from "./installation.js";
 import { AdminJobsController, AdminSubmissionsController } from "./jobs.js";
 import { AdminOverviewController, AdminRateLimitsController } from "./overview.js";
@@ -11,6 +12,7 @@ export const ADMIN_CONTROLLERS: readonly ControllerClass[] = [
   AdminAccountsController,
   AdminCreditsController,
   AdminDeliveriesController,
+  AdminExportController,
   AdminInstallationController,
   AdminJobsController,
   AdminKeysController,

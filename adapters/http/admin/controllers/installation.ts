@@ -80,6 +80,16 @@ export interface AdminCheck {
   fix: string | null;
 }
 
+export interface AdminSetting {
+  /** Such as `http.port`. */
+  path: string;
+  /** As JSON; `***` in place of a secret. */
+  value: unknown;
+  origin: "default" | "file" | "environment" | "app";
+  /** The file or the variable; null for a default. */
+  source: string | null;
+}
+
 export interface NewTokenRequest {
   /** Who uses it, for the audit log: 1 to 60 characters. */
   name: string;
@@ -220,6 +230,16 @@ export class AdminInstallationController {
   async checkInstallation(): Promise<{ data: { ok: boolean; checks: AdminCheck[] } }> {
     const checks = await this.admin.doctor();
     return { data: { ok: checks.every(({ result }) => result !== "failed"), checks: [...checks] } };
+  }
+
+  /**
+   * Every setting in force in this process, those that plugins and adapters declare included. Secrets are masked.
+   * @summary List settings
+   */
+  @Get("settings")
+  @Security("admin", ["read"])
+  async listSettings(): Promise<{ data: { settings: AdminSetting[] } }> {
+    return { data: { settings: (await this.admin.settings()).map((setting) => ({ ...setting })) } };
   }
 
   /**

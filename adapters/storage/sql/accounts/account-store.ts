@@ -1,6 +1,12 @@
 import type { Account, ApiKey } from "../../../../core/ports/account.js";
 import type { AccountId, ApiKeyId } from "../../../../core/ids.js";
-import type { AccountChanges, AccountFilter, AccountStore, KeyHolder } from "../../../../core/ports/account-store.js";
+import type {
+  AccountChanges,
+  AccountFilter,
+  AccountStore,
+  KeyHolder,
+  KeyUse,
+} from "../../../../core/ports/account-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
 import { ACCOUNTS, type AccountRow, API_KEYS, type ApiKeyRow } from "./account-tables.js";
@@ -14,11 +20,13 @@ const FIND_BY_EXTERNAL_ID = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE
 
 const FIND_KEY_HOLDER =
   `SELECT ${columnsOf(API_KEYS, "k")}, a.external_id, a.name AS account_name, a.tier, a.email_verified, ` +
-  "a.terms_accepted_at, a.suspended_at, a.suspended_reason, a.created_at AS account_created_at " +
+  "a.terms_accepted_at, a.suspended_at, a.suspended_reason, a.deleted_at, a.created_at AS account_created_at " +
   "FROM {api_keys} k JOIN {accounts} a ON a.id = k.account_id WHERE k.token_hash = ?";
 
 const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM {api_keys} WHERE account_id = ?
   ORDER BY created_at DESC, id DESC`;
+
+const NOTE_USE = "UPDATE {api_keys} SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at <= ?)";
 
 const ALL_ACCOUNTS = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts}`;
 const LIST_SUSPENDED = "SELECT id FROM {accounts} WHERE suspended_at IS NOT NULL";
@@ -26,7 +34,7 @@ const LIVE_KEYS = "SELECT id FROM {api_keys} WHERE revoked_at IS NULL ORDER BY i
 const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM {api_keys} WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
 
 type HolderColumns =
-  "external_id" | "tier" | "email_verified" | "terms_accepted_at" | "suspended_at" | "suspended_reason";
+  "external_id" | "tier" | "email_verified" | "terms_accepted_at" | "suspended_at" | "suspended_reason" | "deleted_at";
 
 interface KeyHolderRow extends ApiKeyRow, Pick<AccountRow, HolderColumns> {
   account_name: string;
@@ -55,12 +63,12 @@ export class KnexAccountStore implements AccountStore {
     return this.database.reading((session) => mapOf(session, FIND_BY_EXTERNAL_ID, externalIds, entryOf));
   }
 
-  async listAccounts({ isSuspended = false, limit, ...filter }: AccountFilter): Promise<Account[]> {
+  async listAccounts({ isSuspended = false, isDeleted = false, limit, ...filter }: AccountFilter): Promise<Account[]> {
     const { conditions, values } = conditionsOf(filter);
-    const all = [...(isSuspended ? ["suspended_at IS NOT NULL"] : []), ...conditions];
-    const where = all.length === 0 ? "" : `WHERE ${all.join(" AND ")} `;
+    const deleted = `deleted_at IS ${isDeleted ? "NOT NULL" : "NULL"}`;
+    const where = [deleted, ...(isSuspended ? ["suspended_at IS NOT NULL"] : []), ...conditions].join(" AND ");
     const order = isSuspended ? "suspended_at DESC, id DESC" : "id DESC";
-    const query = `${ALL_ACCOUNTS} ${where}ORDER BY ${order} LIMIT ?`;
+    const query = `${ALL_ACCOUNTS} WHERE ${where} ORDER BY ${order} LIMIT ?`;
     const rows = await this.database.reading((session) => session.all<AccountRow>(query, [...values, limit]));
     return rows.map(ACCOUNTS.fromRow);
   }
@@ -94,6 +102,14 @@ export class KnexAccountStore implements AccountStore {
   async listKeys(accountId: AccountId): Promise<ApiKey[]> {
     const rows = await this.database.reading((session) => session.all<ApiKeyRow>(LIST_KEYS, [accountId]));
     return rows.map(API_KEYS.fromRow);
+  }
+
+  async noteKeyUses(tx: Transaction, uses: readonly KeyUse[]): Promise<void> {
+    const sorted = [...uses].sort((a, b) => (a.id < b.id ? -1 : 1));
+    await sessionOf(tx).runEach(
+      NOTE_USE,
+      sorted.map(({ id, usedAt, unlessAfter }) => [usedAt, id, unlessAfter]),
+    );
   }
 
   async revokeKey(tx: Transaction, id: ApiKeyId, at: number): Promise<boolean> {

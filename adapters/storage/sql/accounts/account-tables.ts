@@ -13,6 +13,7 @@ export const ACCOUNTS = table(
     termsAcceptedAt: plain<number | null>(),
     suspendedAt: plain<number | null>(),
     suspendedReason: plain<string | null>(),
+    deletedAt: plain<number | null>(),
     createdAt: plain<number>(),
   },
   ["id"],
@@ -31,6 +32,7 @@ export const API_KEYS = table(
     createdAt: plain<number>(),
     revokedAt: plain<number | null>(),
     expiresAt: plain<number | null>(),
+    lastUsedAt: plain<number | null>(),
   },
   ["id"],
 );

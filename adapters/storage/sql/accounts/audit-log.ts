@@ -66,11 +66,12 @@ export class KnexAuditLog implements AuditLog {
     return oneHead(await this.database.reading((session) => session.all<AuditHead>(HEAD)));
   }
 
-  async list({ since, accountId, action, limit }: AuditFilter): Promise<AuditRecord[]> {
+  async list({ since, accountId, action, before, limit }: AuditFilter): Promise<AuditRecord[]> {
     const conditions: readonly (readonly [text: string, value: SqlValue | undefined])[] = [
       ["created_at >= ?", since],
       ["account_id = ?", accountId],
       ["action = ?", action],
+      ["number < ?", before],
     ];
     const given = conditions.filter((one): one is readonly [string, SqlValue] => one[1] !== undefined);
     const where = given.length === 0 ? "" : ` WHERE ${given.map(([text]) => text).join(" AND ")}`;

@@ -36,6 +36,8 @@ import { attemptProgress } from "./0034-attempt-progress.js";
 import { adminTokens } from "./0037-admin-tokens.js";
 import { jobsByProvider } from "./0038-jobs-by-provider.js";
 import { activity } from "./0039-activity.js";
+import { accountDeletions } from "./0040-account-deletions.js";
+import { keyUses } from "./0041-key-uses.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -75,6 +77,8 @@ export const MIGRATIONS: readonly Migration[] = [
   adminTokens,
   jobsByProvider,
   activity,
+  accountDeletions,
+  keyUses,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -9,9 +9,7 @@ const DELETE_ATTEMPTS = "DELETE FROM {webhook_tries} WHERE delivery_id = ?";
 const DELETE_EVENT = "DELETE FROM {webhook_events} WHERE id = ?";
 
 /**
- * Deletes the oldest events with all that belongs to them. Processes that delete at once take different events. A
- * delivery goes before its attempts: a process that adds one locks the delivery's row, so that none is added behind the
- * deletion.
+ * Deletes the oldest events with all that belongs to them. Processes that delete at once take different events.
  *
  * @returns how many events
  */
@@ -25,7 +23,19 @@ export async function deleteOldEvents(
     createdBefore,
     limit,
   ]);
-  const eventIds = events.map(({ id }) => [id]);
+  await deleteEvents(
+    session,
+    events.map(({ id }) => id),
+  );
+  return events.length;
+}
+
+/**
+ * Deletes events with all that belongs to them. A delivery goes before its attempts: a process that adds one locks the
+ * delivery's row, so that none is added behind the deletion.
+ */
+export async function deleteEvents(session: Session, ids: readonly WebhookEventId[]): Promise<void> {
+  const eventIds = ids.map((id) => [id]);
   const deliveries = await session.allEach<{ readonly id: WebhookDeliveryId }>(DELIVERIES_OF_EVENT, eventIds);
   // By their ids, ascending, as every transaction locks them: through the index they were found by, two would wait for
   // each other.
@@ -36,5 +46,4 @@ export async function deleteOldEvents(
   await session.runEach(DELETE_DELIVERY, deliveryIds);
   await session.runEach(DELETE_ATTEMPTS, deliveryIds);
   await session.runEach(DELETE_EVENT, eventIds);
-  return events.length;
 }

@@ -62,7 +62,7 @@ export function notesOf(items: readonly ItemRow[]): DueRow[] {
 
 export async function deleteSearchRows(
   session: Session,
-  items: readonly ItemRow[],
+  items: readonly Pick<ItemRow, "shelf" | "created_at" | "item_id">[],
   { forUpdate }: Pick<Dialect, "forUpdate">,
 ): Promise<void> {
   for (const { shelf: partition, created_at, item_id } of items) {
