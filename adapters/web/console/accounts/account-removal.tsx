@@ -1,4 +1,3 @@
-import { Badge } from "../../parts/badge.js";
 import { BASE_URL } from "../../parts/base.js";
 import { Time } from "../../parts/time.js";
 import { Action } from "../action.js";
@@ -34,8 +33,8 @@ export function Removal({ account: { id, name, credits, deleted_at: deleted }, o
           onDone={onDone}
         >
           <p>
-            Within a second its keys, share pages and audio links are refused, and its {credits.running_jobs} running jobs
-            are cancelled. Within minutes its tracks, prompts, endpoints and log are erased. Its{" "}
+            Within a second its keys, share pages and audio links are refused, and its {credits.running_jobs} running
+            jobs are cancelled. Within minutes its tracks, prompts, endpoints and log are erased. Its{" "}
             <strong>{credits.available.toLocaleString("en")} credits are lost</strong>; the ledger stays.
           </p>
           <p>
@@ -53,7 +52,7 @@ export function DeletionNote({ deletion }: { readonly deletion: Schemas["AdminDe
   const counts = Object.entries(erased).map(([kind, count]) => `${count} ${kind.replaceAll("_", " ")}`);
   return (
     <p class="note warn">
-      <Badge tone="bad">Deleted</Badge> <Time at={requested} />.{" "}
+      <strong>Deleted</strong> <Time at={requested} />.{" "}
       {done === null ? (
         "What is stored of it is being erased"
       ) : (
