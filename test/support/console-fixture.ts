@@ -16,6 +16,7 @@ export interface ConsoleFixture {
   /** Has jobs of every state, credits of both buckets, several keys, and two endpoints. */
   readonly radio: TestAccount;
   readonly suspended: Account;
+  readonly deleted: Account;
   readonly jobs: Readonly<Record<"completed" | "retried" | "failed" | "rendering", string>>;
   /** One whose receiver takes everything, and one whose receiver is out of order. */
   readonly endpoints: Readonly<Record<"good" | "failing", string>>;
@@ -48,6 +49,8 @@ export async function openConsoleFixture(): Promise<ConsoleFixture> {
     const suspended = await test.app.accounts.create({ name: "Harbour Games", tier: "free", acceptTerms: true });
     await test.app.accounts.suspend(suspended.id, { reason: "key in a public repository" });
     await test.app.accounts.create({ name: "Quiet Café", tier: "free" });
+    const deleted = await test.app.accounts.create({ name: "Gone Fishing", tier: "free" });
+    await test.app.accounts.delete(deleted.id);
     await eventually("both receivers were tried", async () =>
       (await Promise.all(Object.values(endpoints).map((id) => test.app.webhooks.deliveries(id, 50)))).every((list) =>
         list.some(({ tries }) => tries.length > 0),
@@ -60,6 +63,7 @@ export async function openConsoleFixture(): Promise<ConsoleFixture> {
       url: `${test.url}/console`,
       radio,
       suspended,
+      deleted,
       jobs,
       endpoints,
       receiver,

@@ -22,7 +22,8 @@ const UNITS = [
 
 function distance(ms: number): string {
   const [unit, size] = UNITS.find(([, one]) => Math.abs(ms) >= one) ?? ["min", 60_000];
-  const count = Math.floor(Math.abs(ms) / size);
+  // What is to come is said of the whole span: a week until then is 7 days in its first minute too.
+  const count = ms < 0 ? Math.floor(-ms / size) : Math.round(ms / size);
   if (count === 0) return ms > STEP_MS ? "in a moment" : "just now";
   return ms < 0 ? `${count} ${unit} ago` : `in ${count} ${unit}`;
 }

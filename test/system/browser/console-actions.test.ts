@@ -66,6 +66,30 @@ describe("What operators do at the console", function () {
       .and.not.include({ terms_accepted_at: null });
   });
 
+  it("export an account, and delete it by typing its name", async () => {
+    const { id } = await fixture.test.app.accounts.create({ name: "Old Harbour", tier: "free", credits: 7 });
+    await open.goto(`#/accounts/${id}`);
+    const [download] = await Promise.all([
+      open.page.waitForEvent("download"),
+      open.page.getByRole("link", { name: "Export" }).click(),
+    ]);
+    expect(download.suggestedFilename()).to.equal(`${id}.jsonl`);
+    const chunks: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).toString()).to.include("Old Harbour").and.include('"type":"end"');
+    const dialog = await open.openDialog("Delete…");
+    expect(await dialog.textContent())
+      .to.include("7 credits are lost")
+      .and.include("cannot be taken back");
+    expect(await open.submit("Delete for good", { "Type “Old Harbour” to confirm": "Old" })).to.include("Old Harbour");
+    expect(await read(`/accounts/${id}`)).to.include({ deleted_at: null });
+    await open.submit("Delete for good", { "Type “Old Harbour” to confirm": "Old Harbour", Reason: "their request" });
+    await open.page.locator(".title .badge").getByText("Deleted").waitFor();
+    expect(await read(`/accounts/${id}`)).not.to.include({ deleted_at: null });
+    expect(await open.button("Suspend…").count()).to.equal(0);
+    expect((await audited())?.fields).to.include({ why: "their request" });
+  });
+
   it("issue a key, which is shown once and works, and revoke it", async () => {
     await open.goto(`#/accounts/${account()}/keys`);
     const dialog = await open.openDialog("Issue a key…");
@@ -79,7 +103,7 @@ describe("What operators do at the console", function () {
     expect((await caller.get("/api/v1/playlists")).status).to.equal(403);
     expect(await open.page.content()).not.to.include(key);
     const row = open.page.getByRole("row").filter({ hasText: "booth" });
-    expect(await row.textContent()).to.include("in 6 d");
+    expect(await row.textContent()).to.include("in 7 d");
     await row.getByRole("button", { name: "Revoke…" }).click();
     await open.submit("Revoke", { Reason: "lost laptop" });
     await row.getByText("Revoked").waitFor();

@@ -98,12 +98,14 @@ describe("The console, in a browser", function () {
       "account-webhooks": [`#/accounts/${id}/webhooks`, "Nightingale Radio"],
       "account-limits": [`#/accounts/${id}/limits`, "Nightingale Radio"],
       "account-suspended": [`#/accounts/${fixture.suspended.id}`, "Harbour Games"],
+      "account-deleted": [`#/accounts/${fixture.deleted.id}`, "deleted"],
       webhooks: ["#/webhooks", "Webhooks"],
       endpoint: [`#/webhooks/${endpoints.failing}`, "http://"],
       providers: ["#/providers", "Providers"],
       models: ["#/models", "Models"],
       margin: ["#/margin", "Margin"],
       doctor: ["#/doctor", "Doctor"],
+      settings: ["#/settings?origin=chosen", "Settings"],
       audit: ["#/audit", "Audit log"],
       tokens: ["#/tokens", "Tokens"],
       nowhere: ["#/nowhere", "Not found"],
@@ -112,7 +114,7 @@ describe("The console, in a browser", function () {
 
   const WIDTHS = { wide: { width: 1_280, height: 860 }, phone: { width: 390, height: 844 } };
   for (const [name, viewport] of Object.entries(WIDTHS)) {
-    it(`shows every view in light and dark, accessible, from this server alone, without a complaint: ${name}`, async () => {
+    it(`shows every view in light and dark, accessible, from this server alone: ${name}`, async () => {
       open = await ConsolePage.open(browser, fixture.url, null, { viewport });
       const { page, requests, complaints } = open.visit;
       await page.getByLabel("Admin token").waitFor();

@@ -1,8 +1,9 @@
 import { Action } from "../action.js";
+import { Removal } from "./account-removal.js";
 import { admin, read, type Schemas } from "../api.js";
 
 interface AccountActionsProps {
-  readonly account: Schemas["AdminAccount"];
+  readonly account: Schemas["AdminAccountReport"];
   readonly onDone: () => void;
 }
 
@@ -10,6 +11,7 @@ interface AccountActionsProps {
 export function AccountActions({ account, onDone }: AccountActionsProps) {
   const { id, name, tier } = account;
   const params = { path: { id } };
+  if (account.deleted_at !== null) return <Removal account={account} onDone={onDone} />;
   return (
     <>
       {account.terms_accepted_at === null ? (
@@ -45,6 +47,7 @@ export function AccountActions({ account, onDone }: AccountActionsProps) {
         </p>
       </Action>
       <Suspension account={account} onDone={onDone} />
+      <Removal account={account} onDone={onDone} />
     </>
   );
 }

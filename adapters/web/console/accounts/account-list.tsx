@@ -14,6 +14,7 @@ import { View } from "../shell/view.js";
 type Account = Schemas["AdminAccount"];
 const PATH = "/accounts";
 const PAGE = 25;
+const STATES = ["suspended", "deleted"] as const;
 
 const COLUMNS: readonly Column<Account>[] = [
   {
@@ -32,7 +33,8 @@ const COLUMNS: readonly Column<Account>[] = [
 ];
 
 export function AccountList({ query }: { readonly query: URLSearchParams }) {
-  const isSuspended = query.get("suspended") === "true";
+  const state = STATES.find((one) => one === query.get("state"));
+  const isSuspended = state === "suspended";
   const resource = useResource(
     (signal) =>
       read(
@@ -42,7 +44,7 @@ export function AccountList({ query }: { readonly query: URLSearchParams }) {
             query: {
               ...given(query, "search", "tier", "after"),
               limit: PAGE,
-              ...(isSuspended ? { suspended: true } : {}),
+              ...(state === undefined ? {} : { [state]: true }),
             },
           },
         }),
@@ -62,11 +64,12 @@ export function AccountList({ query }: { readonly query: URLSearchParams }) {
         <Search {...where} name="tier" label="Tier" hint="Its name" />
         <Choice
           {...where}
-          name="suspended"
+          name="state"
           label="State"
           choices={[
-            ["", "Any state"],
-            ["true", "Suspended"],
+            ["", "Not deleted"],
+            ["suspended", "Suspended"],
+            ["deleted", "Deleted"],
           ]}
         />
       </Filters>
@@ -94,6 +97,7 @@ export function AccountList({ query }: { readonly query: URLSearchParams }) {
 
 /** Suspended, without the terms, or neither. */
 export function AccountState({ account }: { readonly account: Account }) {
+  if (account.deleted_at !== null) return <Badge tone="bad">Deleted</Badge>;
   if (account.suspended_at !== null)
     return (
       <>

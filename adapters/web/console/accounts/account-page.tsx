@@ -8,12 +8,13 @@ import { Loaded, WholeId } from "../shown.js";
 import { View } from "../shell/view.js";
 import { AccountActions } from "./account-actions.js";
 import { AccountEndpoints } from "./account-endpoints.js";
+import { DeletionNote } from "./account-removal.js";
 import { AccountState } from "./account-list.js";
 import { Keys } from "./keys.js";
 import { Ledger } from "./ledger.js";
 import { Limits } from "./limits.js";
 
-type Account = Schemas["AdminAccount"] & { readonly credits: Schemas["AdminBalance"] };
+type Account = Schemas["AdminAccountReport"];
 
 interface AccountPageProps {
   readonly id: string;
@@ -40,27 +41,46 @@ export function AccountPage({ id, tab, query }: AccountPageProps) {
       <Loaded of={resource}>
         {(loaded) => (
           <>
+            {loaded.deletion === null ? null : <DeletionNote deletion={loaded.deletion} />}
             <Summary account={loaded} />
-            <Tabs
-              label="Parts of the account"
-              tabs={[
-                ...TABS.map(([name, text]) => ({
-                  label: text,
-                  href: `#/accounts/${id}/${name}`,
-                  isCurrent: name === tab,
-                })),
-                { label: "Jobs", href: `#/jobs?account=${id}`, isCurrent: false },
-                { label: "Audit log", href: `#/audit?account=${id}`, isCurrent: false },
-              ]}
-            />
-            {tab === "keys" ? <Keys account={id} name={loaded.name} /> : null}
-            {tab === "ledger" ? <Ledger account={id} tier={loaded.tier} query={query} onChange={reload} /> : null}
-            {tab === "limits" ? <Limits account={id} tier={loaded.tier} /> : null}
-            {tab === "webhooks" ? <AccountEndpoints account={id} /> : null}
+            <Parts account={loaded} tab={tab} query={query} onChange={reload} />
           </>
         )}
       </Loaded>
     </View>
+  );
+}
+
+interface PartsProps {
+  readonly account: Account;
+  readonly tab: string;
+  readonly query: URLSearchParams;
+  readonly onChange: () => void;
+}
+
+/** Of a deleted account nothing is left but its ledger. */
+function Parts({ account, tab, query, onChange }: PartsProps) {
+  const { id, name, tier, deleted_at: deleted } = account;
+  const shown = deleted === null ? tab : "ledger";
+  return (
+    <>
+      <Tabs
+        label="Parts of the account"
+        tabs={[
+          ...TABS.filter(([part]) => deleted === null || part === "ledger").map(([part, label]) => ({
+            label,
+            href: `#/accounts/${id}/${part}`,
+            isCurrent: part === shown,
+          })),
+          { label: "Jobs", href: `#/jobs?account=${id}`, isCurrent: false },
+          { label: "Audit log", href: `#/audit?account=${id}`, isCurrent: false },
+        ]}
+      />
+      {shown === "keys" ? <Keys account={id} name={name} /> : null}
+      {shown === "ledger" ? <Ledger account={account} query={query} onChange={onChange} /> : null}
+      {shown === "limits" ? <Limits account={id} tier={tier} /> : null}
+      {shown === "webhooks" ? <AccountEndpoints account={id} /> : null}
+    </>
   );
 }
 

@@ -40,6 +40,7 @@ export function Keys({ account, name }: { readonly account: string; readonly nam
     { head: "State", cell: ({ state }) => <State of={state} /> },
     { head: "Scopes", cell: ({ scopes }) => (scopes.length === SCOPES.length ? "all" : scopes.join(", ")) },
     { head: "Created", cell: ({ created_at: at }) => <Time at={at} /> },
+    { head: "Last used", cell: ({ last_used_at: at }) => (at === null ? "not yet" : <Time at={at} />) },
     { head: "Expires", cell: ({ expires_at: at }) => (at === null ? "never" : <Time at={at} />) },
     {
       head: "Actions",

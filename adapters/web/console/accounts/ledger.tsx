@@ -47,15 +47,14 @@ function change(amount: number): string {
 }
 
 interface LedgerProps {
-  readonly account: string;
-  readonly tier: string;
+  readonly account: Schemas["AdminAccount"];
   readonly query: URLSearchParams;
   /** The credits have changed. */
   readonly onChange: () => void;
 }
 
 /** Every movement of an account's credits. */
-export function Ledger({ account, tier, query, onChange }: LedgerProps) {
+export function Ledger({ account: { id: account, tier, deleted_at: deleted }, query, onChange }: LedgerProps) {
   const before = Number(query.get("before") ?? "") || undefined;
   const path = `#/accounts/${account}/ledger`;
   const resource = useResource(
@@ -74,7 +73,10 @@ export function Ledger({ account, tier, query, onChange }: LedgerProps) {
     onChange();
   };
   return (
-    <Section title="Credits" actions={<CreditActions account={account} tier={tier} onDone={changed} />}>
+    <Section
+      title="Credits"
+      actions={deleted === null ? <CreditActions account={account} tier={tier} onDone={changed} /> : null}
+    >
       <Listed
         caption="Ledger, newest first"
         columns={COLUMNS}

@@ -17,7 +17,8 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
     kind: "main",
     cell: ({ action, number }) => (
       <>
-        <strong>{action}</strong> <span class="soft">no. {number}</span>
+        <strong>{action}</strong>
+        <small>no. {number}</small>
       </>
     ),
   },
@@ -81,7 +82,7 @@ function Details({ fields }: { readonly fields: AuditRecord["fields"] }) {
       {Object.entries(others).map(([name, value]) =>
         value === null ? null : (
           <small key={name}>
-            {name.replaceAll("_", " ")}: {String(value)}
+            {name.replaceAll("_", " ")}: {String(value).replaceAll(",", ", ")}
           </small>
         ),
       )}

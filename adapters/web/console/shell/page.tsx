@@ -4,6 +4,7 @@ import { AccountPage } from "../accounts/account-page.js";
 import { AccountList } from "../accounts/account-list.js";
 import { AuditLog } from "../installation/audit-log.js";
 import { Doctor } from "../installation/doctor.js";
+import { Settings } from "../installation/settings.js";
 import { Tokens } from "../installation/tokens.js";
 import { JobList } from "../jobs/job-list.js";
 import { JobPage } from "../jobs/job-page.js";
@@ -27,6 +28,7 @@ const VIEWS: Readonly<Record<string, (parts: readonly string[], query: URLSearch
   models: () => <Models />,
   margin: (_, query) => <Margin query={query} />,
   doctor: () => <Doctor />,
+  settings: (_, query) => <Settings query={query} />,
   audit: (_, query) => <AuditLog query={query} />,
   tokens: () => <Tokens />,
 };
