@@ -30,16 +30,18 @@ export function Keys({ account, name }: { readonly account: string; readonly nam
     {
       head: "Key",
       kind: "main",
-      cell: ({ prefix, name: label }) => (
+      cell: ({ prefix, name: label, created_at: created }) => (
         <>
           <code>{prefix}…</code>
           {label === null ? null : <small>{label}</small>}
+          <small>
+            issued <Time at={created} />
+          </small>
         </>
       ),
     },
     { head: "State", cell: ({ state }) => <State of={state} /> },
     { head: "Scopes", cell: ({ scopes }) => (scopes.length === SCOPES.length ? "all" : scopes.join(", ")) },
-    { head: "Created", cell: ({ created_at: at }) => <Time at={at} /> },
     { head: "Last used", cell: ({ last_used_at: at }) => (at === null ? "not yet" : <Time at={at} />) },
     { head: "Expires", cell: ({ expires_at: at }) => (at === null ? "never" : <Time at={at} />) },
     {
