@@ -1,5 +1,5 @@
 import type { Alongside } from "../audit/audit-trail.js";
-import type { CancelJobs } from "../jobs/operate-jobs.js";
+import type { CancelJobs } from "../jobs/cancel-jobs.js";
 import type { JobState } from "../jobs/job.js";
 import type { MaintenanceTask } from "../maintenance/maintenance.js";
 import type { AccountStore } from "../ports/account-store.js";

@@ -1,9 +1,10 @@
-import type { Alongside, RecordsActions } from "../audit/audit-trail.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
 import { UnknownObjectError } from "../errors.js";
 import type { Generation, Generations } from "../generations/generations.js";
 import type { WaitForJob } from "../generations/wait-for-job.js";
 import { isId, type JobId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
+import type { CancelJobs } from "./cancel-jobs.js";
 import type { JobFilter, JobStore } from "../ports/job-store.js";
 import type { Track } from "../library/track.js";
 import { CANCELLED_REASON } from "./job-errors.js";
@@ -22,18 +23,6 @@ export interface JobReport {
   readonly attempts: readonly ShownAttempt[];
   /** All that happened to it, and what is expected of it. */
   readonly timeline: JobTimeline;
-}
-
-/** Ends jobs outside of their workers. */
-export interface CancelJobs {
-  /**
-   * Ends the job while nothing is bought; otherwise keeps that it is wanted no more.
-   *
-   * @param alongside is written together with what changes; not at all when nothing does
-   */
-  requestCancel(job: JobState, alongside: Alongside<JobState>): Promise<void>;
-  /** Ends the job, whatever is bought; a job that had ended stays as it is. @param alongside as above */
-  cancel(job: JobState, alongside: Alongside<JobState>): Promise<void>;
 }
 
 export interface CancelOptions {

@@ -9,7 +9,7 @@ import { ERASURE_LEASE_MS, EraseAccounts, LAST_ROUND_MS } from "../../core/accou
 import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
 import { Tiers } from "../../core/accounts/tiers.js";
 import { createAudit } from "../../core/audit/create-audit.js";
-import type { CancelJobs } from "../../core/jobs/operate-jobs.js";
+import type { CancelJobs } from "../../core/jobs/cancel-jobs.js";
 import { aPlaylist, aSettlement, NO_UPLOADS } from "../support/builders.js";
 import { corePorts } from "../support/core-ports.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
