@@ -48,6 +48,7 @@ const COMMANDS = [
   "stems split",
   "stems remove-vocals",
   "audio collect",
+  "studio link",
   "audit list",
   "audit verify",
   "admin-tokens issue",
