@@ -1,4 +1,3 @@
-import type { StudioLink } from "../adapters/cli/host.js";
 import type { Http } from "../adapters/http/index.js";
 import type { Core } from "../core/create-core.js";
 import { type StopOptions, type StoppedWork } from "../core/execution/work-jobs.js";
@@ -27,6 +26,13 @@ export interface AppLibrary extends Pick<Core["library"], "read" | "manage"> {
    *   `UploadTrack.execute`
    */
   upload(upload: TrackUpload): Promise<Track>;
+}
+
+/** A link to the studio that needs no key. */
+export interface StudioLink {
+  readonly url: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
 }
 
 /** {@link App} without the HTTP server: for commands and processes that only work on jobs. */

@@ -4,7 +4,8 @@ import type { Track } from "../../../core/library/track.js";
 /** What there is to know of a track beyond its own fields. */
 export interface TrackDetails {
   /**
-   * How loud it is along its length: at most 400 points of the same duration, 0 to 255; null where its audio could not be read.
+   * How loud it is along its length: at most 400 points of the same duration, 0 to 255; null where its audio could not
+   * be read.
    * @isInt
    */
   waveform: number[] | null;

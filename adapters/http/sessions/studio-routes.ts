@@ -12,7 +12,8 @@ import { textMember } from "./text-member.js";
 
 /**
  * `POST /api/v1/session` exchanges a key, or the code of a link to the studio, for a session cookie; `GET` says whether
- * there is one, and `DELETE` ends it. They serve the studio, are called by its page alone, and are in no description of the API.
+ * there is one, and `DELETE` ends it. They serve the studio, are called by its page alone, and are in no description of
+ * the API.
  */
 export function studioSession(router: Router, { studio, publicUrl }: HttpDeps): void {
   if (studio === undefined) return;
