@@ -1,7 +1,7 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "../generated/api.js";
 import { BASE_URL } from "../parts/base.js";
-import { sessionEnded } from "./session.js";
+import { sessionEnded } from "./shell/session.js";
 
 type Schemas = components["schemas"];
 export type Model = Schemas["Model"];

@@ -1,11 +1,11 @@
 import { render } from "preact";
 import "../parts/style.css";
-import "./style.css";
-import "./sign-in.css";
-import "./composer.css";
-import "./generations.css";
-import "./stems.css";
-import { Studio } from "./studio.js";
+import "./shell/style.css";
+import "./shell/sign-in.css";
+import "./compose/composer.css";
+import "./music/generations.css";
+import "./stems/stems.css";
+import { Studio } from "./shell/studio.js";
 
 const page = document.getElementById("page");
 if (page !== null) render(<Studio />, page);

@@ -1,4 +1,4 @@
-import type { GenerationRequest, SplitOffer } from "./api.js";
+import type { GenerationRequest, SplitOffer } from "../api.js";
 
 type Operation = SplitOffer["operation"];
 

@@ -1,17 +1,17 @@
 import { useState } from "preact/hooks";
-import { dataOf } from "../parts/api-error.js";
-import { clockTime } from "../parts/format.js";
-import { useResource } from "../parts/resource.js";
-import { api, here, type Track } from "./api.js";
+import { dataOf } from "../../parts/api-error.js";
+import { clockTime } from "../../parts/format.js";
+import { useResource } from "../../parts/resource.js";
+import { api, here, type Track } from "../api.js";
 import { fileNameOf } from "./file-name.js";
-import { Fermata, Icon } from "./icons.js";
+import { Fermata, Icon } from "../shell/icons.js";
 import { AgainButton } from "./again-button.js";
 import type { ShownGeneration } from "./generations.js";
-import { PlayButton } from "./play-button.js";
-import { current, duration, exactPosition, isPlaying, position, problem, seek, toggle } from "./player.js";
+import { PlayButton } from "../player/play-button.js";
+import { current, duration, exactPosition, isPlaying, position, problem, seek, toggle } from "../player/player.js";
 import { SharePanel } from "./share.js";
-import { StemsPanel } from "./stems-panel.js";
-import { Waveform } from "./waveform.js";
+import { StemsPanel } from "../stems/stems-panel.js";
+import { Waveform } from "../player/waveform.js";
 
 type Panel = "share" | "stems";
 

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from "@preact/signals";
-import type { GenerationRequest, Model, ModelOption } from "./api.js";
-import { draft, keepDraft } from "./memory.js";
+import type { GenerationRequest, Model, ModelOption } from "../api.js";
+import { draft, keepDraft } from "../music/memory.js";
 
 export type OptionValue = string | number | boolean;
 

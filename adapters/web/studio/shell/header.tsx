@@ -1,9 +1,9 @@
-import { wholeNumber } from "../parts/format.js";
-import { BASE_URL } from "../parts/base.js";
+import { wholeNumber } from "../../parts/format.js";
+import { BASE_URL } from "../../parts/base.js";
 import { credits } from "./credits.js";
-import { clearForm } from "./form.js";
+import { clearForm } from "../compose/form.js";
 import { Fermata } from "./icons.js";
-import { forgetAll } from "./memory.js";
+import { forgetAll } from "../music/memory.js";
 import { signOut } from "./session.js";
 
 async function leave(): Promise<void> {

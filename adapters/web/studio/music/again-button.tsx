@@ -1,6 +1,6 @@
-import { useRequest } from "./form.js";
+import { useRequest } from "../compose/form.js";
 import type { ShownGeneration } from "./generations.js";
-import { Icon } from "./icons.js";
+import { Icon } from "../shell/icons.js";
 
 /** Puts what was asked for back into the form. */
 export function AgainButton({ request }: Pick<ShownGeneration, "request">) {

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
-import { newKey, PUBLIC_URL } from "./api.js";
+import { newKey, PUBLIC_URL } from "../api.js";
 import { codeOf, type Language, LANGUAGES } from "./code.js";
-import { CopyButton } from "./copy.js";
+import { CopyButton } from "../shell/copy.js";
 import { request } from "./form.js";
 
 /** The request of the form, as one would send it from elsewhere. */

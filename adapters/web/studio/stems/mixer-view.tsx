@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
-import { clockTime } from "../parts/format.js";
-import { here, type JobOutput, type Track } from "./api.js";
-import { barsOf } from "./bars.js";
-import { fileNameOf } from "./file-name.js";
-import { Icon } from "./icons.js";
+import { clockTime } from "../../parts/format.js";
+import { here, type JobOutput, type Track } from "../api.js";
+import { barsOf } from "../player/bars.js";
+import { fileNameOf } from "../music/file-name.js";
+import { Icon } from "../shell/icons.js";
 import { Mixer } from "./mixer.js";
-import { PlayButton } from "./play-button.js";
-import { Waveform } from "./waveform.js";
+import { PlayButton } from "../player/play-button.js";
+import { Waveform } from "../player/waveform.js";
 
 interface MixerViewProps {
   readonly title: string;

@@ -1,6 +1,6 @@
-import { dataOf } from "../parts/api-error.js";
-import { BASE_URL } from "../parts/base.js";
-import { api, type Job } from "./api.js";
+import { dataOf } from "../../parts/api-error.js";
+import { BASE_URL } from "../../parts/base.js";
+import { api, type Job } from "../api.js";
 
 /** Where a job stands, as the stream of its events tells. */
 export interface Outlook {

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import { dataOf } from "../parts/api-error.js";
-import { Button } from "../parts/elements.js";
-import { api, type Track } from "./api.js";
-import { CopyButton } from "./copy.js";
+import { dataOf } from "../../parts/api-error.js";
+import { Button } from "../../parts/elements.js";
+import { api, type Track } from "../api.js";
+import { CopyButton } from "../shell/copy.js";
 import { replaceTrack } from "./generations.js";
-import { current, stop } from "./player.js";
-import { wordsOf } from "./words.js";
+import { current, stop } from "../player/player.js";
+import { wordsOf } from "../words.js";
 
 /** Opens the public page of a track, and closes it again. */
 export function SharePanel({ track }: { readonly track: Track }) {

@@ -1,4 +1,4 @@
-import { Icon } from "./icons.js";
+import { Icon } from "../shell/icons.js";
 
 interface PlayButtonProps {
   readonly what: string;

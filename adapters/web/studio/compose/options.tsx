@@ -1,5 +1,5 @@
-import { Field } from "../parts/elements.js";
-import type { Model, ModelOption } from "./api.js";
+import { Field } from "../../parts/elements.js";
+import type { Model, ModelOption } from "../api.js";
 import { options, setOption } from "./form.js";
 
 interface OptionsProps {

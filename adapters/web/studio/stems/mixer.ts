@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
-import { here, type JobOutput } from "./api.js";
-import { pointsOf } from "./bars.js";
-import { alsoPlays, takeTheStage } from "./player.js";
+import { here, type JobOutput } from "../api.js";
+import { pointsOf } from "../player/bars.js";
+import { alsoPlays, takeTheStage } from "../player/player.js";
 
 /** One part of a track, in the mixer. */
 export interface Stem {

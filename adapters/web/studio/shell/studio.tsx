@@ -1,15 +1,21 @@
 import { useEffect } from "preact/hooks";
-import { here } from "./api.js";
-import { Composer } from "./composer.js";
+import { here } from "../api.js";
+import { Composer } from "../compose/composer.js";
 import { refreshCredits } from "./credits.js";
 import { Header } from "./header.js";
 import { Fermata } from "./icons.js";
-import { announcement, clearGenerations, loadGenerations, generations, generationsError } from "./generations.js";
-import { GenerationCard } from "./generation-card.js";
-import { current, stop } from "./player.js";
+import {
+  announcement,
+  clearGenerations,
+  loadGenerations,
+  generations,
+  generationsError,
+} from "../music/generations.js";
+import { GenerationCard } from "../music/generation-card.js";
+import { current, stop } from "../player/player.js";
 import { hasCode, openSession, session } from "./session.js";
 import { SignIn } from "./sign-in.js";
-import { wordsOf } from "./words.js";
+import { wordsOf } from "../words.js";
 
 addEventListener("hashchange", () => {
   if (hasCode()) void openSession();

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { here, type Track } from "./api.js";
+import { here, type Track } from "../api.js";
 
 /** The track in the player; null before the first. */
 export const current = signal<Track | null>(null);

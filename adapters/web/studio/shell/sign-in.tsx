@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { BASE_URL } from "../parts/base.js";
-import { Button, Field } from "../parts/elements.js";
+import { BASE_URL } from "../../parts/base.js";
+import { Button, Field } from "../../parts/elements.js";
 import { Fermata } from "./icons.js";
 import { closedBecause, signIn } from "./session.js";
-import { wordsOf } from "./words.js";
+import { wordsOf } from "../words.js";
 
 const REASONS = {
   link: (

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, dataOf } from "../parts/api-error.js";
-import { Button } from "../parts/elements.js";
-import { clockTime } from "../parts/format.js";
-import { api } from "./api.js";
+import { ApiError, dataOf } from "../../parts/api-error.js";
+import { Button } from "../../parts/elements.js";
+import { clockTime } from "../../parts/format.js";
+import { api } from "../api.js";
 import { CodePanel } from "./code-panel.js";
 import { IDEAS } from "./ideas.js";
 import {
@@ -20,10 +20,10 @@ import {
 } from "./form.js";
 import { ModelChoice } from "./model-choice.js";
 import { Options } from "./options.js";
-import { createGeneration } from "./generations.js";
+import { createGeneration } from "../music/generations.js";
 import { priceOf } from "./price.js";
-import { refreshCredits } from "./credits.js";
-import { wordsOf } from "./words.js";
+import { refreshCredits } from "../shell/credits.js";
+import { wordsOf } from "../words.js";
 
 /** What to make, and the button that does. */
 export function Composer() {

@@ -1,9 +1,9 @@
 import { AgainButton } from "./again-button.js";
-import { Fermata } from "./icons.js";
+import { Fermata } from "../shell/icons.js";
 import type { ShownGeneration } from "./generations.js";
 import { Progress } from "./progress.js";
 import { TrackCard } from "./track-card.js";
-import { wordsOfFailure } from "./words.js";
+import { wordsOfFailure } from "../words.js";
 
 /** A generation: at work, failed, or its tracks. */
 export function GenerationCard({ generation }: { readonly generation: ShownGeneration }) {

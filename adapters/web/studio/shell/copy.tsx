@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "../parts/elements.js";
+import { Button } from "../../parts/elements.js";
 
 interface CopyButtonProps {
   /** Asked for when the button is pressed. */

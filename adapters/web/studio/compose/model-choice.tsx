@@ -1,4 +1,4 @@
-import type { Model } from "./api.js";
+import type { Model } from "../api.js";
 import { modelId, models } from "./form.js";
 import { priceOf } from "./price.js";
 

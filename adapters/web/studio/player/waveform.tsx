@@ -1,6 +1,6 @@
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { clockTime } from "../parts/format.js";
+import { clockTime } from "../../parts/format.js";
 import { barsOf } from "./bars.js";
 
 const BARS = 96;

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import { dataOf } from "../parts/api-error.js";
-import { api } from "./api.js";
+import { dataOf } from "../../parts/api-error.js";
+import { api } from "../api.js";
 
 /** Credits that can be spent; null until they are known. */
 export const credits = signal<number | null>(null);

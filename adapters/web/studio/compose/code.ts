@@ -1,4 +1,4 @@
-import type { GenerationRequest } from "./api.js";
+import type { GenerationRequest } from "../api.js";
 
 export const LANGUAGES = ["curl", "JavaScript", "Python"] as const;
 export type Language = (typeof LANGUAGES)[number];

@@ -1,15 +1,15 @@
 import { useEffect, useState } from "preact/hooks";
-import { dataOf } from "../parts/api-error.js";
-import { Button } from "../parts/elements.js";
-import { api, type Job, type SplitOffer, type Track } from "./api.js";
-import { refreshCredits } from "./credits.js";
-import { follow, type Outlook } from "./follow.js";
-import { keepSplitJob, splitJobOf } from "./memory.js";
+import { dataOf } from "../../parts/api-error.js";
+import { Button } from "../../parts/elements.js";
+import { api, type Job, type SplitOffer, type Track } from "../api.js";
+import { refreshCredits } from "../shell/credits.js";
+import { follow, type Outlook } from "../music/follow.js";
+import { keepSplitJob, splitJobOf } from "../music/memory.js";
 import { MixerView } from "./mixer-view.js";
-import { once } from "./once.js";
-import { priceOf } from "./price.js";
-import { Progress } from "./progress.js";
-import { wordsOf, wordsOfFailure } from "./words.js";
+import { once } from "../compose/once.js";
+import { priceOf } from "../compose/price.js";
+import { Progress } from "../music/progress.js";
+import { wordsOf, wordsOfFailure } from "../words.js";
 
 type Operation = SplitOffer["operation"];
 

@@ -1,4 +1,4 @@
-import { wholeNumber } from "../parts/format.js";
+import { wholeNumber } from "../../parts/format.js";
 
 export function priceOf(credits: number): string {
   return credits === 1 ? "1 credit" : `${wholeNumber(credits)} credits`;

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import { BASE_URL } from "../parts/base.js";
-import { ApiError } from "../parts/api-error.js";
+import { BASE_URL } from "../../parts/base.js";
+import { ApiError } from "../../parts/api-error.js";
 
 /** `opening`: it is not known yet. */
 export type SessionState = "opening" | "open" | "closed";

@@ -1,10 +1,10 @@
 import { signal } from "@preact/signals";
-import { dataOf } from "../parts/api-error.js";
-import { api, type Generation, type GenerationRequest, type JobError, type Track } from "./api.js";
-import { refreshCredits } from "./credits.js";
+import { dataOf } from "../../parts/api-error.js";
+import { api, type Generation, type GenerationRequest, type JobError, type Track } from "../api.js";
+import { refreshCredits } from "../shell/credits.js";
 import { follow, type Outlook } from "./follow.js";
 import { keepRequest, requestOf } from "./memory.js";
-import { once } from "./once.js";
+import { once } from "../compose/once.js";
 
 /** A generation as its card shows it. */
 export interface ShownGeneration extends Generation {
