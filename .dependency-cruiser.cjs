@@ -109,8 +109,8 @@ module.exports = {
     {
       name: "pages-run-in-browsers",
       comment:
-        "The pages of adapters/web are bundled for browsers: they know the API by its description, and nothing of the " +
-        "server's code; each sees the parts that both share, and not the other page.",
+        "The pages of adapters/web are bundled for browsers: they know the API by its description, and nothing of " +
+        "the server's code; each sees the parts that both share, and not the other page.",
       severity: "error",
       from: { path: "^adapters/web/(console|studio|parts)/" },
       to: {

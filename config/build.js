@@ -73,6 +73,8 @@ async function build() {
   await step("TypeScript", async () => {
     await run(toolOf("typescript", "tsc"), ["--pretty", String(process.stderr.isTTY === true)]);
     await run("adapters/http/copy-swagger-ui.js", [`dist/${GENERATED}`]);
+    for (const file of DESCRIPTIONS)
+      writeFileSync(`dist/${file}`, JSON.stringify(JSON.parse(readFileSync(file, "utf8"))));
     cpSync(`${GENERATED}/web`, `dist/${GENERATED}/web`, { recursive: true });
   });
   removeOthers(new Set(outputs));

@@ -131,8 +131,10 @@ export class ApplyReports {
       return one;
     });
 
-    const endings = commands.flatMap((command, index) => endingOf(command, decided[index]?.transition ?? null));
     const endsFrom = new Map(decided.flatMap(({ endsFrom: job }) => (job === null ? [] : [[job.id, job] as const])));
+    const endings = commands
+      .flatMap((command, index) => endingOf(command, decided[index]?.transition ?? null))
+      .map((ending) => ({ ...ending, changes: changesOf(ending.jobId, locked, endsFrom) }));
     const settled = await settleJobs.settle(tx, endings, endsFrom, now);
     await this.writeJobs(tx, locked, current, endsFrom);
     await jobs.insertAttempts(
@@ -254,6 +256,16 @@ function attemptUpdates(commands: readonly ReportCommand[], decided: readonly De
     }
   }
   return [...merged.values()];
+}
+
+/** What the reports of its group changed of a job before one of them ended it. */
+function changesOf(
+  id: JobId,
+  locked: ReadonlyMap<JobId, JobState>,
+  endsFrom: ReadonlyMap<JobId, JobState>,
+): JobChanges {
+  const [before, after] = [locked.get(id), endsFrom.get(id)];
+  return before === undefined || after === undefined ? {} : changesBetween(before, after);
 }
 
 function changesBetween(before: JobState, after: JobState): JobChanges {

@@ -2,7 +2,7 @@ import { assert } from "../assert.js";
 import type { Balance, LedgerEntry, Movement } from "../credits/balance.js";
 import { postSettlement } from "../credits/settle.js";
 import type { AccountId, JobId } from "../ids.js";
-import type { JobUpdate } from "../ports/job-store.js";
+import type { JobChanges, JobUpdate } from "../ports/job-store.js";
 import { assertMove, costOf, isFinal, type JobError, type JobState, type StoredFiles } from "./job.js";
 
 /** How a live job ends. */
@@ -10,6 +10,8 @@ export interface Ending {
   readonly jobId: JobId;
   /** Names the report that ends it. */
   readonly endedBy: string;
+  /** What has changed of the job in the same transaction and is not written yet; nothing by default. */
+  readonly changes?: JobChanges;
   readonly outcome:
     | { readonly status: "completed"; readonly files: StoredFiles }
     | { readonly status: "failed"; readonly error: JobError };
@@ -38,7 +40,7 @@ export function decideSettlement(
   const entries = new Map<AccountId, LedgerEntry[]>();
   const updates: JobUpdate[] = [];
 
-  const ended = endings.map(({ jobId, endedBy, outcome }): JobState => {
+  const ended = endings.map(({ jobId, endedBy, outcome, changes: earlier = {} }): JobState => {
     const job = jobs.get(jobId);
     assert(job !== undefined && !isFinal(job.status), "a job ends once, while it is alive");
     assert(!updates.some(({ id }) => id === jobId), "a batch ends a job once");
@@ -62,7 +64,7 @@ export function decideSettlement(
       completedAt: now,
       endedBy,
     } as const;
-    updates.push({ id: job.id, fence: job.fence, changes });
+    updates.push({ id: job.id, fence: job.fence, changes: { ...earlier, ...changes } });
     return { ...job, ...changes };
   });
 

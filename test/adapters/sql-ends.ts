@@ -4,7 +4,7 @@ import type { JobState } from "../../core/jobs/job.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { aHash, NOON } from "../support/builders.js";
 import { collide, RaceHarness, type Step } from "../support/race-harness.js";
-import { aCompletion, anIntent } from "../support/reports.js";
+import { aCancellation, aCompletion, anIntent } from "../support/reports.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { anAcceptCommand } from "../unit/core/jobs/commands.js";
 
@@ -89,6 +89,25 @@ export function describeEnds(name: string, open: () => Promise<StorageUnderTest 
       clock.set(NOON + 1_000);
       await second.reports.apply(aCompletion(other));
       expect(await read()).to.deep.equal([other.id]);
+    });
+
+    it("an end in one commit with the attempt that has just begun keeps the number of attempts", async () => {
+      const accountId: AccountId = (await storage.addAccount({}, { monthly: 100 })).id;
+      const command = anAcceptCommand(accountId);
+      await first.accept.accept({ ...command, job: { ...command.job, providerId } });
+      const [claimed] = await first.claim("waiting");
+      if (claimed === undefined) throw new Error("The job is not due.");
+      const { job } = claimed;
+      // The first report is alone in its group; those that come meanwhile are one group.
+      const stale = first.reports.apply({ ...anIntent(job), fence: job.fence - 1 });
+      const together = Promise.all([first.reports.apply(anIntent(job)), first.reports.apply(aCancellation(job))]);
+      expect([(await stale).next, ...(await together).map(({ next }) => next)]).to.deep.equal([
+        "stale",
+        "continue",
+        "done",
+      ]);
+      const stored = (await storage.jobs.findJobs([job.id])).get(job.id);
+      expect(stored).to.include({ status: "failed", attempt: 1 });
     });
 
     it("two processes that number at once give each end one number, and a third reads them all", async () => {

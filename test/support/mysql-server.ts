@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -81,7 +81,8 @@ export interface PrivateMysql {
   /** SIGKILL, or another signal. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** SIGSTOP: it keeps its connections and sends nothing more. */
-  freeze(): void;
+  /** From then on no thread of it runs. */
+  freeze(): Promise<void>;
   thaw(): void;
   /** Kills it and deletes its data. */
   close(): Promise<void>;
@@ -141,7 +142,10 @@ export async function startPrivateMysql(options: readonly string[] = []): Promis
     port,
     start,
     kill,
-    freeze: () => signal("SIGSTOP"),
+    freeze: async () => {
+      signal("SIGSTOP");
+      await untilStopped(child?.pid);
+    },
     thaw: () => signal("SIGCONT"),
     close: async () => {
       process.off("exit", killNow);
@@ -149,6 +153,16 @@ export async function startPrivateMysql(options: readonly string[] = []): Promis
       await rm(path, { recursive: true, force: true });
     },
   };
+}
+
+/** A signal to stop has been sent to a process before it has stopped. */
+async function untilStopped(pid: number | undefined): Promise<void> {
+  for (;;) {
+    const threads = await readdir(`/proc/${pid}/task`);
+    const stats = await Promise.all(threads.map((id) => readFile(`/proc/${pid}/task/${id}/stat`, "utf8")));
+    if (stats.every((stat) => stat.slice(stat.lastIndexOf(")") + 2).startsWith("T"))) return;
+    await pause(5);
+  }
 }
 
 async function respondsWithin(server: string, ms: number): Promise<void> {

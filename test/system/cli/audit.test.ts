@@ -28,6 +28,7 @@ const UNRECORDED = [
   ...[
     "audit verify",
     "admin-tokens list",
+    "studio link",
     "report margin",
     "webhooks endpoints",
     "webhooks deliveries",

@@ -76,6 +76,10 @@ describe("fermata models and plugins", () => {
       supports_instrumental: true,
       credit_cost: 10,
       status: "available",
+      duration: { minimum: 5, maximum: 240 },
+      prompt_max_length: 3_000,
+      lyrics_max_length: 0,
+      requires_lyrics: false,
     });
     expect(options.map(({ name }) => name)).to.deep.equal(["seed", "bpm", "key"]);
     expect(references.map(({ mode }) => mode)).to.deep.equal(["extend"]);

@@ -107,7 +107,7 @@ describe("An unavailable MySQL server", function () {
     await otherAccount.run(["SELECT * FROM fermata_balances WHERE account_id = ? FOR UPDATE", caller.account.id]);
     const waiting = caller.api.generate(BODY, { "Idempotency-Key": "stuck" });
     await lockWait(url);
-    server.freeze();
+    await server.freeze();
     expectRefused([await waiting]);
     server.thaw();
     await otherAccount.end();

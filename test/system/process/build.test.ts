@@ -202,7 +202,8 @@ describe("A build", function () {
     await write("package-lock.json", JSON.stringify({ packages }));
     expect(await build()).to.deep.equal({
       code: 0,
-      stderr: `node_modules is not what package-lock.json names (night-owl): run npm ci\n${ROUTES}${PAGES}${TYPESCRIPT}`,
+      stderr:
+        "node_modules is not what package-lock.json names (night-owl): run npm ci\n" + ROUTES + PAGES + TYPESCRIPT,
     });
     await rm(path("node_modules"));
     await write("package-lock.json", JSON.stringify({ packages: { "": {} } }));

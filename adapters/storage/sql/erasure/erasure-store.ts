@@ -1,4 +1,4 @@
-import type { AccountId, JobId, TrackId, WebhookEventId } from "../../../../core/ids.js";
+import type { AccountId, JobId, PlaylistId, TrackId, WebhookEventId } from "../../../../core/ids.js";
 import { erasedError, erasedRequest } from "../../../../core/jobs/erased-job.js";
 import type { ErasedRows, ErasureStore } from "../../../../core/ports/erasure-store.js";
 import type { LibraryStore } from "../../../../core/ports/library-store.js";
@@ -29,11 +29,11 @@ const ERASE_JOB =
 const TRACKS_OF_JOB = "SELECT id FROM {tracks} WHERE job_id = ?";
 const TRACK = `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE id = ?`;
 const DELETE_OF_TRACK = [
-  ...["track_tags", "track_assets", "track_lyrics", "playlist_tracks"].map(
-    (table) => `DELETE FROM {${table}} WHERE track_id = ?`,
-  ),
+  ...["track_tags", "track_assets", "track_lyrics"].map((table) => `DELETE FROM {${table}} WHERE track_id = ?`),
   "DELETE FROM {tracks} WHERE id = ?",
 ];
+const PLACES_OF_TRACK = "SELECT playlist_id, position FROM {playlist_tracks} WHERE track_id = ?";
+const DELETE_PLACE = "DELETE FROM {playlist_tracks} WHERE playlist_id = ? AND position = ?";
 const DELETE_UPLOAD = "DELETE FROM {uploads} WHERE track_id = ?";
 const PLAYLISTS_OF = `SELECT ${columnsOf(PLAYLISTS)} FROM {playlists} WHERE account_id = ? ORDER BY id LIMIT ?`;
 const EVENTS = "SELECT id FROM {webhook_events} WHERE account_id = ? ORDER BY id LIMIT ?";
@@ -104,6 +104,14 @@ export class KnexErasureStore extends DeletionQueries implements ErasureStore {
       await deleteSearchRows(session, [item], this.database.dialect);
     }
     const lists = tracks.map(({ id }) => [id]);
+    const places = await session.allEach<{ readonly playlist_id: PlaylistId; readonly position: number }>(
+      PLACES_OF_TRACK,
+      lists,
+    );
+    await session.runEach(
+      DELETE_PLACE,
+      places.map(({ playlist_id, position }) => [playlist_id, position]),
+    );
     for (const text of DELETE_OF_TRACK) await session.runEach(text, lists);
     return tracks.length;
   }
