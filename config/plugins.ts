@@ -15,9 +15,9 @@ import { definitionIssues, missingMethods } from "../core/providers/definition-i
 import { capabilityIssues, hostIssues, longestCallIssues } from "../core/providers/definition-parts.js";
 import { OperationRefusedError } from "../core/errors.js";
 import { OutgoingRule } from "../core/providers/outgoing-rule.js";
+import { issuesBetween } from "./plugin-issues.js";
 import { importPackage, type PluginPlaces } from "./provider-package.js";
 import type { Settings } from "./settings.js";
-import { keyLifetimeIssues } from "./settings/key-lifetime.js";
 import { nearestOf, SettingsError } from "./settings/issues.js";
 import { withGivenModels } from "./settings/models.js";
 import { validateOwnSettings } from "./settings/declared-settings.js";
@@ -115,12 +115,7 @@ export async function loadPlugins(
       issues.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  issues.push(
-    ...repeatedModels(loaded),
-    ...unknownFallbacks(settings, loaded),
-    ...repeatedRoutes(settings),
-    ...longRenders(settings, loaded),
-  );
+  issues.push(...issuesBetween(settings, loaded));
   if (issues.length > 0) throw new SettingsError(issues);
   return loaded;
 }
@@ -254,60 +249,4 @@ function checkedDefinition(id: string, found: unknown): ProviderDefinition {
     throw new Error(definition?.portVersion === PROVIDER_PORT_VERSION ? issues.join("; ") : issues[0]);
   if (definition.id !== id) throw new Error(`it is the plugin of ${JSON.stringify(definition.id)}`);
   return definition;
-}
-
-function unknownFallbacks({ routing }: Settings, loaded: readonly LoadedPlugin[]): string[] {
-  const known = new Set(loaded.flatMap(({ models }) => models.map(({ id }) => id)));
-  const named = routing.fallbacks.flatMap((chain) => chain.split(">").map((id) => id.trim()));
-  const unknown = [...new Set(named)].filter((id) => !known.has(id));
-  return unknown.map((id) => `routing.fallbacks: there is no model ${JSON.stringify(id)} (${[...known].join(", ")})`);
-}
-
-/** A job that comes by the same place twice would go round until its deadline. */
-function repeatedRoutes({ routing, stemSplit, vocalRemoval }: Settings): string[] {
-  const chains = routing.fallbacks.map((chain) => chain.split(">").map((id) => id.trim()));
-  return [
-    ...repeated(chains.map(([first = ""]) => first)).map(
-      (id) => `routing.fallbacks: ${id} begins more than one chain; allowed: one`,
-    ),
-    ...chains.flatMap((chain) =>
-      repeated(chain).map((id) => `routing.fallbacks: ${id} is in the chain ${chain.join(" > ")} twice; allowed: once`),
-    ),
-    ...repeated(stemSplit.providers).map((id) => `stemSplit.providers: ${id} is there twice; allowed: once`),
-    ...repeated(vocalRemoval.providers).map((id) => `vocalRemoval.providers: ${id} is there twice; allowed: once`),
-  ];
-}
-
-/** A model's own render deadline counts like that of all. */
-function longRenders({ jobs, idempotency }: Settings, loaded: readonly LoadedPlugin[]): string[] {
-  const own = loaded.flatMap(({ definition: { id }, models }) =>
-    models.flatMap((model) =>
-      model.renderDeadlineMinutes === undefined ? [] : [{ ...model, plugin: id, minutes: model.renderDeadlineMinutes }],
-    ),
-  );
-  return own.flatMap(({ plugin, id, minutes }) => {
-    const path = `plugins.${plugin}: renderDeadlineMinutes of ${id}`;
-    return keyLifetimeIssues(
-      { "jobs.queueDeadlineMinutes": jobs.queueDeadlineMinutes, [path]: minutes },
-      idempotency.ttlHours,
-    );
-  });
-}
-
-function repeated(items: readonly string[]): string[] {
-  return [...new Set(items.filter((item, index) => items.indexOf(item) !== index))];
-}
-
-function repeatedModels(loaded: readonly LoadedPlugin[]): string[] {
-  const owners = new Map<string, string>();
-  const issues: string[] = [];
-  for (const { definition, models } of loaded) {
-    for (const model of models) {
-      const owner = owners.get(model.id);
-      if (owner !== undefined)
-        issues.push(`plugins.${definition.id}: its model ${model.id} is already one of ${owner}`);
-      else owners.set(model.id, definition.id);
-    }
-  }
-  return issues;
 }

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditEntry, AuditFields } from "../ports/audit-record.js";
+import type { AuditAction, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import { grant } from "../credits/grant.js";
 import { OperationRefusedError, UnknownObjectError } from "../errors.js";
@@ -8,9 +8,10 @@ import type { AccountDeletion, ErasureStore } from "../ports/erasure-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { TransactionWork } from "../ports/unit-of-work.js";
 import type { Account } from "../ports/account.js";
+import { entryOf } from "./account-entry.js";
 import { checkedName, checkLength, NAME_MAX_LENGTH } from "./checked-text.js";
+import { deleteAccount } from "./delete-account.js";
 import { checkedExternalId, isExternalId } from "./external-id.js";
-import { FIRST_PLACE } from "./erase-accounts.js";
 import { findAccount } from "./find-account.js";
 import { newKey, type NewKey, type NewKeyDeps } from "./new-key.js";
 import { type ShownKey, shownKey } from "./shown-key.js";
@@ -52,8 +53,6 @@ export interface ManageAccountsDeps extends NewKeyDeps {
 }
 
 const REASON_MAX_LENGTH = 200;
-/** No account is found by it. */
-const DELETED_NAME = "(deleted)";
 
 /** Accounts and keys, for operators and embedding apps. Changes hold within 1 s in every process. */
 export class ManageAccounts {
@@ -160,27 +159,8 @@ export class ManageAccounts {
    */
   async delete(id: string): Promise<AccountDeletion> {
     const { id: accountId } = await this.get(id);
-    const { audit, accounts, erasures, clock } = this.deps;
-    await audit.inTransaction(
-      async (tx) => {
-        if (await erasures.isDeleted(tx, accountId)) return null;
-        const now = clock.now();
-        const deletion = { accountId, requestedAt: now, erasedAt: null, erased: {} };
-        await erasures.insertDeletion(tx, { ...deletion, place: FIRST_PLACE, dueAt: now });
-        await accounts.updateAccount(tx, accountId, {
-          externalId: null,
-          name: DELETED_NAME,
-          emailVerified: false,
-          termsAcceptedAt: null,
-          suspendedAt: now,
-          suspendedReason: null,
-          deletedAt: now,
-        });
-        return { revoked: await accounts.revokeKeys(tx, accountId, now) };
-      },
-      (deleted) => (deleted === null ? null : entryOf("accounts.delete", accountId, { keys: deleted.revoked })),
-    );
-    const deletion = await erasures.findDeletion(accountId);
+    await deleteAccount(this.deps, accountId);
+    const deletion = await this.deps.erasures.findDeletion(accountId);
     if (deletion === null) throw new UnknownObjectError(`There is no deletion of the account ${accountId}.`);
     return deletion;
   }
@@ -312,14 +292,4 @@ export class ManageAccounts {
       throw new OperationRefusedError(`There is no tier ${tier}; the tiers are ${tiers.names.join(", ")}.`);
     }
   }
-}
-
-/** @param targets the account by default */
-function entryOf(
-  action: AuditAction,
-  accountId: AccountId | null,
-  fields: AuditFields = {},
-  targets: readonly string[] = accountId === null ? [] : [accountId],
-): AuditEntry {
-  return { action, accountId, targets, fields };
 }

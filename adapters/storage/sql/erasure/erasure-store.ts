@@ -96,9 +96,9 @@ export class KnexErasureStore extends DeletionQueries implements ErasureStore {
     const session = sessionOf(tx);
     const tracks = await allOf<TrackRow>(session, TRACK, [...ids].sort());
     for (const { id, visibility, account_id: accountId, created_at } of tracks) {
-      const shelf = partitionOf("tracks", { visibility, accountId });
-      if (shelf === null) continue;
-      const item = { shelf, created_at, item_id: id };
+      const partition = partitionOf("tracks", { visibility, accountId });
+      if (partition === null) continue;
+      const item = { shelf: partition, created_at, item_id: id };
       // The private ones are deleted as a whole.
       if (visibility === "public") await forgetWords(session, item, this.database.dialect);
       await deleteSearchRows(session, [item], this.database.dialect);
@@ -144,8 +144,8 @@ export class KnexErasureStore extends DeletionQueries implements ErasureStore {
     const session = sessionOf(tx);
     const playlists = await session.all<PlaylistRow>(PLAYLISTS_OF, [accountId, limit]);
     for (const { id, visibility, created_at } of playlists) {
-      const shelf = partitionOf("playlists", { visibility, accountId }) ?? "";
-      const item = { shelf, created_at, item_id: id };
+      const partition = partitionOf("playlists", { visibility, accountId }) ?? "";
+      const item = { shelf: partition, created_at, item_id: id };
       if (visibility === "public") await forgetWords(session, item, this.database.dialect);
       await this.library.deletePlaylist(tx, id);
     }
@@ -157,10 +157,10 @@ export class KnexErasureStore extends DeletionQueries implements ErasureStore {
 async function eraseSearches(session: Session, accountId: AccountId, limit: number): Promise<number> {
   let erased = 0;
   for (const kind of ["tracks", "playlists"] as const) {
-    const shelf = partitionOf(kind, { visibility: "private", accountId }) ?? "";
+    const partition = partitionOf(kind, { visibility: "private", accountId }) ?? "";
     for (const [table, key] of OF_SEARCHES) {
       if (erased === limit) return erased;
-      erased += await deleteWhere(session, { table, key, where: "shelf = ?" }, shelf, limit - erased);
+      erased += await deleteWhere(session, { table, key, where: "shelf = ?" }, partition, limit - erased);
     }
   }
   return erased;
