@@ -1,5 +1,5 @@
 /**
- * Bundles the pages into FOLDER: NAME.js and NAME.css of each, and the licences of what they contain. The types of both
+ * Bundles the pages into FOLDER: PAGE.js and PAGE.css of each, and the licences of what they contain. The types of both
  * APIs are written to generated/ first, from the descriptions that tsoa wrote.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,21 +18,30 @@ if (folder === undefined) throw new Error("Usage: node build.js FOLDER");
 
 await writeTypes();
 rmSync(folder, { recursive: true, force: true });
-const { metafile } = await build({
-  entryPoints: Object.fromEntries(PAGES.map((page) => [page, join(HERE, page, "main.tsx")])),
-  outdir: folder,
-  bundle: true,
-  format: "esm",
-  target: ["es2022"],
-  minify: true,
-  metafile: true,
-  legalComments: "none", // in licences.txt, as a whole
-  jsx: "automatic",
-  jsxImportSource: "preact",
-  absWorkingDir: ROOT,
-  tsconfigRaw: {},
-});
-writeFileSync(join(folder, "licences.txt"), licencesOf(Object.keys(metafile.inputs)));
+const inputs = [];
+for (const page of PAGES) inputs.push(...(await bundle(page)));
+writeFileSync(join(folder, "licences.txt"), licencesOf(inputs));
+
+/** What a page imports when it needs it is in files of their own, PAGE-NAME-HASH.js. @returns the bundled files */
+async function bundle(page) {
+  const { metafile } = await build({
+    entryPoints: { [page]: join(HERE, page, "main.tsx") },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    chunkNames: `${page}-[name]-[hash]`,
+    format: "esm",
+    target: ["es2022"],
+    minify: true,
+    metafile: true,
+    legalComments: "none", // in licences.txt, as a whole
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    absWorkingDir: ROOT,
+    tsconfigRaw: {},
+  });
+  return Object.keys(metafile.inputs);
+}
 
 async function writeTypes() {
   const types = join(HERE, "generated");

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import express from "express";
@@ -58,6 +59,16 @@ describe("The pages", () => {
       }
     });
 
+    it(`load what the script imports from here too, and only files of theirs: ${name}`, async () => {
+      for (const script of await scriptsOf(name)) {
+        const { status, headers, text } = await test.anonymous.get(`/pages/${script}`);
+        expect([status, headers.get("cache-control")]).to.deep.equal([200, "public, max-age=31536000, immutable"]);
+        expect(text).not.to.match(/https?:\/\/(?!www\.w3\.org\/)[a-z]/);
+      }
+      for (const strange of [`${name}-none.js`, `${name}-..%2F${name}.js`, `${name}-..%2F..%2Froutes.js`])
+        expect((await test.anonymous.get(`/pages/${strange}`)).status).to.equal(404);
+    });
+
     it(`have relative links that hold under a prefix: ${name}`, async () => {
       const [right, wrong] = name === "console" ? ["/music/console", "/music/console/"] : ["/music/", "/music"];
       const page = await mounted.get(right);
@@ -69,6 +80,14 @@ describe("The pages", () => {
       const to = new URL(moved.headers.get("location") ?? "", `http://host${wrong}`);
       expect(to.pathname + to.search).to.equal(`${right}?from=mail`);
     });
+  }
+
+  /** All files of script of a page; the console's has parts. */
+  async function scriptsOf(name: string): Promise<string[]> {
+    const files = await readdir(new URL("../../adapters/http/generated/web/", import.meta.url));
+    const own = files.filter((file) => file.startsWith(name) && file.endsWith(".js"));
+    expect(own.length).to.be.greaterThan(name === "console" ? 6 : 0);
+    return own;
   }
 
   it("name the licences of what they contain", async () => {

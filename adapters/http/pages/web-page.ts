@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Response, Router } from "express";
+import { NotFoundError } from "../../../core/errors.js";
 import type { HttpDeps } from "../deps.js";
 import { networkBudget } from "../middleware/network-budget.js";
 import { sendBytes } from "../send.js";
@@ -59,17 +60,20 @@ interface PageFile {
   readonly link: string;
 }
 
-/** The page, at its path, and its script and style at `/pages/NAME.js` and `/pages/NAME.css`. */
+/**
+ * The page, at its path, and its script and style at `/pages/NAME.js` and `/pages/NAME.css`. What the script loads when
+ * it needs it is at `/pages/NAME-….js`, named by its contents.
+ */
 export function webPage(
   router: Router,
   deps: Pick<HttpDeps, "settings" | "publicUrl" | "audioStore" | "clock">,
   { name, path, title, playsAudio = false }: WebPage,
 ): void {
   const files = new Map<string, Promise<PageFile>>();
-  const fileOf = (extension: keyof typeof TYPES): Promise<PageFile> => {
-    const file = files.get(extension) ?? readPageFile(`${name}.${extension}`, TYPES[extension]);
-    files.set(extension, file);
-    return file;
+  const fileOf = (file: string, extension: keyof typeof TYPES): Promise<PageFile> => {
+    const read = files.get(file) ?? readPageFile(file, TYPES[extension]);
+    files.set(file, read);
+    return read;
   };
   router.get(path, networkBudget, async (request, response) => {
     // The page's links are relative to its address.
@@ -81,7 +85,7 @@ export function webPage(
     response.setHeader("Content-Security-Policy", policyFor(playsAudio ? await originOf(deps) : ""));
     response.setHeader("Referrer-Policy", "no-referrer");
     response.setHeader("X-Frame-Options", "DENY");
-    const [script, style] = await Promise.all([fileOf("js"), fileOf("css")]);
+    const [script, style] = await Promise.all([fileOf(`${name}.js`, "js"), fileOf(`${name}.css`, "css")]);
     const { text: body } = html`<!doctype html>
 <html lang="en" data-version="${deps.settings.version}" data-public-url="${deps.publicUrl.current}">
   <head>
@@ -104,11 +108,20 @@ export function webPage(
   });
   for (const extension of ["js", "css"] as const) {
     router.get(`/pages/${name}.${extension}`, networkBudget, async (_request, response) => {
-      const { type, bytes } = await fileOf(extension);
+      const { type, bytes } = await fileOf(`${name}.${extension}`, extension);
       response.setHeader("Cache-Control", FOREVER);
       send(response, type, bytes);
     });
   }
+  let parts: Promise<ReadonlySet<string>> | undefined;
+  router.get(`/pages/${name}-:part.js`, networkBudget, async (request, response) => {
+    const file = `${name}-${String(request.params["part"])}.js`;
+    parts ??= readdir(pathOf(".")).then((names) => new Set(names));
+    if (!(await parts).has(file)) throw new NotFoundError();
+    const { type, bytes } = await fileOf(file, "js");
+    response.setHeader("Cache-Control", FOREVER);
+    send(response, type, bytes);
+  });
   router.get("/pages/icon.svg", networkBudget, (_request, response) =>
     send(response, "image/svg+xml", Buffer.from(ICON)),
   );

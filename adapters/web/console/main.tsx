@@ -1,6 +1,14 @@
 import { render } from "preact";
 import "../parts/style.css";
+import "uplot/dist/uPlot.min.css";
+import "../parts/chart.css";
+import "../parts/dialog.css";
+import "../parts/table.css";
 import "./console.css";
+import "./jobs/timeline.css";
+import "./overview/overview.css";
+import "./shell/shell.css";
+import "./webhooks/deliveries.css";
 import { App } from "./app.js";
 
 const page = document.getElementById("page");

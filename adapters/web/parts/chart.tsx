@@ -1,7 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
-import "./chart.css";
 import { wholeNumber } from "./format.js";
 
 export interface Line {

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import "./dialog.css";
 import { Icon } from "./icons.js";
 
 interface DialogProps {

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import "./table.css";
 
 export interface Column<Row> {
   readonly head: string;

@@ -1,6 +1,5 @@
 import { moment } from "../../parts/format.js";
 import { describe, type TimelineEvent } from "./timeline-words.js";
-import "./timeline.css";
 
 export type { TimelineEvent } from "./timeline-words.js";
 

@@ -8,7 +8,6 @@ import { Charts } from "./charts.js";
 import { Notices } from "./notices.js";
 import { noteQueueAge } from "./queue-age.js";
 import { Tiles } from "./tiles.js";
-import "./overview.css";
 
 const EVERY_MS = 5_000;
 

@@ -6,7 +6,6 @@ import { ROLE_WORDS } from "../words.js";
 import { type Operator, signOut } from "../session.js";
 import { BAR, type Place, PLACES } from "./places.js";
 import { Page } from "./page.js";
-import "./shell.css";
 
 /** What stays around every view: the way between them, and who looks. */
 export function Shell({ operator }: { readonly operator: Operator }) {

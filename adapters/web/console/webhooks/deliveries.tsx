@@ -7,7 +7,6 @@ import { Choice, Filters, given, pagesOf } from "../filter.js";
 import { Empty, Loaded, State } from "../shown.js";
 import { Section } from "../shell/view.js";
 import { outcomeOf } from "./endpoint-actions.js";
-import "./deliveries.css";
 
 type Delivery = Schemas["AdminDelivery"];
 const PAGE = 20;
