@@ -57,7 +57,11 @@ export interface HeadlessApp extends Omit<Core, "library" | "api" | "createWorke
    * @throws {Error} naming the address and why it cannot be had
    */
   listenForMetrics(): Promise<string | null>;
-  /** A link that opens the studio for an account, which may not exist, without a key; null where there is no studio. */
+  /**
+   * A link that opens the studio for an account without a key; null where there is no studio. The audit log has it.
+   *
+   * @throws {OperationRefusedError} no such account
+   */
   studioLink(accountId: AccountId): Promise<StudioLink | null>;
   /** True until the first account is created. */
   isEmpty(): Promise<boolean>;

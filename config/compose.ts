@@ -215,6 +215,7 @@ function createApp(
       if (!settings.studio.enabled) return null;
       const { studioCode } = await import("../adapters/http/sessions/studio-session.js");
       const { code, expiresAt } = studioCode({ ...ports, publicUrl }, accountId);
+      await core.accounts.recordStudioLink(accountId, expiresAt);
       return { url: `${publicUrl.current}/#code=${encodeURIComponent(code)}`, expiresAt };
     },
     isEmpty: () => ports.accounts.isEmpty(),

@@ -13,6 +13,7 @@ import { ManageCredits } from "./credits/manage-credits.js";
 import { createExecution } from "./execution/create-execution.js";
 import type { ReportMargin } from "./attempts/report-margin.js";
 import type { SubmissionSwitch } from "./execution/submission-switch.js";
+import { sampleQueueAges } from "./figures/queue-ages.js";
 import { ReadOverview } from "./figures/read-overview.js";
 import { showFigures, type Slots } from "./figures/show-figures.js";
 import type { WorkingProvider } from "./execution/working-provider.js";
@@ -168,13 +169,14 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const erasure = new EraseAccounts({ ...ports, endJobs });
   const usage = createUsage(ports, options.redact);
   const keptMs = eventsKeptMs(options.webhooks.scheduleMs);
-  const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others: [secrets.reseal, erasure.task()] };
+  const { metrics } = ports;
+  const figures = { ...ports, breaker: options.breaker, catalogue: providers.catalogue };
+  const others = [secrets.reseal, erasure.task(), sampleQueueAges(figures)];
+  const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others };
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
   let workers: Workers | null = null;
-  const { metrics } = ports;
   const slots = (): readonly Slots[] => workers?.slots ?? [];
-  if (metrics !== null)
-    showFigures({ ...ports, breaker: options.breaker, metrics, catalogue: providers.catalogue, slots });
+  if (metrics !== null) showFigures({ ...figures, metrics, slots });
   return {
     accounts,
     adminTokens,

@@ -222,6 +222,17 @@ export class ManageAccounts {
     );
   }
 
+  /**
+   * Records that a link opens the studio for an account without a key, until then.
+   *
+   * @param expiresAt milliseconds since 1970
+   * @throws {OperationRefusedError} no such account
+   */
+  async recordStudioLink(id: string, expiresAt: number): Promise<void> {
+    const account = await this.findOpen(id);
+    await this.deps.audit.note(entryOf("studio.link", account.id, { expires_at: expiresAt }));
+  }
+
   /** One that is not deleted. */
   private async findOpen(id: string): Promise<Account> {
     const account = await this.get(id);

@@ -6,13 +6,18 @@ import type { InstallationStore } from "../ports/installation-store.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import type { ProviderReport, ReportProviders } from "../providers/report-providers.js";
 import { cached } from "./cached.js";
-import { RecentActivity, type RecentActivityReport } from "./recent-activity.js";
+import { findQueueAges, queueAgesBySteps } from "./queue-ages.js";
+import { type ActivitySeries, RecentActivity, type RecentActivityReport } from "./recent-activity.js";
 
 /** How an installation is doing: what is under way, and what happened in the last hour and the last day. */
 export interface Overview extends RecentActivityReport {
   /** When it was read. */
   readonly at: number;
   readonly submissions: SubmissionState;
+  /** For how long the waiting job that is due the longest has been due, in milliseconds; 0 when none is. */
+  readonly queueAgeMs: number;
+  /** The highest in each step of the last hour and the last day, in milliseconds; null: not known. */
+  readonly queueAges: { readonly hour: readonly (number | null)[]; readonly day: readonly (number | null)[] };
   readonly providers: readonly ProviderReport[];
   /** Webhook deliveries that wait for their first or next attempt. */
   readonly deliveriesPending: number;
@@ -49,15 +54,29 @@ export class ReadOverview {
   private async readNow(): Promise<Overview> {
     const { providers, webhooks, installation, clock } = this.deps;
     const at = clock.now();
-    const [list, deliveriesPending, watch, submissions, recent] = await Promise.all([
+    const [list, deliveriesPending, watch, submissions, kept, recent] = await Promise.all([
       providers.list(),
       webhooks.countPending(),
       findLedgerWatch(installation),
       findSubmissions(installation),
+      findQueueAges(installation),
       this.recent.report(),
     ]);
     const ledger =
       watch === null ? null : { violations: Math.max(watch.found, watch.foundBefore), checkedAt: watch.checkedAt };
-    return { at, submissions: submissions.state, providers: list, deliveriesPending, ledger, ...recent };
+    const queueAgeMs = Math.max(0, ...list.map((provider) => provider.queueAgeMs));
+    const ages = [...kept, { at, ms: queueAgeMs }];
+    const agesIn = ({ from, stepMs, steps }: ActivitySeries): (number | null)[] =>
+      queueAgesBySteps(ages, { from, stepMs, count: steps.length });
+    return {
+      at,
+      submissions: submissions.state,
+      queueAgeMs,
+      queueAges: { hour: agesIn(recent.hour), day: agesIn(recent.day) },
+      providers: list,
+      deliveriesPending,
+      ledger,
+      ...recent,
+    };
   }
 }

@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = [
   "keys.issue",
   "keys.revoke",
   "keys.revoke_all",
+  "studio.link",
   "credits.grant",
   "credits.renew",
   "generations.create",

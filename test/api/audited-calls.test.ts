@@ -74,6 +74,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
         delete: ["accounts.delete", () => app.accounts.delete(unwanted.id)],
         deletion: "reads",
         issueKey: ["keys.issue", () => app.accounts.issueKey(account.id)],
+        recordStudioLink: ["studio.link", () => app.studioLink(account.id)],
         revokeKey: ["keys.revoke", () => app.accounts.revokeKey(keyId)],
         revokeKeys: ["keys.revoke_all", () => app.accounts.revokeKeys({ accountId: account.id })],
       },

@@ -51,6 +51,12 @@ describe("The page of the studio and its session", () => {
     expect(await isOpen({ ...OWN_PAGE, Cookie: "fermata_studio=forged" })).to.equal(false);
 
     const link = await test.app.studioLink(account.id);
+    const [recorded] = await test.app.audit.list({ limit: 1 });
+    expect(recorded).to.deep.include({
+      action: "studio.link",
+      accountId: account.id,
+      fields: { expires_at: link?.expiresAt },
+    });
     const code = new URLSearchParams(new URL(link?.url ?? "").hash.slice(1)).get("code");
     const byLink = cookieOf(await session("POST", OWN_PAGE, { code }));
     expect(await isOpen(byLink)).to.equal(true);

@@ -33,7 +33,6 @@ const LOOKS = {
 } as const satisfies Readonly<Record<string, readonly [string, readonly number[]]>>;
 
 const HEIGHT = 168;
-const SPAN_MIN_SECONDS = 600;
 
 /** Lines over time, followed as they change. Pointing at a moment shows its numbers in the legend. */
 export function Chart({ title, summary, times, lines, unit = "", figure = sumOf }: ChartProps) {
@@ -106,8 +105,6 @@ function optionsOf(lines: readonly Line[], point: (index: number | null) => void
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
     scales: {
-      // What has only begun to be followed has a span as well.
-      x: { range: (_plot, min, max) => [Math.min(min, max - SPAN_MIN_SECONDS), max] },
       y: { range: (_plot, _min, max) => [0, Math.max(max * 1.08, 4)] },
     },
     axes: [
@@ -128,10 +125,6 @@ function optionsOf(lines: readonly Line[], point: (index: number | null) => void
 }
 
 function dataOf(times: readonly number[], lines: readonly Line[]): uPlot.AlignedData {
-  const [first, second] = times;
-  // Alone, a moment is drawn as the beginning of a day.
-  if (first !== undefined && second === undefined)
-    return [[first - SPAN_MIN_SECONDS, first], ...lines.map(({ values }) => [null, values[0] ?? null])];
   return [[...times], ...lines.map(({ values }) => [...values])];
 }
 

@@ -67,6 +67,7 @@ describe("What operators see of the whole at the admin API", () => {
       const [provider] = series.providers;
       expect(provider?.id).to.equal("scripted");
       expect([sum(provider?.delivered), sum(provider?.failed)]).to.deep.equal([1, 1]);
+      expect([series.queue_age_seconds.length, series.queue_age_seconds.at(-1)]).to.deep.equal([series.steps, 0]);
       expect([sum(series.requests.client_errors), sum(series.requests.server_errors)]).to.deep.equal([1, 0]);
     }
   });

@@ -28,7 +28,6 @@ const UNRECORDED = [
   ...[
     "audit verify",
     "admin-tokens list",
-    "studio link",
     "report margin",
     "webhooks endpoints",
     "webhooks deliveries",
@@ -63,6 +62,7 @@ describe("The audit log of the command line", function () {
     ["accounts resume", () => [ids.account], "accounts.resume"],
     ["accounts export", () => [ids.account, "--out", join(dataDir, "export.jsonl")], "accounts.export"],
     ["keys issue", () => [ids.account, "--name", "ci"], "keys.issue"],
+    ["studio link", () => [ids.account], "studio.link"],
     ["credits grant", () => [ids.account, "100", "--pack", "--reference", "order 17"], "credits.grant"],
     ["credits renew", () => [ids.account, "--period", "2026-11"], "credits.renew"],
     ["library import", () => [], "library.import"],

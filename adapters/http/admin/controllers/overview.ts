@@ -29,6 +29,8 @@ export interface AdminSeries {
     client_errors: AdminFigures;
     server_errors: AdminFigures;
   };
+  /** The highest of each step; null where it is not known, as no process worked on jobs. */
+  queue_age_seconds: AdminFigures;
   jobs: { accepted: AdminFigures; completed: AdminFigures; failed: AdminFigures };
   /** Whole credits that moved. In: granted, renewed. Out: charged, expired. */
   credits: {
@@ -167,16 +169,16 @@ function presentOverview(overview: Overview): AdminOverview {
     at: moment(overview.at) as string,
     submissions: overview.submissions,
     jobs: { waiting: sum("waiting"), submitting: sum("submitting"), rendering: sum("rendering") },
-    queue_age_seconds: Math.max(0, ...providers.map(({ queueAgeMs }) => queueAgeMs)) / 1000,
+    queue_age_seconds: overview.queueAgeMs / 1000,
     providers: providers.map(presentProvider),
     deliveries_pending: overview.deliveriesPending,
     ledger: ledger === null ? null : { violations: ledger.violations, checked_at: moment(ledger.checkedAt) as string },
-    last_hour: presentSeries(overview.hour),
-    last_day: presentSeries(overview.day),
+    last_hour: presentSeries(overview.hour, overview.queueAges.hour),
+    last_day: presentSeries(overview.day, overview.queueAges.day),
   };
 }
 
-function presentSeries({ from, stepMs, steps }: ActivitySeries): AdminSeries {
+function presentSeries({ from, stepMs, steps }: ActivitySeries, ages: readonly (number | null)[]): AdminSeries {
   const figures = (of: (activity: Activity) => number): AdminFigures =>
     steps.map((step) => (step === null ? null : of(step)));
   const ids = new Set(steps.flatMap((step) => step?.providers.map(({ providerId }) => providerId) ?? []));
@@ -195,6 +197,7 @@ function presentSeries({ from, stepMs, steps }: ActivitySeries): AdminSeries {
       client_errors: figures(({ requests }) => requests.clientErrors),
       server_errors: figures(({ requests }) => requests.serverErrors),
     },
+    queue_age_seconds: ages.map((ms) => (ms === null ? null : ms / 1000)),
     jobs: {
       accepted: figures(({ jobs }) => jobs.accepted),
       completed: figures(({ jobs }) => jobs.completed),

@@ -1,8 +1,7 @@
 import { Chart, type Line } from "../../parts/chart.js";
 import { wholeNumber } from "../../parts/format.js";
 import type { Schemas } from "../api.js";
-import { type Series, spanOf, timesOf, together, total } from "./figures.js";
-import { queueAges } from "./queue-age.js";
+import { type Figures, type Series, spanOf, timesOf, together, total } from "./figures.js";
 
 interface ChartsProps {
   readonly overview: Schemas["AdminOverview"];
@@ -38,7 +37,7 @@ export function Charts({ overview, series, span }: ChartsProps) {
           { label: "Failed", values: jobs.failed, look: "bad" },
         ]}
       />
-      <QueueAge overview={overview} />
+      <QueueAge age={overview.queue_age_seconds} times={times} ages={series.queue_age_seconds} span={span} />
       <OfLines
         title="Credits in and out"
         span={span}
@@ -83,20 +82,24 @@ function OfLines({ title, span, times, lines }: OfLinesProps) {
   );
 }
 
-/** Followed from the moment on at which the page was opened: what was before is in the metrics. */
-function QueueAge({ overview: { queue_age_seconds: age } }: Pick<ChartsProps, "overview">) {
-  const samples = queueAges.value;
+interface QueueAgeProps extends Pick<OfLinesProps, "times" | "span"> {
+  /** Now, in seconds. */
+  readonly age: number;
+  readonly ages: Figures;
+}
+
+function QueueAge({ age, ages, times, span }: QueueAgeProps) {
+  const highest = Math.max(age, ...ages.map((one) => one ?? 0));
+  const values = ages.map((one) => (one === null ? null : Math.round(one)));
   return (
     <div class="card">
       <Chart
         title="Queue age"
-        summary={`the job that is due the longest is due for ${spanOf(age)}`}
-        times={samples.map(({ at }) => at)}
-        lines={[
-          { label: "Since this page was opened, now", values: samples.map(({ seconds }) => seconds), look: "main" },
-        ]}
+        summary={`the job that is due the longest is due for ${spanOf(age)}; ${spanOf(highest)} at most in ${span}`}
+        times={times}
+        lines={[{ label: "Highest", values, look: "main" }]}
         unit=" s"
-        figure={() => wholeNumber(Math.round(age))}
+        figure={() => wholeNumber(Math.round(highest))}
       />
     </div>
   );

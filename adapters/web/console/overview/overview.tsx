@@ -6,22 +6,15 @@ import { Loaded } from "../shown.js";
 import { View } from "../shell/view.js";
 import { Charts } from "./charts.js";
 import { Notices } from "./notices.js";
-import { noteQueueAge } from "./queue-age.js";
 import { Tiles } from "./tiles.js";
 
 const EVERY_MS = 5_000;
 
 /** How the installation is doing: what is under way, and what happened lately. */
 export function Overview({ query }: { readonly query: URLSearchParams }) {
-  const resource = useResource(
-    async (signal) => {
-      const overview = await read(admin.GET("/admin/v1/overview", { signal }));
-      noteQueueAge(overview);
-      return overview;
-    },
-    [],
-    { everyMs: EVERY_MS },
-  );
+  const resource = useResource((signal) => read(admin.GET("/admin/v1/overview", { signal })), [], {
+    everyMs: EVERY_MS,
+  });
   const isDay = query.get("range") === "day";
   const span = isDay ? "the last 24 hours" : "the last hour";
   return (
