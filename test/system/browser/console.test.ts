@@ -155,6 +155,7 @@ describe("The console, in a browser", function () {
       name: /^Jobs: Accepted [1-9]\d*, Completed [1-9]\d*, Failed \d+ in the last hour/,
     });
     await jobs.waitFor();
+    await page.getByRole("img", { name: /^Queue age: .*; \d+ s at most in the last hour$/ }).waitFor();
     const drawn = (): Promise<string> =>
       jobs.locator("canvas").evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
     const before = await drawn();
@@ -204,6 +205,18 @@ describe("The console, in a browser", function () {
     await page.route("**/admin/v1/providers", (route) => route.abort());
     await page.getByRole("alert").filter({ hasText: "The server cannot be reached." }).waitFor();
     expect(await page.getByRole("heading", { name: "Scripted Provider" }).isVisible()).to.equal(true);
+  });
+
+  it("says when a section could not be loaded, as after an update of the server, and offers to reload", async () => {
+    const opened = await signedIn();
+    const { page } = opened;
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.route("**/pages/console-*.js", (route) => route.fulfill({ status: 404, body: "" }));
+    await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
+    await page.getByRole("alert").filter({ hasText: "This part of the console could not be loaded." }).waitFor();
+    await page.unroute("**/pages/console-*.js");
+    await opened.button("Reload").click();
+    await page.getByRole("heading", { name: "Jobs" }).waitFor();
   });
 
   it("works behind a proxy that adds a prefix, at the port of its own of the admin API", async () => {
