@@ -44,25 +44,10 @@ export function addSecretCommands(program: Command, host: CliHost): void {
     });
 }
 
-interface KeyRow {
-  readonly id: string;
-  readonly role: string;
-  readonly sealed_rows: number;
-}
-
-function keyRows({ state, sealedRows }: SecretsStatus): KeyRow[] {
-  const role = (id: string): string => {
-    if (id === state.current) return "current";
-    if (id === state.previous) return "previous";
-    return id === "none" && state.unnamed !== null ? "accepted" : "not in force";
-  };
-  return [...sealedRows].map(([id, rows]) => ({ id, role: role(id), sealed_rows: rows }));
-}
-
 function presentStatus(status: SecretsStatus): object {
-  const { state, origin, place } = status;
+  const { state, keys, origin, place } = status;
   return {
-    keys: keyRows(status),
+    keys: keys.map(({ id, role, sealedRows }) => ({ id, role, sealed_rows: sealedRows })),
     accepts_without_key_id: state.unnamed !== null,
     rotated_at: iso(state.rotatedAt),
     origin,
@@ -71,9 +56,9 @@ function presentStatus(status: SecretsStatus): object {
 }
 
 function describeStatus(status: SecretsStatus): string[] {
-  const { state, place } = status;
+  const { state, keys, place } = status;
   return [
-    ...table(keyRows(status).map(({ id, role, sealed_rows: rows }) => [id, role, `${rows} sealed rows`])),
+    ...table(keys.map(({ id, role, sealedRows }) => [id, role, `${sealedRows} sealed rows`])),
     ...(state.unnamed === null
       ? []
       : ["Links of earlier versions, without a key id, are accepted until `secrets retire`."]),

@@ -80,6 +80,8 @@ function adminDeps(
       acting,
     },
     tokens: core.adminTokens,
+    secrets: core.secrets,
+    audio: core.audio,
     sessions: new Sessions("fermata_console", CONSOLE_SESSION_MS, { secretBox, clock, publicUrl }),
     hasConsole: settings.admin.console,
     settings: async () => (await import("../shown-settings.js")).showSettingsOf(settings),

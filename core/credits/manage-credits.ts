@@ -4,7 +4,7 @@ import { type AccountId, isId } from "../ids.js";
 import type { Account } from "../ports/account.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
-import type { LedgerAudit, LedgerStore } from "../ports/ledger-store.js";
+import type { LedgerAudit, LedgerStore, LedgerViolation } from "../ports/ledger-store.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import type { HostTransaction, Transaction } from "../ports/unit-of-work.js";
 import type { Balance, LedgerEntry } from "./balance.js";
@@ -49,7 +49,19 @@ export interface ManageCreditsDeps {
   readonly tiers: MonthlyAllowances;
 }
 
+/** What a check of the ledger in steps has found. */
+export interface LedgerCheck {
+  /** False: it was ended early. */
+  readonly isComplete: boolean;
+  /** Rows. */
+  readonly checked: number;
+  /** The first 1,000. */
+  readonly violations: readonly LedgerViolation[];
+}
+
 const REFERENCE_MAX_LENGTH = 200;
+const VERIFIED_AT_ONCE = 1_000;
+const VIOLATIONS_MAX = 1_000;
 
 /** Credits, for callers, operators and embedding apps. */
 export class ManageCredits {
@@ -159,6 +171,24 @@ export class ManageCredits {
   /** Checks every invariant of the ledger. */
   verify(): Promise<LedgerAudit> {
     return this.deps.ledger.audit();
+  }
+
+  /**
+   * Checks every invariant of the ledger, a few rows at a time: however large it is, it holds nothing up.
+   *
+   * @param signal ends the check early
+   */
+  async verifyInSteps(signal: AbortSignal): Promise<LedgerCheck> {
+    let [cursor, checked]: [string | null, number] = [null, 0];
+    const violations: LedgerViolation[] = [];
+    while (!signal.aborted) {
+      const page = await this.deps.ledger.auditPage(cursor, VERIFIED_AT_ONCE);
+      checked += page.checked;
+      violations.push(...page.violations.slice(0, VIOLATIONS_MAX - violations.length));
+      cursor = page.next;
+      if (cursor === null) return { isComplete: true, checked, violations };
+    }
+    return { isComplete: false, checked, violations };
   }
 
   private async isWritten(entry: LedgerEntry, { ledgerSeq }: Balance): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError } from "../errors.js";
 import type { WebhookEndpointId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
-import type { KeyId } from "../ports/keyring.js";
+import { type KeyId, NO_KEY_ID } from "../ports/keyring.js";
 import type { SecretKeys } from "../ports/secret-keys.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import { type KeyState, requireOneKey, retired, rotated } from "./key-state.js";
@@ -25,8 +25,16 @@ export interface SecretsStatus {
   readonly state: KeyState;
   readonly origin: SecretKeys["origin"];
   readonly place: string;
-  /** For every key in force and every key that a row needs: how many rows are sealed with it. */
-  readonly sealedRows: ReadonlyMap<KeyId, number>;
+  /** Every key in force, and every key that a row needs. */
+  readonly keys: readonly KeyStatus[];
+}
+
+/** A key, and how many rows are sealed with it. */
+export interface KeyStatus {
+  readonly id: KeyId;
+  /** `accepted`: signatures of earlier versions, which name no key. */
+  readonly role: "current" | "previous" | "accepted" | "not in force";
+  readonly sealedRows: number;
 }
 
 export interface RetiredKeys {
@@ -51,8 +59,8 @@ export class RotateSecrets {
     const rows = await reseal.count();
     const inForce = [state.current, ...(state.previous === null ? [] : [state.previous])];
     const ids = new Set([...inForce, ...rows.keys()]);
-    const sealedRows = new Map([...ids].map((id) => [id, rows.get(id)?.length ?? 0]));
-    return { state, origin: keys.origin, place: keys.place, sealedRows };
+    const statuses = [...ids].map((id) => ({ id, role: roleOf(id, state), sealedRows: rows.get(id)?.length ?? 0 }));
+    return { state, origin: keys.origin, place: keys.place, keys: statuses };
   }
 
   /**
@@ -118,6 +126,12 @@ export class RotateSecrets {
   private stateNow(): Promise<KeyState> {
     return this.deps.unitOfWork.inTransaction((tx) => this.deps.states.lock(tx));
   }
+}
+
+function roleOf(id: KeyId, { current, previous, unnamed }: KeyState): KeyStatus["role"] {
+  if (id === current) return "current";
+  if (id === previous) return "previous";
+  return id === NO_KEY_ID && unnamed !== null ? "accepted" : "not in force";
 }
 
 /** Ids of keys are no secrets. */

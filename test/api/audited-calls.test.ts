@@ -86,6 +86,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
       credits: {
         balance: "reads",
         verify: "reads",
+        verifyInSteps: "reads",
         entries: "reads",
         grant: ["credits.grant", () => app.credits.grant(account.id, 5)],
         renew: ["credits.renew", () => app.credits.renew(account.id)],

@@ -9,8 +9,10 @@ import type { SubmissionSwitch } from "../../../core/execution/submission-switch
 import type { ReadOverview } from "../../../core/figures/read-overview.js";
 import type { RetryJobs } from "../../../core/generations/retry-jobs.js";
 import type { OperateJobs } from "../../../core/jobs/operate-jobs.js";
+import type { OperateAudio } from "../../../core/maintenance/operate-audio.js";
 import type { CheckResult } from "../../../core/ports/self-check.js";
 import type { ReportProviders } from "../../../core/providers/report-providers.js";
+import type { RotateSecrets } from "../../../core/secrets/rotate-secrets.js";
 import type { OperateWebhooks } from "../../../core/webhooks/operate-webhooks.js";
 import type { Sessions } from "../sessions/sessions.js";
 import type { ActingOperator } from "./acting.js";
@@ -44,6 +46,8 @@ export interface AdminDeps {
   readonly margin: ReportMargin;
   readonly webhooks: OperateWebhooks;
   readonly audit: ReadAudit;
+  readonly secrets: RotateSecrets;
+  readonly audio: Pick<OperateAudio, "collect">;
   readonly acting: ActingOperator;
   readonly sessions: Sessions<ConsoleSession>;
   /** Whether the console is served. */

@@ -146,9 +146,9 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       for (const name of ["a", "b"]) await addEndpoint(here, name);
       const { current, previous } = await here.secrets.rotate();
       await addEndpoint(here, "c");
-      expect([...(await here.secrets.status()).sealedRows]).to.deep.equal([
-        [current, 1],
-        [previous, 2],
+      expect((await here.secrets.status()).keys).to.deep.equal([
+        { id: current, role: "current", sealedRows: 1 },
+        { id: previous, role: "previous", sealedRows: 2 },
       ]);
     });
 
@@ -231,7 +231,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         await before.storage.inTransaction((tx) =>
           before.storage.webhooks.saveEndpoint(tx, { ...endpoint, sealedSecret: unnamed, retiredSecrets: [] }),
         );
-        expect((await process.secrets.status()).sealedRows.get("none")).to.equal(1);
+        expect((await process.secrets.status()).keys).to.deep.include({ id: "none", role: "accepted", sealedRows: 1 });
         const { retired, lost } = await process.secrets.retire(GENTLE, signal);
         expect([retired, lost]).to.deep.equal([[], []]);
         expect(await process.keyring.find("audio-links", "none")).to.equal(null);

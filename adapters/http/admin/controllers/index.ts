@@ -4,6 +4,7 @@ import { AdminCreditsController } from "./credits.js";
 import { AdminExportController } from "./export.js";
 import { AdminInstallationController } from "./installation.js";
 import { AdminJobsController, AdminSubmissionsController } from "./jobs.js";
+import { AdminMaintenanceController } from "./maintenance.js";
 import { AdminOverviewController, AdminRateLimitsController } from "./overview.js";
 import { AdminDeliveriesController, AdminWebhooksController } from "./webhooks.js";
 
@@ -16,6 +17,7 @@ export const ADMIN_CONTROLLERS: readonly ControllerClass[] = [
   AdminInstallationController,
   AdminJobsController,
   AdminKeysController,
+  AdminMaintenanceController,
   AdminOverviewController,
   AdminRateLimitsController,
   AdminSubmissionsController,
