@@ -30,8 +30,11 @@ export class AdminClient {
     reason?: string,
     others: Readonly<Record<string, string>> = {},
   ): Promise<ApiResponse> {
-    const type = body === undefined ? {} : { "Content-Type": "application/json" };
-    const headers = { ...type, ...reasonOf(reason), ...others };
+    const headers = {
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...reasonOf(reason),
+      ...others,
+    };
     return this.api.send(method, path, { headers, ...(body === undefined ? {} : { body }) });
   }
 
