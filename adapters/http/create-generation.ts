@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import type { GivenReference } from "../../core/generations/reference-rules.js";
+import type { GenerationInput } from "../../core/generations/request-rules.js";
 import type { StoredResponse } from "../../core/ports/idempotency-store.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
@@ -76,17 +77,7 @@ export async function createGeneration(
 
   const result = await deps.acceptGeneration.execute({
     account,
-    input: {
-      modelId: body.model_id,
-      prompt: body.prompt,
-      lyrics: body.lyrics,
-      duration: body.duration,
-      instrumental: body.instrumental,
-      options: body.options,
-      reference: body.reference === undefined ? undefined : givenReference(body.reference),
-      client: body.client,
-      metadata: body.metadata,
-    },
+    input: generationInput(body),
     requestId: context.requestId,
     requestedAt: context.startedAt,
     idempotency: { key: idempotencyKey, route: ROUTE, body, present: (job) => acceptance(context, job) },
@@ -106,6 +97,11 @@ export async function createGeneration(
   response.setHeader("Preference-Applied", `wait=${waitSeconds}`);
   const received = await respondAfter(context, waitSeconds, result.job, accepted, idempotencyKey);
   return send(context, response, result.job.id, received);
+}
+
+/** What a body asks for. */
+export function generationInput({ model_id: modelId, reference, ...asked }: GenerationRequest): GenerationInput {
+  return { modelId, ...asked, reference: reference === undefined ? undefined : givenReference(reference) };
 }
 
 function givenReference({ track_id: trackId, ...use }: GenerationReference): GivenReference {

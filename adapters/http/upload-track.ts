@@ -1,5 +1,6 @@
 import type { Request } from "express";
 import type { Track } from "../../core/library/track.js";
+import type { UploadTrack } from "../../core/library/upload-track.js";
 import { openAudioForm } from "./audio-form.js";
 import { resetBodyTime } from "./connections/body-time.js";
 import { contextOf } from "./request-context.js";
@@ -7,10 +8,18 @@ import { contextOf } from "./request-context.js";
 /** What one upload holds of memory while it arrives: chunks on their way, and what decodes the file. */
 const HELD_BYTES = 256 * 1024;
 
-/** Handles `POST /api/v1/tracks`. */
-export async function uploadTrack(request: Request): Promise<Track> {
+/**
+ * Stores the file of a form as a track.
+ *
+ * @param accountId whom it is to belong to
+ */
+export async function uploadTrack(
+  request: Request,
+  uploads: Pick<UploadTrack, "execute">,
+  accountId: string,
+): Promise<Track> {
   const context = contextOf(request);
-  const { deps, account, lifecycle } = context;
+  const { deps, lifecycle } = context;
   // An app around this router has read the body: it never comes.
   if (request.readableEnded) throw new Error("The body of an upload was read before it came to this router.");
   const share = lifecycle.bodies.open(request.ip);
@@ -23,7 +32,7 @@ export async function uploadTrack(request: Request): Promise<Track> {
     const { audio, title } = await openAudioForm(request);
     const contentLength = request.headers["content-length"];
     const sizeBytes = contentLength === undefined ? null : Number(contentLength);
-    return await deps.uploadTrack.execute({ accountId: account.id, audio, sizeBytes, title });
+    return await uploads.execute({ accountId, audio, sizeBytes, title });
   } finally {
     context.bytesRead = bytesRead;
     resetBodyTime(request, deps.settings.connections.requestTimeoutMs);

@@ -62,23 +62,12 @@ function adminDeps(
   settings: Settings,
   { acting, publicUrl }: ServerParts,
 ): AdminDeps {
-  const { accounts, exports, credits, jobs, retryJobs, submissions, providers, overview, margin, webhooks, audit } =
-    core;
+  const { accounts, exports, credits, jobs, retryJobs, splits, library, submissions } = core;
+  const { providers, overview, margin, webhooks, audit } = core;
   return {
-    ...{
-      accounts,
-      exports,
-      credits,
-      jobs,
-      retryJobs,
-      submissions,
-      providers,
-      overview,
-      margin,
-      webhooks,
-      audit,
-      acting,
-    },
+    ...{ accounts, exports, credits, jobs, retryJobs, splits, library, submissions },
+    ...{ providers, overview, margin, webhooks, audit, acting },
+    generations: core.operateGenerations,
     tokens: core.adminTokens,
     secrets: core.secrets,
     audio: core.audio,

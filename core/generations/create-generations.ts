@@ -69,7 +69,7 @@ export function createGenerations({
   return {
     generations: new Generations({ accept, accounts, read, waitForJob }),
     accept,
-    operate: new OperateGenerations({ acceptGeneration: accept, accounts, audit }),
+    operate: new OperateGenerations({ acceptGeneration: accept, accounts, read, audit }),
     read,
     waitForJob,
     followJobs: new FollowJobs({ ...providers, ...options, read, watch: new WatchJobs({ ...ports, endedJobs }) }),

@@ -6,7 +6,8 @@ import type { Track } from "../library/track.js";
 import type { HostTransaction } from "../ports/unit-of-work.js";
 import type { AcceptGeneration } from "./accept-generation.js";
 import { GENERATIONS_LIMIT, type JobWithTracks, type ReadGenerations } from "./read-generations.js";
-import { checkGenerationInput, checkIdempotencyKey, type GenerationInput } from "./request-rules.js";
+import { callIdempotency } from "./call-idempotency.js";
+import { checkGenerationInput, type GenerationInput } from "./request-rules.js";
 import type { WaitForJob } from "./wait-for-job.js";
 
 /** A generation, or a split, as its account sees it. */
@@ -62,10 +63,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** In place of method and path: what a key of a call is compared by. */
-const CALL = "generations.create";
 const WAIT_MS = 600_000;
-const ACCEPTED = 202;
 
 export interface GenerationsDeps {
   readonly accept: Pick<AcceptGeneration, "execute">;
@@ -94,14 +92,14 @@ export class Generations {
   async create(accountId: string, input: GenerationInput, options: CreateOptions = {}): Promise<CreatedGeneration> {
     const { key, requestId = null, transaction } = options;
     checkGenerationInput(input);
-    if (key !== undefined) checkIdempotencyKey(key);
+    const idempotency = key === undefined ? null : callIdempotency(key, input);
     if (requestId !== null && !isId("req", requestId))
       throw new InvalidRequestError([{ path: "requestId", message: "must be the id of a request" }]);
     const result = await this.deps.accept.execute({
       account: await this.deps.accounts.get(accountId),
       input,
       requestId,
-      idempotency: key === undefined ? null : { key, route: CALL, body: asJson(input), present: responseOf },
+      idempotency,
       limitExceeded: null,
       ...(transaction === undefined ? {} : { transaction }),
     });
@@ -149,16 +147,6 @@ export class Generations {
     await this.deps.waitForJob.wait(id, timeoutMs, signal);
     return this.get(id);
   }
-}
-
-/** What the request is compared by under a key: as JSON has it, members that are undefined are not there. */
-function asJson(input: GenerationInput): unknown {
-  return JSON.parse(JSON.stringify(input)) as unknown;
-}
-
-/** What is on record for the key; a repeated call reads the job as it is then. */
-function responseOf({ id }: Job): { readonly status: number; readonly body: string } {
-  return { status: ACCEPTED, body: JSON.stringify({ id }) };
 }
 
 function withoutResults(job: Job): JobWithTracks {

@@ -63,8 +63,8 @@ export class ReadLibrary {
     return { track, lyrics: await this.deps.library.findLyrics(track.id) };
   }
 
-  /** Newest first, as far as {@link PLAYLISTS_MAX} goes. */
-  async playlists(viewer: AccountId): Promise<PlaylistWithTracks[]> {
+  /** Newest first, as far as {@link PLAYLISTS_MAX} goes. @param viewer null: public ones alone */
+  async playlists(viewer: AccountId | null): Promise<PlaylistWithTracks[]> {
     return this.withTracks(viewer, await this.deps.library.listPlaylists(viewer, PLAYLISTS_MAX));
   }
 
@@ -76,7 +76,7 @@ export class ReadLibrary {
     return found as PlaylistWithTracks;
   }
 
-  private async withTracks(viewer: AccountId, playlists: readonly Playlist[]): Promise<PlaylistWithTracks[]> {
+  private async withTracks(viewer: AccountId | null, playlists: readonly Playlist[]): Promise<PlaylistWithTracks[]> {
     const ids = new Set(playlists.flatMap(({ trackIds }) => trackIds));
     const tracks = ids.size === 0 ? new Map<string, Track>() : await this.deps.library.findTracks([...ids]);
     return playlists.map((playlist) => ({

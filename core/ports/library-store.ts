@@ -63,8 +63,10 @@ export interface LibraryStore {
   /**
    * Playlists that are public or the viewer's own, newest first (`createdAt`, then `id`, both descending). The list
    * ends before one of them goes beyond `limits`; the first is always there.
+   *
+   * @param viewer null: public ones alone
    */
-  listPlaylists(viewer: AccountId, limits: PlaylistLimits): Promise<Playlist[]>;
+  listPlaylists(viewer: AccountId | null, limits: PlaylistLimits): Promise<Playlist[]>;
   /**
    * Playlists that are public or the viewer's own and match all of the search: the words by their title; `mood` and
    * `activity` by holding one playable track, visible to the viewer, that has both. The best first, then newest.

@@ -55,6 +55,7 @@ const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Stora
   lockPlaylist: (library, { inTransaction }) =>
     inTransaction((tx) => library.lockPlaylist(tx, PLAYLIST_IDS[3] ?? anId("pls"))),
   listPlaylists: (library) => library.listPlaylists(VIEWER, { playlists: 20, tracks: 10_000 }),
+  "listPlaylists of everyone": (library) => library.listPlaylists(null, { playlists: 20, tracks: 10_000 }),
   "updatePlaylist and deletePlaylist": (library, { inTransaction }) =>
     inTransaction(async (tx) => {
       const playlist = aPlaylist({ trackIds: TRACK_IDS.slice(0, 3) });
@@ -114,6 +115,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       ["findSharedTrack", "fermata_tracks_share_token"],
       ["listPlaylists", "fermata_playlists_account"],
       ["listPlaylists", "fermata_playlists_visibility"],
+      ["listPlaylists of everyone", "fermata_playlists_visibility"],
       ["a search of playlists by a rare tag", "fermata_playlist_tracks_track"],
     ] as const) {
       it(`${operation} uses ${index}`, async () => {

@@ -3,41 +3,22 @@ import { FermataError } from "../../core/errors.js";
 import type { AccountId } from "../../core/ids.js";
 import type { SplitKind } from "../../core/jobs/job.js";
 import type { SplitOptions, StartedSplit } from "../../core/generations/start-split.js";
-import type { ProviderAsset } from "../../core/ports/music-provider.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
-import { submitFails, submitHolds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
+import { scriptedBytes, submitFails, submitHolds } from "../support/doubles/scripted-provider.js";
+import { SPLIT_SETTINGS, SplittingProvider, submitSplits } from "../support/doubles/splitting-provider.js";
 import { RecordingSender } from "../support/doubles/recording-sender.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
 import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
-const ANY = { sources: "any" } as const;
-
-class Splitting extends ScriptedProvider {
-  override readonly definition = {
-    ...this.define("scripted"),
-    capabilities: { idempotentSubmit: true, lookup: false, cancel: false, stemSplit: ANY, vocalRemoval: ANY },
-  };
-}
-
-function stem(label: string): ProviderAsset {
-  return {
-    role: "stem",
-    label,
-    contentType: "audio/wav",
-    durationSeconds: 12.34567,
-    source: { kind: "bytes", bytes: scriptedBytes("audio/wav") },
-  };
-}
-
 describe("Stem splits and vocal removals over the API", () => {
-  let provider: Splitting;
+  let provider: SplittingProvider;
   let sender: RecordingSender;
   let testApp: TestApp;
   let caller: TestAccount;
   let trackId: string;
   before(async () => {
-    provider = new Splitting();
+    provider = new SplittingProvider();
     sender = new RecordingSender();
     testApp = await startTestApp({
       ...UNHEARD,
@@ -46,8 +27,7 @@ describe("Stem splits and vocal removals over the API", () => {
       webhookSender: sender,
       addressGuard: new StubGuard(),
       settings: {
-        stemSplit: { creditCost: 8, providers: ["scripted"] },
-        vocalRemoval: { creditCost: 5, providers: ["scripted"] },
+        ...SPLIT_SETTINGS,
       },
     });
     caller = await testApp.account({ credits: 100 });
@@ -59,8 +39,7 @@ describe("Stem splits and vocal removals over the API", () => {
     );
     trackId =
       dataOf<{ tracks: { id: string }[] }>(await caller.api.get(`/api/v1/generations/${id}`)).tracks[0]?.id ?? "";
-    provider.behaviour = () =>
-      Promise.resolve({ state: "completed", tracks: [], stems: [stem("vocals"), stem("instrumental")] });
+    provider.behaviour = submitSplits;
   });
   after(() => testApp.close());
 

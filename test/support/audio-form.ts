@@ -29,8 +29,9 @@ export function sendForm(
   api: ApiClient,
   body: Uint8Array,
   headers: Readonly<Record<string, string>> = {},
+  path = "/api/v1/tracks",
 ): Promise<ApiResponse> {
-  return api.send("POST", "/api/v1/tracks", { headers: { "Content-Type": FORM_TYPE, ...headers }, body });
+  return api.send("POST", path, { headers: { "Content-Type": FORM_TYPE, ...headers }, body });
 }
 
 /** Uploads a file; its title follows the file, as in some browsers' forms. */

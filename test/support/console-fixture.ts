@@ -20,6 +20,8 @@ export interface ConsoleFixture {
   readonly jobs: Readonly<Record<"completed" | "retried" | "failed" | "rendering", string>>;
   /** One whose receiver takes everything, and one whose receiver is out of order. */
   readonly endpoints: Readonly<Record<"good" | "failing", string>>;
+  /** A shared track of the account, and a public playlist of its tracks. */
+  readonly music: Readonly<Record<"track" | "playlist", string>>;
   readonly receiver: FaultReceiver;
   /** A token of this role. */
   tokenOf(role: "read" | "operate"): Promise<string>;
@@ -46,6 +48,7 @@ export async function openConsoleFixture(): Promise<ConsoleFixture> {
       failing: await register(radio, receiver.url("/status/503", { host: "127.0.0.1", server: "http" })),
     };
     const jobs = await runJobs(test, radio, owner);
+    const music = await openMusic(test, radio);
     const suspended = await test.app.accounts.create({ name: "Harbour Games", tier: "free", acceptTerms: true });
     await test.app.accounts.suspend(suspended.id, { reason: "key in a public repository" });
     await test.app.accounts.create({ name: "Quiet Café", tier: "free" });
@@ -66,6 +69,7 @@ export async function openConsoleFixture(): Promise<ConsoleFixture> {
       deleted,
       jobs,
       endpoints,
+      music,
       receiver,
       tokenOf: async (role) =>
         dataOf<{ token: string }>(await owner.send("POST", "/tokens", { name: `the ${role} test`, role })).token,
@@ -85,6 +89,17 @@ async function openRadio(test: TestApp, owner: AdminClient): Promise<TestAccount
   const { key } = await test.app.accounts.issueKey(id, { name: "old CI" });
   await owner.delete(`/keys/${key.id}`, "the CI moved");
   return radio;
+}
+
+async function openMusic(test: TestApp, { api, account }: TestAccount): Promise<ConsoleFixture["music"]> {
+  const { tracks } = dataOf<{ tracks: readonly { id: string }[] }>(await api.get("/api/v1/library/search"));
+  const [track = "", ...others] = tracks.map(({ id }) => id);
+  const { manage } = test.app.library;
+  await manage.share(track);
+  const wanted = { accountId: account.id, visibility: "public", tracks: [track, ...others] } as const;
+  const { id: playlist } = await manage.createPlaylist({ ...wanted, title: "Rain at night" });
+  await manage.createPlaylist({ title: "House favourites", accountId: null, visibility: "public" });
+  return { track, playlist };
 }
 
 async function register({ api }: TestAccount, url: string): Promise<string> {

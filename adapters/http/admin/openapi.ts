@@ -1,5 +1,6 @@
 import { ADMIN_ROLES } from "../../../core/ports/admin-token.js";
 import generated from "../generated/admin/openapi.json" with { type: "json" };
+import { AUDIO_FORM } from "../openapi/audio-form.js";
 import type { OpenApiDocument, Operation } from "../openapi/model.js";
 import { toOpenApi31 } from "../openapi/openapi-31.js";
 import { REASON_HEADER } from "./authentication.js";
@@ -14,7 +15,7 @@ export function describeAdminApi(publicUrl: string, serverVersion: string): Open
     title: "Fermata admin",
     version: ADMIN_API_VERSION,
     description:
-      `For operators: accounts, keys, credits, jobs, providers, webhooks. Served by Fermata ${serverVersion}. ` +
+      `For operators: accounts, keys, credits, jobs, music, providers, webhooks. Served by Fermata ${serverVersion}. ` +
       "Every change is in the audit log, with who did it and why.",
   };
   document.servers = [{ url: publicUrl }];
@@ -28,6 +29,7 @@ export function describeAdminApi(publicUrl: string, serverVersion: string): Open
   for (const operations of Object.values(document.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       if (method !== "get") addReason(operation);
+      if (operation.operationId === "uploadTrack") operation.requestBody = AUDIO_FORM;
     }
   }
   return document;

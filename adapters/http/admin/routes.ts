@@ -1,5 +1,14 @@
 import type { NextFunction, Request, Response, Router } from "express";
-import { FermataError, NotFoundError, OperationRefusedError, UnknownObjectError } from "../../../core/errors.js";
+import {
+  FermataError,
+  InvalidRequestError,
+  NotFoundError,
+  OperationRefusedError,
+  type RequestIssue,
+  UnknownObjectError,
+} from "../../../core/errors.js";
+import { ImportRefusedError } from "../../../core/library/import-library.js";
+import type { ImportIssue } from "../../../core/library/members-reader.js";
 import { RegisterRoutes } from "../generated/admin/routes.js";
 import type { HttpDeps } from "../deps.js";
 import { CONSOLE, webPage } from "../pages/web-page.js";
@@ -29,5 +38,10 @@ class RefusedError extends FermataError {
 
 function toOperatorsError(error: unknown): unknown {
   if (!(error instanceof OperationRefusedError)) return error;
+  if (error instanceof ImportRefusedError) return new InvalidRequestError(error.issues.map(ofBody));
   return error instanceof UnknownObjectError ? new NotFoundError(error.message) : new RefusedError(error.message);
+}
+
+function ofBody({ path, message }: ImportIssue): RequestIssue {
+  return { path: path === "" ? "body" : `body.${path}`, message };
 }

@@ -29,7 +29,10 @@ import { uploadTrack } from "../upload-track.js";
 @Tags("Library")
 export class TracksController {
   constructor(
-    private readonly deps: Pick<HttpDeps, "readLibrary" | "acceptSplit" | "sharing" | "audioUrls" | "shareUrls">,
+    private readonly deps: Pick<
+      HttpDeps,
+      "readLibrary" | "acceptSplit" | "sharing" | "uploadTrack" | "audioUrls" | "shareUrls"
+    >,
   ) {}
 
   /**
@@ -45,7 +48,8 @@ export class TracksController {
   @SuccessResponse(201, "Created")
   @Middlewares(multipart)
   async uploadTrack(@Request() request: express.Request): Promise<{ data: Track }> {
-    return { data: presentTrack(await uploadTrack(request), this.deps) };
+    const { account } = contextOf(request);
+    return { data: presentTrack(await uploadTrack(request, this.deps.uploadTrack, account.id), this.deps) };
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../../core/error-codes.js";
 import { SEARCH_LIMIT, SEARCH_TEXT_MAX_LENGTH } from "../../../core/library/search-rules.js";
-import { TITLE_MAX_LENGTH } from "../../../core/library/playlist-rules.js";
 import { LOGS_LIMIT } from "../../../core/usage/read-usage.js";
+import { AUDIO_FORM } from "./audio-form.js";
 import * as example from "./examples.js";
 import type { Operation, Schema } from "./model.js";
 
@@ -111,28 +111,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   uploadTrack: {
     errors: ["invalid_request", "payload_too_large", "unsupported_media_type"],
     examples: { uploaded: { data: example.UPLOADED_TRACK } },
-    requestBody: {
-      required: true,
-      content: {
-        "multipart/form-data": {
-          schema: {
-            type: "object",
-            properties: {
-              audio: { type: "string", format: "binary", description: "The file." },
-              title: {
-                type: "string",
-                minLength: 1,
-                maxLength: TITLE_MAX_LENGTH,
-                description: "By default `Untitled`.",
-              },
-            },
-            required: ["audio"],
-            additionalProperties: false,
-          },
-          examples: { request: { value: { audio: "(the bytes of hum.wav)", title: "Hummed melody" } } },
-        },
-      },
-    },
+    requestBody: AUDIO_FORM,
   },
   getTrack: {
     errors: ["invalid_request", "track_not_found"],

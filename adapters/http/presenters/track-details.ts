@@ -32,6 +32,6 @@ export interface SplitOffer {
   status: "available" | "unavailable";
 }
 
-function presentSplitOffer({ kind, creditCost, status }: OfferedSplit): SplitOffer {
+export function presentSplitOffer({ kind, creditCost, status }: OfferedSplit): SplitOffer {
   return { operation: kind, credit_cost: creditCost, status };
 }

@@ -7,8 +7,10 @@ export interface ActionField {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** `set`: any number of the choices, with commas in between. */
-  readonly type?: "text" | "number" | "check" | "set";
+  /** `long`: several lines. `set`: any number of the choices, with commas in between. */
+  readonly type?: "text" | "long" | "number" | "check" | "set" | "file";
+  /** Of a file: its types, as browsers know them. */
+  readonly accept?: string;
   /** A choice between these values, shown in these words. */
   readonly choices?: readonly (readonly [value: string, words: string])[];
   readonly initial?: string;
@@ -23,7 +25,7 @@ interface ControlProps {
 }
 
 export function FieldControl({ field, isFirst, issue }: ControlProps) {
-  const { name, label, hint, type = "text", choices, initial = "" } = field;
+  const { name, label, hint, type = "text", accept, choices, initial = "" } = field;
   if (type === "check")
     return (
       <label class="check">
@@ -54,7 +56,11 @@ export function FieldControl({ field, isFirst, issue }: ControlProps) {
   return (
     <Field label={label} hint={hint} issue={issue}>
       {(attributes) =>
-        choices === undefined ? (
+        type === "long" ? (
+          <textarea {...attributes} name={name} rows={3} defaultValue={initial} autofocus={isFirst} />
+        ) : type === "file" ? (
+          <input {...attributes} name={name} type="file" accept={accept} autofocus={isFirst} />
+        ) : choices === undefined ? (
           <input
             {...attributes}
             name={name}

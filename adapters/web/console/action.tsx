@@ -4,6 +4,7 @@ import { ApiError } from "../parts/api-error.js";
 import { Copy } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Button, ErrorNote, Field } from "../parts/elements.js";
+import { newKey } from "../parts/key.js";
 import { say } from "../parts/toast.js";
 import { type ActionField, FieldControl, issueOf } from "./action-field.js";
 import { because } from "./api.js";
@@ -20,6 +21,14 @@ export type Outcome =
       readonly what?: string;
     };
 
+/** One opening of the dialog of an action. */
+export interface Opened {
+  /** The same however often it is submitted: by it a request whose response was lost is recognised. */
+  readonly key: string;
+  /** With the files that were chosen; of these the values have the names. */
+  readonly data: FormData;
+}
+
 interface ActionProps {
   /** On the button that opens the dialog. */
   readonly label: string;
@@ -35,7 +44,11 @@ interface ActionProps {
   readonly typed?: string;
   /** On the button that does it. */
   readonly submit: string;
-  readonly run: (values: Readonly<Record<string, string>>, headers: { "X-Reason"?: string }) => Promise<Outcome>;
+  readonly run: (
+    values: Readonly<Record<string, string>>,
+    headers: { "X-Reason"?: string },
+    opened: Opened,
+  ) => Promise<Outcome>;
   /** Afterwards: reads what has changed. */
   readonly onDone: () => void;
 }
@@ -56,6 +69,7 @@ export function Action(props: ActionProps) {
 
 function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: () => void }) {
   const { title, children, fields = [], typed, submit, look = "primary", run, onDone } = props;
+  const [key] = useState(newKey);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
   const [outcome, setOutcome] = useState<Exclude<Outcome, string>>();
@@ -63,7 +77,7 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
   const act = async (form: HTMLFormElement): Promise<void> => {
     const data = new FormData(form);
     const given = Object.fromEntries(
-      [...new Set(data.keys())].map((name) => [name, (data.getAll(name) as string[]).join().trim()]),
+      [...new Set(data.keys())].map((name) => [name, data.getAll(name).map(textOf).join().trim()]),
     );
     const { reason = "", typed: word, ...values } = given;
     const missing = fields.find(({ name, isOptional }) => isOptional !== true && values[name] === "");
@@ -72,7 +86,7 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
     setBusy(true);
     setError(undefined);
     try {
-      const result = await run(values, because(reason));
+      const result = await run(values, because(reason), { key, data });
       onDone();
       if (typeof result !== "string") return setOutcome(result);
       say(result);
@@ -122,6 +136,10 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
       </form>
     </Dialog>
   );
+}
+
+function textOf(value: FormDataEntryValue): string {
+  return typeof value === "string" ? value : value.name;
 }
 
 function OutcomeDialog({

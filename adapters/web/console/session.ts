@@ -45,11 +45,15 @@ export async function signOut(): Promise<void> {
   session.value = null;
 }
 
-async function call<Data>(path: string, options: RequestInit): Promise<Data> {
-  return dataOf(
-    fetch(`${BASE_URL}admin/v1/${path}`, options).then(async (response) => {
-      const body = (await response.json()) as { readonly data: Data };
-      return response.ok ? { data: body, response } : { error: body, response };
-    }),
-  );
+function call<Data>(path: string, options: RequestInit): Promise<Data> {
+  return dataOf(fetched<Data>(path, options));
 }
+
+/** Calls the admin API where its types do not help. @param path below `/admin/v1/` */
+export async function fetched<Data>(path: string, options: RequestInit): Promise<Fetched<Data>> {
+  const response = await fetch(`${BASE_URL}admin/v1/${path}`, options);
+  const body = (await response.json()) as { readonly data: Data };
+  return response.ok ? { data: body, response } : { error: body, response };
+}
+
+type Fetched<Data> = Awaited<Parameters<typeof dataOf<Data>>[0]>;

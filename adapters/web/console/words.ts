@@ -26,6 +26,8 @@ export const STATES: Words = {
   dropped: ["neutral", "Dropped"],
   available: ["good", "Available"],
   unavailable: ["bad", "Unavailable"],
+  public: ["good", "Public"],
+  private: ["neutral", "Private"],
   closed: ["good", "Closed"],
   open: ["bad", "Open"],
   half_open: ["warn", "Half open"],

@@ -146,5 +146,7 @@ describe("The admin API", () => {
       expect(takesReason, `${method} ${path}`).to.equal(method !== "get");
     }
     expect(operations.length).to.be.greaterThan(25);
+    const upload = operations.find(({ operation }) => operation.operationId === "uploadTrack")?.operation.requestBody;
+    expect(upload?.content["multipart/form-data"]?.schema.required).to.deep.equal(["audio"]);
   });
 });

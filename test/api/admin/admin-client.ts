@@ -1,4 +1,5 @@
 import { ApiClient, type ApiResponse } from "../../support/api-client.js";
+import { formOf, type Part, sendForm } from "../../support/audio-form.js";
 import { startTestApp, type TestApp, type TestAppOptions } from "../../support/test-app.js";
 
 /** The token that the settings of the tests give. */
@@ -22,9 +23,24 @@ export class AdminClient {
   }
 
   /** @param body none: no body is sent */
-  send(method: "POST" | "PATCH" | "PUT", path: string, body?: object, reason?: string): Promise<ApiResponse> {
-    const headers = { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...reasonOf(reason) };
+  send(
+    method: "POST" | "PATCH" | "PUT",
+    path: string,
+    body?: object,
+    reason?: string,
+    others: Readonly<Record<string, string>> = {},
+  ): Promise<ApiResponse> {
+    const headers = {
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...reasonOf(reason),
+      ...others,
+    };
     return this.api.send(method, path, { headers, ...(body === undefined ? {} : { body }) });
+  }
+
+  /** Uploads a file. */
+  upload(path: string, parts: readonly Part[], reason?: string): Promise<ApiResponse> {
+    return sendForm(this.api, formOf(parts), reasonOf(reason), path);
   }
 }
 

@@ -14,7 +14,7 @@ export function libraryPlaylists(opened: () => StorageWith<"library">): void {
   const find = async (id: PlaylistId): Promise<Playlist | undefined> =>
     (await opened().library.findPlaylists([id])).get(id);
 
-  const list = (viewer: AccountId, playlists: number, tracks = 10_000): Promise<Playlist[]> =>
+  const list = (viewer: AccountId | null, playlists: number, tracks = 10_000): Promise<Playlist[]> =>
     opened().library.listPlaylists(viewer, { playlists, tracks });
 
   it("stores every member, tracks in order", async () => {
@@ -119,6 +119,8 @@ export function libraryPlaylists(opened: () => StorageWith<"library">): void {
     expect(await list(viewer, 5)).to.deep.equal([newest, second, high, middle, low]);
     expect(await list(viewer, 2)).to.deep.equal([newest, second]);
     expect(await list(anId("acct"), 3)).to.deep.equal([newest, second, middle]);
+    expect(await list(null, 3)).to.deep.equal([newest, second, middle]);
+    expect((await list(null, 1_000)).every(({ visibility }) => visibility === "public")).to.equal(true);
   });
 
   it("limits a list by the total number of tracks, but includes at least one playlist", async () => {

@@ -83,7 +83,7 @@ describe("The console, in a browser", function () {
 
   const views = (): Readonly<Record<string, readonly [hash: string, heading: string]>> => {
     const { id } = fixture.radio.account;
-    const { jobs, endpoints } = fixture;
+    const { jobs, endpoints, music } = fixture;
     return {
       overview: ["#/", "Overview"],
       "overview-day": ["#/?range=day", "Overview"],
@@ -97,8 +97,12 @@ describe("The console, in a browser", function () {
       "account-ledger": [`#/accounts/${id}/ledger`, "Nightingale Radio"],
       "account-webhooks": [`#/accounts/${id}/webhooks`, "Nightingale Radio"],
       "account-limits": [`#/accounts/${id}/limits`, "Nightingale Radio"],
+      "account-music": [`#/accounts/${id}/music`, "Nightingale Radio"],
       "account-suspended": [`#/accounts/${fixture.suspended.id}`, "Harbour Games"],
       "account-deleted": [`#/accounts/${fixture.deleted.id}`, "deleted"],
+      music: ["#/music", "Music"],
+      track: [`#/music/${music.track}`, "Rain on a tin roof"],
+      playlist: [`#/music/${music.playlist}`, "Rain at night"],
       webhooks: ["#/webhooks", "Webhooks"],
       endpoint: [`#/webhooks/${endpoints.failing}`, "http://"],
       providers: ["#/providers", "Providers"],

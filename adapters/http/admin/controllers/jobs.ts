@@ -75,6 +75,17 @@ function presentAdminJob(job: ShownJob): AdminJob {
   };
 }
 
+/** A job that an operator started. */
+export interface StartedJob {
+  job: AdminJob;
+  /** It was there already: nothing was started or charged now. */
+  repeated: boolean;
+}
+
+export function presentStartedJob({ isRepeated, ...job }: ShownJob & { readonly isRepeated: boolean }): StartedJob {
+  return { job: presentAdminJob(job), repeated: isRepeated };
+}
+
 @Route("admin/v1/jobs")
 @Tags("Jobs")
 export class AdminJobsController {
@@ -151,10 +162,10 @@ export class AdminJobsController {
   @Post("{id}/retry")
   @Security("admin", ["operate"])
   @SuccessResponse(202)
-  async retryJob(@Path() id: string): Promise<{ data: { job: AdminJob; repeated: boolean } }> {
-    const retried = await this.admin.retryJobs.retry(id);
-    const { job } = await this.admin.jobs.show(retried.id);
-    return { data: { job: presentAdminJob(job), repeated: retried.isRepeated } };
+  async retryJob(@Path() id: string): Promise<{ data: StartedJob }> {
+    const { id: retried, isRepeated } = await this.admin.retryJobs.retry(id);
+    const { job } = await this.admin.jobs.show(retried);
+    return { data: presentStartedJob({ ...job, isRepeated }) };
   }
 }
 

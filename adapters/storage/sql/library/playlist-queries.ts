@@ -76,7 +76,7 @@ export class PlaylistQueries extends TrackQueries {
   }
 
   /** The newest public playlists and the newest of the viewer's own, each straight from an index. */
-  listPlaylists(viewer: AccountId, limits: PlaylistLimits): Promise<Playlist[]> {
+  listPlaylists(viewer: AccountId | null, limits: PlaylistLimits): Promise<Playlist[]> {
     const { useIndex } = this.database.dialect;
     const newest = `ORDER BY created_at DESC, id DESC LIMIT ?`;
     const own = `SELECT ${COLUMNS} FROM {playlists}${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
@@ -84,7 +84,7 @@ export class PlaylistQueries extends TrackQueries {
       WHERE visibility = 'public' ${newest}`;
     return this.database.reading(async (session) => {
       const rows = [
-        ...(await session.all<PlaylistRow>(own, [viewer, limits.playlists])),
+        ...(viewer === null ? [] : await session.all<PlaylistRow>(own, [viewer, limits.playlists])),
         ...(await session.all<PlaylistRow>(shared, [limits.playlists])),
       ];
       const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];

@@ -4,6 +4,7 @@ import { wholeNumber } from "../../parts/format.js";
 import { Facts } from "../../parts/table.js";
 import { Time } from "../../parts/time.js";
 import { admin, read, type Schemas } from "../api.js";
+import { AccountMusic } from "../music/account-music.js";
 import { Loaded, WholeId } from "../shown.js";
 import { View } from "../shell/view.js";
 import { AccountActions } from "./account-actions.js";
@@ -79,6 +80,7 @@ function Parts({ account, tab, query, onChange }: PartsProps) {
       {shown === "keys" ? <Keys account={id} name={name} /> : null}
       {shown === "ledger" ? <Ledger account={account} query={query} onChange={onChange} /> : null}
       {shown === "limits" ? <Limits account={id} tier={tier} /> : null}
+      {shown === "music" ? <AccountMusic account={account} query={query} onChange={onChange} /> : null}
       {shown === "webhooks" ? <AccountEndpoints account={id} /> : null}
     </>
   );
@@ -87,6 +89,7 @@ function Parts({ account, tab, query, onChange }: PartsProps) {
 const TABS = [
   ["keys", "Keys"],
   ["ledger", "Credits"],
+  ["music", "Music"],
   ["webhooks", "Webhooks"],
   ["limits", "Limits"],
 ] as const;

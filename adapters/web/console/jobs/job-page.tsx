@@ -94,6 +94,11 @@ function JobReport({ report: { job, shown, request, timeline } }: { readonly rep
                       {file.content_type}
                       {file.duration === null ? "" : `, ${clockTime(file.duration)}`}
                     </small>
+                    {file.track_id === null ? null : (
+                      <small>
+                        of <IdLink id={file.track_id} to="music" />
+                      </small>
+                    )}
                   </li>
                 ))}
               </ul>

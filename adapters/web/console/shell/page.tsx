@@ -12,6 +12,7 @@ const SECTIONS: Readonly<Record<string, LoadViews>> = {
   "": () => import("../overview/views.js"),
   jobs: () => import("../jobs/views.js"),
   accounts: () => import("../accounts/views.js"),
+  music: () => import("../music/views.js"),
   webhooks: () => import("../webhooks/views.js"),
   providers: PROVIDERS,
   models: PROVIDERS,

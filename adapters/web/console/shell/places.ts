@@ -15,6 +15,7 @@ export const PLACES: readonly { readonly label: string; readonly places: readonl
       { name: "", label: "Overview", icon: "overview" },
       { name: "jobs", label: "Jobs", icon: "jobs" },
       { name: "accounts", label: "Accounts", icon: "accounts" },
+      { name: "music", label: "Music", icon: "music" },
       { name: "webhooks", label: "Webhooks", icon: "webhooks" },
     ],
   },

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
-import { newKey, PUBLIC_URL } from "../api.js";
+import { newKey } from "../../parts/key.js";
+import { PUBLIC_URL } from "../api.js";
 import { codeOf, type Language, LANGUAGES } from "./code.js";
 import { CopyButton } from "../shell/copy.js";
 import { request } from "./form.js";
