@@ -109,6 +109,7 @@ describe("The console, in a browser", function () {
       models: ["#/models", "Models"],
       margin: ["#/margin", "Margin"],
       doctor: ["#/doctor", "Doctor"],
+      maintenance: ["#/maintenance", "Maintenance"],
       settings: ["#/settings?origin=chosen", "Settings"],
       audit: ["#/audit", "Audit log"],
       tokens: ["#/tokens", "Tokens"],

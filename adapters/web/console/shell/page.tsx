@@ -18,6 +18,7 @@ const SECTIONS: Readonly<Record<string, LoadViews>> = {
   models: PROVIDERS,
   margin: PROVIDERS,
   doctor: INSTALLATION,
+  maintenance: INSTALLATION,
   settings: INSTALLATION,
   audit: INSTALLATION,
   tokens: INSTALLATION,

@@ -31,6 +31,7 @@ export const PLACES: readonly { readonly label: string; readonly places: readonl
     label: "Installation",
     places: [
       { name: "doctor", label: "Doctor", icon: "doctor" },
+      { name: "maintenance", label: "Maintenance", icon: "maintenance" },
       { name: "settings", label: "Settings", icon: "settings" },
       { name: "audit", label: "Audit log", icon: "audit" },
       { name: "tokens", label: "Tokens", icon: "tokens" },

@@ -60,7 +60,7 @@ export function Section({
   actions,
   lead,
   children,
-}: Pick<ViewProps, "title" | "actions" | "lead" | "children">) {
+}: Pick<ViewProps, "title" | "actions" | "lead"> & { readonly children?: ComponentChildren }) {
   return (
     <section class="section">
       <header>

@@ -26,6 +26,7 @@ export function EndpointActions({ endpoint: { id, status }, onDone }: EndpointAc
           </p>
         </Action>
       )}
+      {status === "disabled" ? null : <ResendSince id={id} onDone={onDone} />}
       <Action
         label="Rotate the secret…"
         needs="operate"
@@ -63,6 +64,49 @@ export function EndpointActions({ endpoint: { id, status }, onDone }: EndpointAc
         </p>
       </Action>
     </>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+function ResendSince({ id, onDone }: { readonly id: string; readonly onDone: () => void }) {
+  const params = { path: { id } };
+  return (
+    <Action
+      label="Resend since…"
+      needs="operate"
+      title="Resend what was not delivered"
+      submit="Send"
+      fields={[
+        {
+          name: "days",
+          label: "What was created in",
+          choices: [
+            ["1", "the last day"],
+            ["3", "the last 3 days"],
+            ["7", "the last 7 days"],
+            ["13.9", "the last 14 days"],
+          ],
+          initial: "1",
+        },
+      ]}
+      run={async ({ days = "1" }, headers) => {
+        const since = new Date(Date.now() - Number(days) * DAY_MS).toISOString();
+        let [sent, delivered, after]: [number, number, string | null] = [0, 0, null];
+        for (let more = true; more;) {
+          const body: Schemas["ResendRequest"] = { since, ...(after === null ? {} : { after }) };
+          const part = await read(admin.POST("/admin/v1/webhook-endpoints/{id}/resend", { params, headers, body }));
+          [sent, delivered, after, more] = [sent + part.sent, delivered + part.delivered, part.last, part.more];
+        }
+        return { says: `${delivered} of ${sent} delivered.`, isBad: delivered < sent };
+      }}
+      onDone={onDone}
+    >
+      <p>
+        Deliveries that gave up or were dropped are sent once more, the oldest first, one after another: as long as it
+        takes. Receivers know each by its id.
+      </p>
+    </Action>
   );
 }
 
