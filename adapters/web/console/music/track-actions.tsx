@@ -48,7 +48,7 @@ function Split({
       needs="operate"
       title={`${title}: ${track.title}`}
       submit={`Spend ${counted(cost, "credit")}`}
-      look="primary"
+      look={operation === "stem_split" ? "primary" : "plain"}
       fields={[
         payerField(track),
         {
