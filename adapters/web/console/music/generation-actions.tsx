@@ -6,7 +6,7 @@ import { admin, read, type Schemas } from "../api.js";
 import { may } from "../session.js";
 import { counted } from "../words.js";
 import { optionsIn } from "./options.js";
-import { payerField } from "./track-actions.js";
+import { payerField } from "./payer.js";
 
 type Model = Schemas["Model"];
 type Request = Schemas["GenerationRequest"];

@@ -1,9 +1,9 @@
 import { navigate } from "../../parts/route.js";
 import { Action } from "../action.js";
-import type { ActionField } from "../action-field.js";
 import { admin, read, type Schemas } from "../api.js";
 import { counted } from "../words.js";
 import { FromTrack } from "./generation-actions.js";
+import { payerField } from "./payer.js";
 
 type Track = Schemas["AdminTrackReport"];
 
@@ -23,12 +23,6 @@ export function TrackActions({ track, onDone }: TrackActionsProps) {
       {track.share_url === null ? <Share track={track} onDone={onDone} /> : <Unshare track={track} onDone={onDone} />}
     </>
   );
-}
-
-/** Who pays for what is made of a track. */
-export function payerField({ account }: Pick<Track, "account">): ActionField {
-  const hint = account === null ? "The id of an account." : "The id of an account. Empty: the track's owner.";
-  return { name: "account", label: "Who pays", hint, isOptional: account !== null };
 }
 
 const WORDS = {
