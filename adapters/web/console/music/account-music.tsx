@@ -52,7 +52,7 @@ export function AccountMusic({ account, query, onChange }: AccountMusicProps) {
         }
       >
         <Filters label="Tracks">
-          <Search {...where} name="q" label="Find" hint="Title, artist, prompt, tags" />
+          <Search {...where} name="q" label="Find" hint="Words of it" />
           <Search {...where} name="mood" label="Mood" hint="A tag" />
           <Search {...where} name="activity" label="Activity" hint="A tag" />
         </Filters>

@@ -6,7 +6,7 @@ import { admin, read, type Schemas } from "../api.js";
 import { may } from "../session.js";
 import { counted } from "../words.js";
 import { optionsIn } from "./options.js";
-import { payerField } from "./track-actions.js";
+import { payerField } from "./payer.js";
 
 type Model = Schemas["Model"];
 type Request = Schemas["GenerationRequest"];
@@ -14,7 +14,7 @@ type Values = Readonly<Record<string, string>>;
 
 /** Where every model is named with its price. */
 function modelField(choices: readonly (readonly [value: string, words: string])[]): ActionField {
-  return { name: "model_id", label: "Model", hint: "What one generation costs the account is behind it.", choices };
+  return { name: "model_id", label: "Model", hint: "Each with what one generation costs the account.", choices };
 }
 
 const PROMPT: ActionField = { name: "prompt", label: "Prompt", type: "long" };
@@ -120,7 +120,6 @@ export function FromTrack({ track, onDone }: FromTrackProps) {
       needs="operate"
       title={`Create a generation from ${track.title}`}
       submit="Spend the credits"
-      look="primary"
       fields={[
         modelField(
           ways.map(({ model, mode, credit_cost: cost }, index) => [

@@ -8,6 +8,9 @@ import { TRACK_COLUMNS } from "./track-columns.js";
 
 type Track = Schemas["AdminTrack"];
 
+/** What a track's own page shows: there is no space for it next to the actions. */
+const BEYOND: readonly string[] = ["Page", "Created"];
+
 /** A playlist with all that it holds, in its order. */
 export function PlaylistPage({ id }: { readonly id: string }) {
   const resource = useResource(
@@ -16,7 +19,7 @@ export function PlaylistPage({ id }: { readonly id: string }) {
   );
   const { data: playlist, reload } = resource;
   const columns: readonly Column<Track>[] = [
-    ...TRACK_COLUMNS,
+    ...TRACK_COLUMNS.filter(({ head }) => !BEYOND.includes(head)),
     {
       head: "Actions",
       kind: "end",

@@ -1,9 +1,9 @@
 import { navigate } from "../../parts/route.js";
 import { Action } from "../action.js";
-import type { ActionField } from "../action-field.js";
 import { admin, read, type Schemas } from "../api.js";
 import { counted } from "../words.js";
 import { FromTrack } from "./generation-actions.js";
+import { payerField } from "./payer.js";
 
 type Track = Schemas["AdminTrackReport"];
 
@@ -25,12 +25,6 @@ export function TrackActions({ track, onDone }: TrackActionsProps) {
   );
 }
 
-/** Who pays for what is made of a track. */
-export function payerField({ account }: Pick<Track, "account">): ActionField {
-  const hint = account === null ? "The id of an account." : "The id of an account. Empty: the track's owner.";
-  return { name: "account", label: "Who pays", hint, isOptional: account !== null };
-}
-
 const WORDS = {
   stem_split: ["Split…", "Split into stems", "its stems, such as vocals, drums and bass"],
   vocal_removal: ["Remove vocals…", "Remove the vocals", "its vocals and all the rest"],
@@ -48,7 +42,7 @@ function Split({
       needs="operate"
       title={`${title}: ${track.title}`}
       submit={`Spend ${counted(cost, "credit")}`}
-      look="primary"
+      look={operation === "stem_split" ? "primary" : "plain"}
       fields={[
         payerField(track),
         {
