@@ -124,8 +124,8 @@ describe("Maintenance at the admin API", () => {
 
   it("revokes every key of every account", async () => {
     const callers = [await test.account(), await test.account()];
-    const answer = dataOf<{ revoked: number }>(await owner.send("POST", "/keys/revoke-all"));
-    expect(answer.revoked).to.be.at.least(2);
+    const { revoked } = dataOf<{ revoked: number }>(await owner.send("POST", "/keys/revoke-all"));
+    expect(revoked).to.be.at.least(2);
     for (const { api } of callers)
       await eventually("revoked", async () => (await api.get("/api/v1/me")).status === 401);
     expect(await lastAction()).to.deep.include({ action: "keys.revoke_all", account: null });
@@ -136,7 +136,7 @@ describe("Maintenance at the admin API", () => {
       dataOf<{ token: string }>(await owner.send("POST", "/tokens", { name: `${role} test`, role })).token;
     const statuses = async (role: string): Promise<number[]> => {
       const client = new AdminClient(test.adminUrl ?? "", await tokenOf(role));
-      const answers = [
+      const responses = [
         await client.get("/secrets"),
         await client.send("POST", "/ledger/verify"),
         await client.send("POST", "/audio/collect", { dry_run: true }),
@@ -145,7 +145,7 @@ describe("Maintenance at the admin API", () => {
         await client.send("POST", "/secrets/retire", {}),
         await client.send("POST", "/keys/revoke-all"),
       ];
-      return answers.map(({ status }) => status);
+      return responses.map(({ status }) => status);
     };
     expect(await statuses("read")).to.deep.equal([200, 200, 403, 403, 403, 403, 403]);
     expect(await statuses("operate")).to.deep.equal([200, 200, 200, 404, 403, 403, 403]);
