@@ -1,6 +1,6 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "../generated/api.js";
-import { BASE_URL } from "../parts/base.js";
+import { BASE_URL, PUBLIC_URL } from "../parts/base.js";
 import { sessionEnded } from "./shell/session.js";
 
 type Schemas = components["schemas"];
@@ -26,19 +26,10 @@ api.use({
   },
 });
 
-/** What callers reach this server by, without a slash at its end. */
-export const PUBLIC_URL = document.documentElement.dataset["publicUrl"] ?? "";
-
 /**
  * The same address at the server that the page came from: addresses in responses begin with the public URL, which may
  * be another name of that server, and the page may reach no other.
  */
 export function here(url: string): string {
   return url.startsWith(`${PUBLIC_URL}/`) ? `${BASE_URL}${url.slice(PUBLIC_URL.length + 1)}` : url;
-}
-
-/** Also where the page is served over plain http by another machine, where `crypto.randomUUID` is not there. */
-export function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
