@@ -3,7 +3,7 @@ import { codeOf, type CodeRequest, type Language, LANGUAGES } from "./code.js";
 import { CopyButton } from "./copy-button.js";
 
 interface CodePanelProps {
-  /** Asked for whenever the code has changed or was copied: every request that is carried out needs a key of its own. */
+  /** With a key of its own whenever it was copied or changed. */
   readonly request: CodeRequest;
   readonly onCopied: () => void;
   readonly onLanguage?: () => void;

@@ -29,7 +29,7 @@ export interface Parameter {
   readonly required?: boolean;
   readonly description?: string;
   readonly schema: Schema;
-  readonly example?: unknown;
+  readonly example?: string | number | boolean;
 }
 
 export interface DescribedResponse {

@@ -1,5 +1,5 @@
 import { Words } from "../shell/view.js";
-import type { ApiDocument, Schema } from "./document.js";
+import type { ApiDocument, Parameter, Schema } from "./document.js";
 import { boundsOf, membersOf, resolved, typeOf } from "./schemas.js";
 
 const DEPTH_MAX = 6;
@@ -30,7 +30,7 @@ interface MemberRowProps {
   readonly isRequired: boolean;
   /** Where it is sent. */
   readonly note?: string;
-  readonly example?: unknown;
+  readonly example?: Parameter["example"];
   readonly depth?: number;
 }
 
@@ -66,7 +66,7 @@ export function MemberRow({ document, name, schema, isRequired, note, example, d
 interface FactsProps {
   readonly bounds: readonly string[];
   readonly values: readonly unknown[] | undefined;
-  readonly example: unknown;
+  readonly example: Parameter["example"];
 }
 
 function Facts({ bounds, values, example }: FactsProps) {

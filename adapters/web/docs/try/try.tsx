@@ -73,7 +73,6 @@ export function Try({ operation, onReset }: TryProps) {
     <div class="try">
       <section class="card part" aria-labelledby="try-heading">
         <h2 id="try-heading">Try it</h2>
-        <KeyField />
         <form
           class="part"
           noValidate
@@ -82,6 +81,7 @@ export function Try({ operation, onReset }: TryProps) {
             start();
           }}
         >
+          <KeyField />
           <Inputs operation={operation} entered={entered} onChange={setEntered} />
           {charged ? (
             <label class="check">
