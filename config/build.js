@@ -17,14 +17,15 @@ const FOLDERS = ["core", "adapters", "plugins", "config", "test"];
 const GENERATED = "adapters/http/generated";
 const PAGES = "adapters/web";
 const TYPES_OF_PAGES = `${PAGES}/generated`;
-/** Copied as they are: the files of Swagger UI, and the bundled pages. */
-const COPIED = [`dist/${GENERATED}/swagger-ui/`, `dist/${GENERATED}/web/`];
+/** The guides of the documentation, which its page contains. */
+const GUIDES = "adapters/http/guides";
+/** Copied as they are: the bundled pages. */
+const COPIED = [`dist/${GENERATED}/web/`];
 /** What else changes the output: settings, tools and their versions. */
 const TOOLS = ["package.json", "package-lock.json", "tsconfig.json", "config/build.js"];
 const ROUTES = ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"];
 /** Of the APIs, which the pages call. */
 const DESCRIPTIONS = [`${GENERATED}/openapi.json`, `${GENERATED}/admin/openapi.json`];
-const TOOLS_OF_ROUTES = [...ROUTES, "adapters/http/copy-swagger-ui.js"];
 const STATE = "dist/.build.json";
 
 process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -44,15 +45,14 @@ async function build() {
     (path) => path.endsWith(".ts") && !path.startsWith(`${GENERATED}/`) && !path.startsWith(`${PAGES}/`),
   );
   const ofRoutes = written.filter((path) => path.startsWith("core/") || path.startsWith("adapters/http/"));
-  const routes = hashOf([...ofRoutes, ...TOOLS, ...TOOLS_OF_ROUTES]);
+  const routes = hashOf([...ofRoutes, ...TOOLS, ...ROUTES]);
   if (kept.routes !== routes || kept.generated !== hashOf(filesUnder([GENERATED]))) {
     rmSync(STATE, { force: true });
     await step("types and routes", async () => {
       for (const config of ROUTES) await run(toolOf("@tsoa/cli", "tsoa"), ["-c", config, "spec-and-routes"]);
-      await run("adapters/http/copy-swagger-ui.js", [GENERATED]);
     });
   }
-  const ofPages = filesUnder([PAGES]).filter((path) => !path.startsWith(`${TYPES_OF_PAGES}/`));
+  const ofPages = filesUnder([PAGES, GUIDES]).filter((path) => !path.startsWith(`${TYPES_OF_PAGES}/`));
   const pages = hashOf([...ofPages, ...TOOLS, ...DESCRIPTIONS]);
   if (kept.pages !== pages || !existsSync(`${GENERATED}/web`) || !existsSync(TYPES_OF_PAGES)) {
     rmSync(STATE, { force: true });
@@ -72,7 +72,6 @@ async function build() {
   if (!isComplete) rmSync("dist/.tsbuildinfo", { force: true });
   await step("TypeScript", async () => {
     await run(toolOf("typescript", "tsc"), ["--pretty", String(process.stderr.isTTY === true)]);
-    await run("adapters/http/copy-swagger-ui.js", [`dist/${GENERATED}`]);
     for (const file of DESCRIPTIONS)
       writeFileSync(`dist/${file}`, JSON.stringify(JSON.parse(readFileSync(file, "utf8"))));
     cpSync(`${GENERATED}/web`, `dist/${GENERATED}/web`, { recursive: true });

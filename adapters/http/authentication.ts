@@ -1,18 +1,14 @@
 import type { Request, Response } from "express";
 import { authorize, type Caller } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/ports/scopes.js";
-import type { RateLimitKind } from "../../core/accounts/tiers.js";
 import { FermataError } from "../../core/errors.js";
-import { CREDITS_ROUTES } from "../../core/ports/request-log.js";
 import { authenticateByApp } from "./app-authentication.js";
 import { STATUS_BY_CODE } from "./errors.js";
 import { clientLabel, type RequestContext, contextOf } from "./request-context.js";
 import { drawOnNetworkBudget } from "./middleware/network-budget.js";
+import { rateLimitKindOf } from "./rate-limit-kind.js";
 import { showAllowance } from "./rate-limits.js";
 import { authenticateBySession } from "./sessions/studio-session.js";
-
-/** A POST to one of these gives a provider work, as Express writes the routes. */
-const ROUTES_OF_WORK = Object.keys(CREDITS_ROUTES).map((route) => route.replace(/\{(\w+)\}/g, ":$1"));
 
 const CARRIES_KEY = /^\s*Bearer(\s|$)/i;
 
@@ -34,7 +30,7 @@ export async function expressAuthentication(
   const caller = await identify(context, request, response);
   context.caller = caller;
   context.path = request.path;
-  const kind = kindOf(request);
+  const kind = rateLimitKindOf(request.method, routePathOf(request));
   // A generation and a split carry their label in their body.
   if (kind !== "generation") context.client = clientLabel(String(request.headers["x-client"] ?? ""));
 
@@ -97,9 +93,4 @@ export async function identifyByKey(
     }
     throw error;
   }
-}
-
-function kindOf(request: Request): RateLimitKind {
-  if (request.method === "GET" || request.method === "HEAD") return "read";
-  return request.method === "POST" && ROUTES_OF_WORK.includes(routePathOf(request)) ? "generation" : "write";
 }

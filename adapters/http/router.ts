@@ -9,16 +9,16 @@ import { methodNotAllowed } from "./middleware/method-not-allowed.js";
 import { networkBudget } from "./middleware/network-budget.js";
 import { audioFiles } from "./pages/audio.js";
 import { callbackPages } from "./pages/callbacks.js";
-import { docsPages } from "./pages/docs.js";
+import { apiDescription } from "./pages/api-description.js";
 import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
-import { STUDIO, webPage } from "./pages/web-page.js";
+import { DOCS, STUDIO, webPage } from "./pages/web-page.js";
 import { studioSession } from "./sessions/studio-routes.js";
 import type { HttpDeps } from "./deps.js";
 import type { Surface } from "./surface.js";
 
 /** Pages without authentication, except the two that report whether the process is up and ready. */
-const OPEN_PATHS = ["/metrics", "/openapi.json", "/docs", "/audio", "/share", "/callbacks"];
+const OPEN_PATHS = ["/metrics", "/openapi.json", "/audio", "/share", "/callbacks"];
 
 /** A whole HTTP surface, to be mounted in any Express app under any path. It responds to every request. */
 export function createRouter(deps: HttpDeps, lifecycle: Lifecycle, surface: Surface): Router {
@@ -37,9 +37,10 @@ function publicRoutes(router: Router, deps: HttpDeps): void {
   studioSession(router, deps);
   router.use(OPEN_PATHS, networkBudget);
   statusPages(router, deps);
-  docsPages(router, deps);
+  apiDescription(router, deps);
   audioFiles(router, deps);
   sharePages(router, deps);
   callbackPages(router, deps);
+  webPage(router, deps, DOCS);
   if (deps.studio !== undefined) webPage(router, deps, STUDIO);
 }

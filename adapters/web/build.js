@@ -1,22 +1,24 @@
 /**
  * Bundles the pages into FOLDER: PAGE.js and PAGE.css of each, and the licences of what they contain. The types of both
- * APIs are written to generated/ first, from the descriptions that tsoa wrote.
+ * APIs are written to generated/ first, from the descriptions that tsoa wrote, and the guides as markup.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import openapiTS, { astToString } from "openapi-typescript";
+import { writeGuides } from "./build-guides.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(HERE, "../..");
-const PAGES = ["console", "studio"];
+const PAGES = ["console", "docs", "studio"];
 const DESCRIPTIONS = { api: "openapi.json", "admin-api": "admin/openapi.json" };
 
 const [, , folder] = process.argv;
 if (folder === undefined) throw new Error("Usage: node build.js FOLDER");
 
 await writeTypes();
+writeGuides(join(HERE, "../http/guides"), descriptionIn(DESCRIPTIONS.api), join(HERE, "generated"));
 rmSync(folder, { recursive: true, force: true });
 const inputs = [];
 for (const page of PAGES) inputs.push(...(await bundle(page)));
@@ -47,9 +49,12 @@ async function writeTypes() {
   const types = join(HERE, "generated");
   mkdirSync(types, { recursive: true });
   for (const [name, file] of Object.entries(DESCRIPTIONS)) {
-    const description = JSON.parse(readFileSync(join(HERE, "../http/generated", file), "utf8"));
-    writeFileSync(join(types, `${name}.ts`), astToString(await openapiTS(description)));
+    writeFileSync(join(types, `${name}.ts`), astToString(await openapiTS(descriptionIn(file))));
   }
+}
+
+function descriptionIn(file) {
+  return JSON.parse(readFileSync(join(HERE, "../http/generated", file), "utf8"));
 }
 
 /** @param inputs paths of bundled files @throws {Error} a package among them has no licence text */

@@ -75,9 +75,8 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
 
 const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICENSE)). It uses the packages below as
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
-code, and each may be exchanged for a modified version. Exceptions are the page of the API, which has Swagger UI's
-files as they are, and the pages of \`adapters/web\`, which are bundled with preact, @preact/signals, uplot and
-openapi-fetch (all MIT). How to replace the audio decoders, or to
+code, and each may be exchanged for a modified version. Exceptions are the pages of \`adapters/web\`, which are
+bundled with preact, @preact/signals, uplot and openapi-fetch (all MIT). How to replace the audio decoders, or to
 do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 
@@ -114,15 +113,8 @@ EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR
 IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR
 THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** Packages whose files are copied or bundled into ours, and the files of their further licences. */
-const COPIED: Readonly<Record<string, string | null>> = {
-  "swagger-ui-dist": "swagger-ui-bundle.js.LICENSE.txt",
-  preact: null,
-  "@preact/signals": null,
-  "@preact/signals-core": null,
-  uplot: null,
-  "openapi-fetch": null,
-};
+/** Packages that are bundled into ours. */
+const BUNDLED: readonly string[] = ["preact", "@preact/signals", "@preact/signals-core", "uplot", "openapi-fetch"];
 
 /** For packages that lack the text of their declared licence. */
 const TEXTS: Readonly<Record<string, (author: string) => string>> = {
@@ -167,7 +159,7 @@ function productionPackages(): Package[] {
   const found = new Map<string, Package>();
   for (const [path, { dev, version, name }] of Object.entries(lock.packages)) {
     const own = name ?? path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
-    if (path === "" || (dev === true && COPIED[own] === undefined)) continue;
+    if (path === "" || (dev === true && !BUNDLED.includes(own))) continue;
     found.set(`${own}@${version}`, packageIn(repositoryPath(path), own, version));
   }
   return [...found].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
@@ -181,7 +173,7 @@ function packageIn(folder: string, name: string, version: string): Package {
     repository,
   } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
   const files = readdirSync(folder)
-    .filter((file) => /^(licen[cs]e|copying|notice)([.-]|$)/i.test(file) || file === COPIED[name])
+    .filter((file) => /^(licen[cs]e|copying|notice)([.-]|$)/i.test(file))
     .sort();
   const texts = files.map((file) => readFileSync(join(folder, file), "utf8"));
   const authorName = typeof author === "string" ? author : (author?.name ?? "");

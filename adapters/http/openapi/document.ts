@@ -4,6 +4,7 @@ import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js
 import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../core/generations/request-rules.js";
 import { MODEL_LIMITS } from "../../../core/ports/music-provider.js";
 import { OPTIONS_MAX } from "../../../core/providers/request-options.js";
+import { rateLimitKindOf } from "../rate-limit-kind.js";
 import generated from "../generated/openapi.json" with { type: "json" };
 import { errorResponses } from "./errors.js";
 import { GENERATION_REQUEST } from "./examples.js";
@@ -70,14 +71,15 @@ export function describeApi(publicUrl: string, serverVersion: string): OpenApiDo
   };
   document.servers = [{ url: publicUrl }];
   document.tags = [
-    { name: "Account", description: "Who the API key speaks for, and what it can spend." },
-    { name: "Models", description: "What can be asked for." },
     { name: "Generations", description: "Music in the making. Only creating one costs credits." },
+    { name: "Models", description: "What can be asked for." },
     { name: "Jobs", description: "Asynchronous work of every kind." },
     {
       name: "Library",
-      description: "Tracks and playlists: the account's own and public ones. Nothing here costs credits.",
+      description: "Tracks and playlists: the account's own and public ones. Only splitting a track costs credits.",
     },
+    { name: "Webhooks", description: "Where events are posted when jobs end." },
+    { name: "Account", description: "Who the API key speaks for, and what it can spend." },
   ];
   document.components.headers = HEADERS;
   document.components.securitySchemes = {
@@ -90,8 +92,11 @@ export function describeApi(publicUrl: string, serverVersion: string): OpenApiDo
     },
   };
   for (const [name, members] of Object.entries(SCHEMA_NOTES)) completeSchema(document, name, members);
-  for (const operations of Object.values(document.paths)) {
-    for (const operation of Object.values(operations)) completeOperation(operation);
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      completeOperation(operation);
+      operation["x-rate-limit"] = rateLimitKindOf(method.toUpperCase(), path);
+    }
   }
   return document;
 }

@@ -1,3 +1,5 @@
+import type { RateLimitKind } from "../../../core/accounts/tiers.js";
+
 /** As much of OpenAPI 3.1 as the description of this API uses. */
 export interface OpenApiDocument {
   openapi: string;
@@ -21,6 +23,8 @@ export interface Operation {
   parameters: Parameter[];
   requestBody?: { required?: boolean; description?: string; content: { [type: string]: MediaType } };
   responses: { [status: string]: Response };
+  /** The limit that it counts in. */
+  "x-rate-limit"?: RateLimitKind;
 }
 
 export interface Parameter {

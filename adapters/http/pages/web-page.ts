@@ -6,7 +6,7 @@ import { NotFoundError } from "../../../core/errors.js";
 import type { HttpDeps } from "../deps.js";
 import { networkBudget } from "../middleware/network-budget.js";
 import { sendBytes } from "../send.js";
-import { html } from "./share/html.js";
+import { html, type Markup } from "./share/html.js";
 import { ICON } from "./share/icon.js";
 
 /** A page of adapters/web. */
@@ -16,11 +16,19 @@ export interface WebPage {
   /** Without a slash at its end, but for the page at the root. */
   readonly path: string;
   readonly title: string;
+  /** What is read without JavaScript, in addition to that it needs it. */
+  readonly withoutScript?: Markup;
   /** Whether it plays stored audio, which may be in a bucket: then the bucket can be reached too. */
   readonly playsAudio?: boolean;
 }
 
 export const CONSOLE: WebPage = { name: "console", path: "/console", title: "Fermata console" };
+export const DOCS: WebPage = {
+  name: "docs",
+  path: "/docs",
+  title: "Fermata API",
+  withoutScript: html` The description itself is <a href="openapi.json">openapi.json</a>.`,
+};
 export const STUDIO: WebPage = { name: "studio", path: "/", title: "Fermata studio", playsAudio: true };
 
 /**
@@ -66,9 +74,10 @@ interface PageFile {
  */
 export function webPage(
   router: Router,
-  deps: Pick<HttpDeps, "settings" | "publicUrl" | "audioStore" | "clock">,
-  { name, path, title, playsAudio = false }: WebPage,
+  deps: Pick<HttpDeps, "settings" | "publicUrl" | "audioStore" | "clock" | "studio">,
+  { name, path, title, withoutScript, playsAudio = false }: WebPage,
 ): void {
+  const studio = deps.studio === undefined ? null : html` data-studio`;
   const files = new Map<string, Promise<PageFile>>();
   const fileOf = (file: string, extension: keyof typeof TYPES): Promise<PageFile> => {
     const read = files.get(file) ?? readPageFile(file, TYPES[extension]);
@@ -87,7 +96,7 @@ export function webPage(
     response.setHeader("X-Frame-Options", "DENY");
     const [script, style] = await Promise.all([fileOf(`${name}.js`, "js"), fileOf(`${name}.css`, "css")]);
     const { text: body } = html`<!doctype html>
-<html lang="en" data-version="${deps.settings.version}" data-public-url="${deps.publicUrl.current}">
+<html lang="en" data-version="${deps.settings.version}" data-public-url="${deps.publicUrl.current}"${studio}>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -99,7 +108,7 @@ export function webPage(
     <script type="module" src="${script.link}"></script>
   </head>
   <body>
-    <noscript>This page needs JavaScript.</noscript>
+    <noscript>This page needs JavaScript.${withoutScript ?? null}</noscript>
     <div id="page"></div>
   </body>
 </html>

@@ -4,7 +4,7 @@ import { ApiError } from "../parts/api-error.js";
 import { Copy } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Button, ErrorNote, Field } from "../parts/elements.js";
-import { newKey } from "../parts/key.js";
+import { newKey } from "../parts/idempotency-key.js";
 import { say } from "../parts/toast.js";
 import { type ActionField, FieldControl, issueOf } from "./action-field.js";
 import { because } from "./api.js";

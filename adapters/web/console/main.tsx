@@ -2,6 +2,7 @@ import { render } from "preact";
 import "../parts/style.css";
 import "uplot/dist/uPlot.min.css";
 import "../parts/chart.css";
+import "../parts/controls.css";
 import "../parts/dialog.css";
 import "../parts/table.css";
 import "./console.css";

@@ -1,6 +1,6 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "../generated/api.js";
-import { BASE_URL } from "../parts/base.js";
+import { BASE_URL, PUBLIC_URL } from "../parts/base.js";
 import { sessionEnded } from "./shell/session.js";
 
 type Schemas = components["schemas"];
@@ -25,9 +25,6 @@ api.use({
     if (response.status === 401) sessionEnded();
   },
 });
-
-/** What callers reach this server by, without a slash at its end. */
-export const PUBLIC_URL = document.documentElement.dataset["publicUrl"] ?? "";
 
 /**
  * The same address at the server that the page came from: addresses in responses begin with the public URL, which may

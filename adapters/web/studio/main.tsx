@@ -1,5 +1,6 @@
 import { render } from "preact";
 import "../parts/style.css";
+import "../parts/code.css";
 import "./shell/style.css";
 import "./shell/sign-in.css";
 import "./compose/composer.css";

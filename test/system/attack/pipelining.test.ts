@@ -14,7 +14,7 @@ describe("Pipelined requests", function () {
     // The metrics are at the port of the API here, which an operator may configure.
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir(), { FERMATA_METRICS__PORT: "" });
     const target = new AttackTarget(fermata, await fermata.listening());
-    for (const path of ["/metrics", "/docs/swagger-ui-bundle.js", "/openapi.json", "/healthz", "/nothing"]) {
+    for (const path of ["/metrics", "/pages/docs.js", "/openapi.json", "/healthz", "/nothing"]) {
       const { result, figures } = await measured(`pipelining ${path}`, target, async () => {
         const attack = await attackPipelining(target, { ...SIZE, path });
         await target.hasAccepted();

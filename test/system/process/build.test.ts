@@ -36,6 +36,12 @@ import "./main.css";
 render(<b>hello</b>, document.body);
 `,
   "adapters/web/console/main.css": "body { margin: 0; }\n",
+  "adapters/web/docs/main.tsx": `
+import { GUIDES } from "../generated/guides.js";
+document.title = GUIDES.map(({ title }) => title).join();
+`,
+  "adapters/http/guides/README.md": "# Guides\n\n1. [Singing](singing.md)\n",
+  "adapters/http/guides/singing.md": "# How to sing\n\nAs `GET /songs` has it.\n",
   "adapters/web/studio/main.tsx": `export type { paths } from "../generated/api.js";\n`,
   "adapters/http/controllers/songs.ts": `
 import { Controller, Get, Route } from "@tsoa/runtime";
@@ -53,7 +59,7 @@ export class Songs extends Controller {
 };
 
 /** Copied as they are. */
-const TOOLS = ["adapters/http/copy-swagger-ui.js", "adapters/web/build.js", "adapters/web/tsconfig.json"];
+const TOOLS = ["adapters/web/build.js", "adapters/web/build-guides.js", "adapters/web/tsconfig.json"];
 
 interface Built {
   readonly code: number;
@@ -122,7 +128,7 @@ describe("A build", function () {
     expect(first).to.deep.equal({ code: 0, stderr: ROUTES + PAGES + TYPESCRIPT });
     expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.include("tempo = 120");
     expect(await readFile(path("adapters/http/generated/openapi.json"), "utf8")).to.include("The first song.");
-    expect(existsSync(path("dist/adapters/http/generated/swagger-ui/swagger-ui.css"))).to.equal(true);
+    expect(existsSync(path("dist/adapters/http/generated/web/docs.js"))).to.equal(true);
 
     await utimes(path("core/tempo.ts"), new Date(), new Date());
     await writeFile(path("dist/core/tempo.js"), "// left alone\n");
@@ -160,13 +166,25 @@ describe("A build", function () {
     expect(stderr).to.include("adapters/web/console/main.tsx(4,22): error TS2345");
   });
 
+  it("bundles the guides again where they have changed, and fails where one leads nowhere", async () => {
+    const guide = "adapters/http/guides/singing.md";
+    const bundled = (): Promise<string> => readFile(path("dist/adapters/http/generated/web/docs.js"), "utf8");
+    expect(await bundled()).to.include("How to sing");
+    await write(guide, "# How to hum\n\nAs `GET /songs` has it.\n");
+    expect(await build()).to.deep.equal({ code: 0, stderr: PAGES + TYPESCRIPT });
+    expect(await bundled()).to.include("How to hum");
+    await write(guide, "# How to hum\n\nAs `GET /nowhere` has it.\n");
+    const { code, stderr } = await build();
+    expect([code, stderr.includes("singing.md: there is no operation GET /nowhere")]).to.deep.equal([1, true]);
+  });
+
   it("leaves no output of a source that is gone", async () => {
     const outputs = (name: string): string[] => [`${name}.d.ts`, `${name}.js`, `${name}.js.map`];
     expect(await filesUnder(path("dist/core"))).to.deep.equal([...outputs("metre"), ...outputs("tempo")]);
     await rm(path("core/metre.ts"));
     await build();
     expect(await filesUnder(path("dist/core"))).to.deep.equal(outputs("tempo"));
-    expect(existsSync(path("dist/adapters/http/generated/swagger-ui/swagger-ui-bundle.js"))).to.equal(true);
+    expect(existsSync(path("dist/adapters/http/generated/web/docs.js"))).to.equal(true);
   });
 
   it("writes again what was deleted of the output", async () => {

@@ -46,7 +46,7 @@ describe("The files of the package", function () {
         (name) => `config/helm/${name}`,
       ),
       ...["config/observability/alerts.yaml", "config/observability/grafana-dashboard.json"],
-      ...["LICENSE", ".github/THIRD-PARTY-NOTICES.md", "dist/adapters/http/generated/swagger-ui/LICENSE"],
+      ...["LICENSE", ".github/THIRD-PARTY-NOTICES.md", "dist/adapters/http/generated/web/licences.txt"],
     ]);
   });
 

@@ -1,40 +1,32 @@
 import { useMemo, useState } from "preact/hooks";
-import { newKey } from "../../parts/key.js";
-import { PUBLIC_URL } from "../api.js";
-import { codeOf, type Language, LANGUAGES } from "./code.js";
-import { CopyButton } from "../shell/copy.js";
+import { PUBLIC_URL } from "../../parts/base.js";
+import { CodePanel as SharedPanel } from "../../parts/code-panel.js";
+import { newKey } from "../../parts/idempotency-key.js";
 import { request } from "./form.js";
 
 /** The request of the form, as one would send it from elsewhere. */
 export function CodePanel() {
-  const [language, setLanguage] = useState<Language>("curl");
   const [copies, setCopies] = useState(0);
   const asked = request.value;
   const text = JSON.stringify(asked);
+  const copied = (): void => setCopies((count) => count + 1);
   // Every request that is carried out needs a key of its own.
-  const key = useMemo(newKey, [text, language, copies]);
+  const key = useMemo(newKey, [text, copies]);
   if (asked === null) return null;
-  const code = codeOf(language, { publicUrl: PUBLIC_URL, request: asked, key });
   return (
-    <details class="more code">
+    <details class="more code-of-form">
       <summary>The same as code</summary>
-      <div class="segments" role="group" aria-label="Language">
-        {LANGUAGES.map((name) => (
-          <label key={name}>
-            <input type="radio" name="language" checked={language === name} onChange={() => setLanguage(name)} />
-            <span>{name}</span>
-          </label>
-        ))}
-      </div>
-      <pre tabIndex={0} aria-label={`The request in ${language}`}>
-        <code>{code}</code>
-      </pre>
-      <div class="row">
-        <CopyButton label="Copy" text={() => code} onCopied={() => setCopies((count) => count + 1)} />
-        <span class="hint">
-          Needs your API key: <code>export FERMATA_API_KEY=frm_…</code>
-        </span>
-      </div>
+      <SharedPanel
+        request={{
+          method: "POST",
+          url: `${PUBLIC_URL}/api/v1/generations`,
+          headers: { "Idempotency-Key": key, Prefer: "wait=60" },
+          body: { json: asked },
+          shows: "job",
+        }}
+        onCopied={copied}
+        onLanguage={copied}
+      />
     </details>
   );
 }

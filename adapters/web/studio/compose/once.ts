@@ -1,5 +1,5 @@
 import { ApiError } from "../../parts/api-error.js";
-import { newKey } from "../../parts/key.js";
+import { newKey } from "../../parts/idempotency-key.js";
 
 /** A request that creates something, under one key until its outcome is known. */
 interface Attempt {

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { dataOf } from "../../parts/api-error.js";
 import { Button } from "../../parts/elements.js";
 import { api, type Track } from "../api.js";
-import { CopyButton } from "../shell/copy.js";
+import { CopyButton } from "../../parts/copy-button.js";
 import { replaceTrack } from "./generations.js";
 import { current, stop } from "../player/player.js";
 import { wordsOf } from "../words.js";

@@ -1,6 +1,6 @@
 /**
- * A new idempotency key. Also where the page is served over plain http by another machine, where `crypto.randomUUID` is
- * not there.
+ * An Idempotency-Key of its own for a request. Also where the page is served over plain http by another machine, where
+ * `crypto.randomUUID` is not there.
  */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

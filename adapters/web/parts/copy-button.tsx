@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "../../parts/elements.js";
+import { Button } from "./elements.js";
 
 interface CopyButtonProps {
   /** Asked for when the button is pressed. */
@@ -29,7 +29,7 @@ export function CopyButton({ text, label, onCopied }: CopyButtonProps) {
 }
 
 /** Over plain http from another machine browsers have no clipboard for pages, but still copy what is selected. */
-async function copied(text: string): Promise<boolean> {
+export async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -1,0 +1,129 @@
+import { execFile } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
+import { dataOf } from "../../support/api-client.js";
+import { eventually } from "../../support/process.js";
+import { repositoryPath } from "../../support/repository.js";
+import { freePort } from "../../support/services.js";
+import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
+
+const run = promisify(execFile);
+const EXAMPLE_URL = "http://127.0.0.1:8080";
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const EVENT = JSON.stringify({ type: "generation.completed", data: { job_id: "job_1" } });
+
+/** Blocks of code in a guide that are programs, in their order. */
+async function programsOf(guide: string): Promise<{ readonly language: string; readonly code: string }[]> {
+  const text = await readFile(repositoryPath("adapters/http/guides", `${guide}.md`), "utf8");
+  const blocks = text.matchAll(/^```(sh|js|python)\n([^]*?)^```$/gm);
+  return [...blocks].map(([, language = "", code = ""]) => ({ language, code }));
+}
+
+const COMMANDS: Readonly<Record<string, (code: string) => [string, string[]]>> = {
+  sh: (code) => ["sh", ["-c", code]],
+  js: (code) => [process.execPath, ["--input-type=module", "-e", code]],
+  python: (code) => ["python3", ["-c", code]],
+};
+
+describe("The programs in the guides for callers", function () {
+  this.timeout(90_000);
+  let test: TestApp;
+  let caller: TestAccount;
+  before(async () => {
+    test = await startTestApp({ work: true, settings: { plugins: { synth: { enabled: true } } } });
+    caller = await test.account();
+  });
+  after(() => test.close());
+
+  /** Output of the programs of a guide, each run to its end. */
+  async function outputsOf(guide: string): Promise<string[]> {
+    const outputs: string[] = [];
+    for (const { language, code } of await programsOf(guide)) {
+      const [program, words] = COMMANDS[language]?.(code.replaceAll(EXAMPLE_URL, test.url)) ?? ["", []];
+      const env = { PATH: process.env["PATH"], FERMATA_API_KEY: caller.key };
+      outputs.push((await run(program, words, { env })).stdout);
+    }
+    return outputs;
+  }
+  const spent = async (): Promise<unknown> => dataOf(await caller.api.get("/api/v1/credits"))["total_spent"];
+
+  it("create music and wait for it: quickstart", async () => {
+    const [curl = "", ...programs] = await outputsOf("quickstart");
+    const { data } = JSON.parse(curl) as { readonly data: { readonly status: string; readonly tracks: object[] } };
+    expect([data.status, data.tracks.length]).to.deep.equal(["completed", 1]);
+    expect(programs).to.have.length(2);
+    for (const output of programs) expect(output).to.match(/^completed \S.+\n$/);
+  });
+
+  it("repeat a request at no cost, and retry: idempotency", async () => {
+    const before = Number(await spent());
+    const [twice = "", retried] = await outputsOf("idempotency");
+    expect(twice.match(/^HTTP\/1.1 202/gm)).to.have.length(2);
+    expect(twice.match(/^idempotent-replayed: true/gim)).to.have.length(1);
+    expect(retried).to.match(/^queued 10\n$/);
+    await eventually("charged", async () => Number(await spent()) - before === 20 || null);
+  });
+
+  it("show what is left: limits", async () => {
+    const [headers = ""] = await outputsOf("limits");
+    expect(headers)
+      .to.match(/^ratelimit-policy: "read-minute";q=/im)
+      .and.to.match(/^ratelimit: "read-minute";r=/im);
+  });
+
+  it("verify events, and refuse forged and old ones: webhooks", async () => {
+    const [receiver, check, ...others] = await programsOf("webhooks");
+    expect([receiver?.language, check?.language, others.length]).to.deep.equal(["js", "python", 0]);
+    const port = await freePort();
+    const child = spawn(process.execPath, ["--input-type=module", "-e", receiver?.code ?? ""], {
+      env: { PATH: process.env["PATH"], SIGNING_SECRET: SECRET, PORT: String(port) },
+    });
+    try {
+      let output = "";
+      child.stdout.on("data", (part: Buffer) => (output += part.toString()));
+      const post = async (body: string, at = new Date()): Promise<number> => {
+        const headers = signedHeaders(at);
+        return (await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers, body })).status;
+      };
+      await eventually("listening", () => post(EVENT).catch(() => null));
+      expect(await post(EVENT)).to.equal(204);
+      expect(await post(EVENT.replace("job_1", "job_2"))).to.equal(401);
+      expect(await post(EVENT, new Date(Date.now() - 3_600_000))).to.equal(401);
+      await eventually("printed", () => Promise.resolve(output === "" ? null : output));
+      expect(output).to.equal("generation.completed job_1\n");
+    } finally {
+      child.kill();
+      await once(child, "exit");
+    }
+    const verdicts = [
+      [signedHeaders(new Date()), EVENT],
+      [signedHeaders(new Date()), EVENT.replace("job_1", "job_2")],
+      [signedHeaders(new Date(Date.now() - 3_600_000)), EVENT],
+    ].map(
+      ([headers, body]) => `verify(${[SECRET, headers].map((each) => JSON.stringify(each)).join(", ")}, ${py(body)})`,
+    );
+    const { stdout } = await run("python3", ["-c", `${check?.code}\nprint(${verdicts.join(", ")})\n`]);
+    expect(stdout).to.equal("True False False\n");
+  });
+});
+
+/** As a secret in rotation has them: one signature of another secret comes first. */
+function signedHeaders(at: Date): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const other = createHmac("sha256", "another secret").update(`evt_1.${timestamp}.${EVENT}`).digest("base64");
+  return {
+    "webhook-id": "evt_1",
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${other} ${new Webhook(SECRET).sign("evt_1", at, EVENT)}`,
+  };
+}
+
+/** A literal of bytes in Python. */
+function py(body: unknown): string {
+  return `${JSON.stringify(body)}.encode()`;
+}
