@@ -75,8 +75,9 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
 
 const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICENSE)). It uses the packages below as
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
-code, and each may be exchanged for a modified version. Exceptions are the pages of \`adapters/web\`, which are
-bundled with preact, @preact/signals, uplot and openapi-fetch (all MIT). How to replace the audio decoders, or to
+code, and each may be exchanged for a modified version. Exceptions are the bundles for browsers: the pages of
+\`adapters/web\` with preact, @preact/signals, uplot and openapi-fetch, and the client of \`adapters/client\` with
+openapi-fetch and eventsource-parser (all MIT). How to replace the audio decoders, or to
 do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 
@@ -114,7 +115,9 @@ IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTI
 THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
 /** Packages that are bundled into ours. */
-const BUNDLED: readonly string[] = ["preact", "@preact/signals", "@preact/signals-core", "uplot", "openapi-fetch"];
+const BUNDLED: readonly string[] = [
+  ...["preact", "@preact/signals", "@preact/signals-core", "uplot", "openapi-fetch", "eventsource-parser"],
+];
 
 /** For packages that lack the text of their declared licence. */
 const TEXTS: Readonly<Record<string, (author: string) => string>> = {
