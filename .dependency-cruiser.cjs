@@ -37,7 +37,11 @@ module.exports = {
         "a port: adapters run in it what reads untrusted bytes.",
       severity: "error",
       from: { path: "^adapters/([^/]+)/" },
-      to: { path: "^adapters/", pathNot: ["^adapters/$1/", "^adapters/sandbox/index\\.ts$"] },
+      to: {
+        path: "^adapters/",
+        // The client is no adapter of a port either: the pages may use it.
+        pathNot: ["^adapters/$1/", "^adapters/sandbox/index\\.ts$", "^adapters/client/"],
+      },
     },
     {
       name: "adapters-of-one-port-are-apart",
@@ -103,7 +107,8 @@ module.exports = {
       name: "only-test-imports-development-tools",
       comment: "Code that runs in production imports `dependencies` of package.json only; type imports are erased.",
       severity: "error",
-      from: { pathNot: ["^test/", "^adapters/web/"] },
+      // The client and the pages are bundled with theirs.
+      from: { pathNot: ["^test/", "^adapters/(client|web)/"] },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
     {
@@ -115,7 +120,19 @@ module.exports = {
       from: { path: "^adapters/web/(console|studio|parts)/" },
       to: {
         path: "^((core|adapters|plugins|config|test)/|(node:)?(fs|path|url|http|crypto|process|stream)(/|$))",
-        pathNot: ["^adapters/web/$1/", "^adapters/web/(parts|generated)/"],
+        pathNot: ["^adapters/web/$1/", "^adapters/web/(parts|generated)/", "^adapters/client/"],
+      },
+    },
+    {
+      name: "the-client-runs-anywhere",
+      comment:
+        "adapters/client is bundled for browsers and Node: it knows the API by its description, and neither the " +
+        "server's code nor a module of Node. Its build runs in Node.",
+      severity: "error",
+      from: { path: "^adapters/client/", pathNot: "^adapters/client/(build|bundling)\\.js$" },
+      to: {
+        path: "^((core|adapters|plugins|config|test)/|node:|(fs|path|url|http|https|crypto|process|stream|buffer)(/|$))",
+        pathNot: "^adapters/client/",
       },
     },
     {

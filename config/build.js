@@ -17,8 +17,12 @@ const FOLDERS = ["core", "adapters", "plugins", "config", "test"];
 const GENERATED = "adapters/http/generated";
 const PAGES = "adapters/web";
 const TYPES_OF_PAGES = `${PAGES}/generated`;
-/** Copied as they are: the files of Swagger UI, and the bundled pages. */
-const COPIED = [`dist/${GENERATED}/swagger-ui/`, `dist/${GENERATED}/web/`];
+const CLIENT = "adapters/client";
+/** Its types of the API and its bundle. */
+const OF_CLIENT = `${CLIENT}/generated`;
+const BUNDLES = ["client.js", "licences.txt"].map((name) => `${OF_CLIENT}/${name}`);
+/** Copied as they are: the files of Swagger UI, the bundled pages and the bundled client. */
+const COPIED = [`dist/${GENERATED}/swagger-ui/`, `dist/${GENERATED}/web/`, ...BUNDLES.map((path) => `dist/${path}`)];
 /** What else changes the output: settings, tools and their versions. */
 const TOOLS = ["package.json", "package-lock.json", "tsconfig.json", "config/build.js"];
 const ROUTES = ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"];
@@ -41,7 +45,7 @@ async function build() {
   warnOfOtherPackages();
   const kept = readState();
   const written = filesUnder(FOLDERS).filter(
-    (path) => path.endsWith(".ts") && !path.startsWith(`${GENERATED}/`) && !path.startsWith(`${PAGES}/`),
+    (path) => path.endsWith(".ts") && ![GENERATED, OF_CLIENT, PAGES].some((folder) => path.startsWith(`${folder}/`)),
   );
   const ofRoutes = written.filter((path) => path.startsWith("core/") || path.startsWith("adapters/http/"));
   const routes = hashOf([...ofRoutes, ...TOOLS, ...TOOLS_OF_ROUTES]);
@@ -52,20 +56,25 @@ async function build() {
       await run("adapters/http/copy-swagger-ui.js", [GENERATED]);
     });
   }
-  const ofPages = filesUnder([PAGES]).filter((path) => !path.startsWith(`${TYPES_OF_PAGES}/`));
+  const ofPages = filesUnder([PAGES, CLIENT]).filter(
+    (path) => ![TYPES_OF_PAGES, OF_CLIENT].some((folder) => path.startsWith(`${folder}/`)),
+  );
   const pages = hashOf([...ofPages, ...TOOLS, ...DESCRIPTIONS]);
-  if (kept.pages !== pages || !existsSync(`${GENERATED}/web`) || !existsSync(TYPES_OF_PAGES)) {
+  const arePages = [`${GENERATED}/web`, TYPES_OF_PAGES, `${OF_CLIENT}/api.ts`, ...BUNDLES].every(existsSync);
+  if (kept.pages !== pages || !arePages) {
     rmSync(STATE, { force: true });
-    await step("pages", async () => {
+    await step("client and pages", async () => {
+      await run(`${CLIENT}/build.js`, []);
       await run(`${PAGES}/build.js`, [`${GENERATED}/web`]);
       await run(toolOf("typescript", "tsc"), ["-p", PAGES, "--pretty", String(process.stderr.isTTY === true)]);
     });
   }
   const generated = filesUnder([GENERATED]);
-  const sources = [...written, ...generated.filter((path) => path.endsWith(".ts"))];
+  const ofClient = filesUnder([OF_CLIENT]);
+  const sources = [...written, ...[...generated, ...ofClient].filter((path) => path.endsWith(".ts"))];
   const outputs = sources.filter((path) => !path.endsWith(".d.ts")).flatMap(outputsOf);
   const isComplete = outputs.every((path) => existsSync(path)) && COPIED.every(existsSync);
-  const state = { routes, pages, generated: hashOf(generated), all: hashOf([...written, ...generated, ...TOOLS]) };
+  const state = { routes, pages, generated: hashOf(generated), all: hashOf([...written, ...generated, ...ofClient, ...TOOLS]) };
   if (kept.all === state.all && isComplete && existsSync(STATE)) return;
   rmSync(STATE, { force: true });
   // The compiler writes only what changed since then, and does not look whether the rest is still there.
@@ -76,6 +85,7 @@ async function build() {
     for (const file of DESCRIPTIONS)
       writeFileSync(`dist/${file}`, JSON.stringify(JSON.parse(readFileSync(file, "utf8"))));
     cpSync(`${GENERATED}/web`, `dist/${GENERATED}/web`, { recursive: true });
+    for (const file of BUNDLES) cpSync(file, `dist/${file}`);
   });
   removeOthers(new Set(outputs));
   writeFileSync(STATE, `${JSON.stringify(state, null, 2)}\n`);

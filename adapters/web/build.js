@@ -2,21 +2,20 @@
  * Bundles the pages into FOLDER: PAGE.js and PAGE.css of each, and the licences of what they contain. The types of both
  * APIs are written to generated/ first, from the descriptions that tsoa wrote.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import openapiTS, { astToString } from "openapi-typescript";
+import { licencesOf, ROOT, writeTypes } from "../client/bundling.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const ROOT = join(HERE, "../..");
 const PAGES = ["console", "studio"];
 const DESCRIPTIONS = { api: "openapi.json", "admin-api": "admin/openapi.json" };
 
 const [, , folder] = process.argv;
 if (folder === undefined) throw new Error("Usage: node build.js FOLDER");
 
-await writeTypes();
+for (const [name, file] of Object.entries(DESCRIPTIONS)) await writeTypes(file, join(HERE, "generated", `${name}.ts`));
 rmSync(folder, { recursive: true, force: true });
 const inputs = [];
 for (const page of PAGES) inputs.push(...(await bundle(page)));
@@ -41,39 +40,4 @@ async function bundle(page) {
     tsconfigRaw: {},
   });
   return Object.keys(metafile.inputs);
-}
-
-async function writeTypes() {
-  const types = join(HERE, "generated");
-  mkdirSync(types, { recursive: true });
-  for (const [name, file] of Object.entries(DESCRIPTIONS)) {
-    const description = JSON.parse(readFileSync(join(HERE, "../http/generated", file), "utf8"));
-    writeFileSync(join(types, `${name}.ts`), astToString(await openapiTS(description)));
-  }
-}
-
-/** @param inputs paths of bundled files @throws {Error} a package among them has no licence text */
-function licencesOf(inputs) {
-  const names = inputs.flatMap(
-    (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(path)?.[1] ?? [],
-  );
-  return [...new Set(names)]
-    .sort()
-    .map((name) => {
-      const at = join(ROOT, "node_modules", name);
-      const { version, license } = JSON.parse(readFileSync(join(at, "package.json"), "utf8"));
-      return `${name} ${version} (${license})\n\n${licenceText(at).trim()}\n`;
-    })
-    .join(`\n${"-".repeat(80)}\n\n`);
-}
-
-function licenceText(at) {
-  for (const name of ["LICENSE", "LICENSE.md", "LICENSE.txt"]) {
-    try {
-      return readFileSync(join(at, name), "utf8");
-    } catch (error) {
-      if (error.code !== "ENOENT") throw error;
-    }
-  }
-  throw new Error(`${relative(ROOT, at)} has no text of its licence`);
 }

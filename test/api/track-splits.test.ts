@@ -1,23 +1,8 @@
 import { expect } from "chai";
-import type { ProviderAsset } from "../../core/ports/music-provider.js";
 import { type ApiResponse, dataOf, errorOf, refusalOf } from "../support/api-client.js";
-import { scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
+import { SplittingProvider, stem } from "../support/splitting-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-
-const ANY = { sources: "any" } as const;
-
-class Splitting extends ScriptedProvider {
-  override readonly definition = {
-    ...this.define("scripted"),
-    capabilities: { idempotentSubmit: true, lookup: false, cancel: false, stemSplit: ANY, vocalRemoval: ANY },
-  };
-}
-
-function stem(label: string): ProviderAsset {
-  const source = { kind: "bytes", bytes: scriptedBytes("audio/wav") } as const;
-  return { role: "stem", label, contentType: "audio/wav", durationSeconds: 2, source };
-}
 
 interface SplitOptions {
   readonly path?: string;
@@ -39,7 +24,7 @@ describe("Splits of a track, asked for over the API", () => {
   let caller: TestAccount;
   let trackId: string;
   before(async () => {
-    const provider = new Splitting();
+    const provider = new SplittingProvider();
     test = await startTestApp({
       ...UNHEARD,
       work: true,

@@ -15,6 +15,7 @@ interface Entry {
 const ENTRIES: Readonly<Record<string, Entry>> = {
   "fermata-music": { path: "dist/config/index.d.ts", isWhole: true },
   provider: { path: "dist/plugins/sdk/index.d.ts", isWhole: true },
+  client: { path: "dist/adapters/client/index.d.ts", isWhole: false },
   express: { path: "dist/adapters/http/index.d.ts", isWhole: false },
   testing: { path: "dist/test/index.d.ts", isWhole: false },
   "testing-contracts": { path: "dist/test/contracts.d.ts", isWhole: false },

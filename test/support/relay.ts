@@ -7,6 +7,8 @@ export interface Relay {
   readonly address: string;
   /** How many connections it has accepted. */
   readonly connections: number;
+  /** How many bytes of replies it has forwarded. */
+  readonly repliedBytes: number;
   /** Closes every open connection. */
   cut(): void;
   /** Refuses connections, and closes open ones. */
@@ -36,16 +38,22 @@ export interface RelayOptions {
    * forwarded.
    */
   readonly fateOf?: (bytes: Buffer, connection: number) => Fate;
+  /**
+   * After so many bytes of replies a connection ends, in the middle of whatever it is; called with its number when it
+   * opens. Without it no connection is limited.
+   */
+  readonly replyLimitOf?: (connection: number) => number;
 }
 
 export async function openRelayTo(
   target: { readonly host: string; readonly port: number },
-  { tls, fateOf = () => "pass" }: RelayOptions = {},
+  { tls, fateOf = () => "pass", replyLimitOf = () => Infinity }: RelayOptions = {},
 ): Promise<Relay> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const expired = new WeakSet<Socket>();
   const orphans = new Set<Socket>();
   let connections = 0;
+  let repliedBytes = 0;
   let isFrozen = false;
   const pass = (near: Socket): void => {
     connections += 1;
@@ -53,6 +61,7 @@ export async function openRelayTo(
     const far = connect(target.port, target.host);
     const pair = [near, far] as const;
     let isReplyLost = false;
+    let left = replyLimitOf(connection);
     pairs.add(pair);
     near.on("data", (bytes: Buffer) => {
       const fate = expired.has(near) ? "lose" : fateOf(bytes, connection);
@@ -62,7 +71,10 @@ export async function openRelayTo(
     });
     far.on("data", (bytes: Buffer) => {
       if (isReplyLost) near.destroy();
-      else near.write(bytes);
+      else if (bytes.length < left) near.write(bytes);
+      else near.end(bytes.subarray(0, left), () => far.destroy());
+      repliedBytes += Math.min(left, bytes.length);
+      left = Math.max(0, left - bytes.length);
     });
     for (const [from, to] of [pair, [far, near] as const]) {
       from.on("error", () => undefined);
@@ -97,6 +109,9 @@ export async function openRelayTo(
     address: `127.0.0.1:${port}`,
     get connections() {
       return connections;
+    },
+    get repliedBytes() {
+      return repliedBytes;
     },
     cut,
     shut,

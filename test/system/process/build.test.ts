@@ -9,7 +9,7 @@ import { repositoryPath } from "../../support/repository.js";
 
 /** What a build prints of each step; the seconds differ. */
 const ROUTES = "building: types and routes ... N s\n";
-const PAGES = "building: pages ... N s\n";
+const PAGES = "building: client and pages ... N s\n";
 const TYPESCRIPT = "building: TypeScript ... N s\n";
 
 /** A checkout of a few files, with the tools and settings of this one. */
@@ -30,6 +30,7 @@ export class Tempos extends Controller {
   }
 }
 `,
+  "adapters/client/index.ts": 'export const wait: number = 1;\n',
   "adapters/web/console/main.tsx": `
 import { render } from "preact";
 import "./main.css";
@@ -53,7 +54,11 @@ export class Songs extends Controller {
 };
 
 /** Copied as they are. */
-const TOOLS = ["adapters/http/copy-swagger-ui.js", "adapters/web/build.js", "adapters/web/tsconfig.json"];
+const TOOLS = [
+  "adapters/http/copy-swagger-ui.js",
+  ...["adapters/client/build.js", "adapters/client/bundling.js"],
+  ...["adapters/web/build.js", "adapters/web/tsconfig.json"],
+];
 
 interface Built {
   readonly code: number;

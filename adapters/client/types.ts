@@ -1,0 +1,59 @@
+import type { components, paths } from "./generated/api.js";
+
+/** The resources and requests of the API, by name: `Schemas["Generation"]`. */
+export type Schemas = components["schemas"];
+
+export type Method = "get" | "post" | "put" | "patch" | "delete";
+
+type Operation<Path extends keyof paths, M extends Method> = paths[Path] extends { [K in M]: infer O } ? O : never;
+
+type Success<O> = O extends { responses: infer R } ? R[keyof R & (200 | 201 | 202)] : never;
+
+/** The `data` of a successful response. */
+export type DataOf<Path extends keyof paths, M extends Method> =
+  Success<Operation<Path, M>> extends { content: { "application/json": { data: infer Data } } } ? Data : never;
+
+/** The paths that have an operation of this method whose response is JSON. */
+export type PathsOf<M extends Method> = {
+  [Path in keyof paths]: [DataOf<Path, M>] extends [never] ? never : Path;
+}[keyof paths];
+
+type RequiredOf<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T];
+type Given<T> = { [K in keyof T as T[K] extends undefined ? never : K]: T[K] };
+/** Optional where it has nothing that must be there. */
+type Named<Name extends string, T> = RequiredOf<T> extends never ? { [K in Name]?: T } : { [K in Name]: T };
+
+type Params<O> = O extends { parameters: infer P } ? Named<"params", Given<Omit<P, "cookie">>> : object;
+
+type Content<C> = C extends { "application/json": infer Json } ? Json : FormData;
+type Body<O> = O extends { requestBody?: never }
+  ? object
+  : O extends { requestBody: { content: infer C } }
+    ? { body: Content<C> }
+    : O extends { requestBody?: { content: infer C } }
+      ? { body?: Content<C> }
+      : object;
+
+/** What every call takes. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Parameters and body of an operation, as its description has them. */
+export type InitOf<Path extends keyof paths, M extends Method> = Params<Operation<Path, M>> &
+  Body<Operation<Path, M>> &
+  CallOptions;
+
+type InitArgs<Init> = RequiredOf<Init> extends never ? [init?: Init] : [init: Init];
+
+/**
+ * Calls an operation by its path, such as `"/api/v1/tracks/{id}"`.
+ *
+ * @returns the `data` of the response
+ * @throws {FermataError} the response is an error, or none came
+ */
+export type Call<M extends Method> = <Path extends PathsOf<M>>(
+  path: Path,
+  ...init: InitArgs<InitOf<Path, M>>
+) => Promise<DataOf<Path, M>>;
