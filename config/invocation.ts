@@ -9,5 +9,8 @@ import { join, sep } from "node:path";
 export function invocationIn(root: string): string {
   // Only a checkout has it.
   if (existsSync(join(root, "tsconfig.json"))) return "npm run -s fermata --";
-  return root.split(sep).includes("node_modules") ? "npx fermata" : "fermata";
+  const folders = root.split(sep);
+  // What npx fetches for one call is in a folder of its own, and `fermata` is another package of the registry.
+  if (folders.includes("_npx")) return "npx fermata-music";
+  return folders.includes("node_modules") ? "npx fermata" : "fermata";
 }

@@ -10,6 +10,7 @@ import type { Settings } from "./settings.js";
 import type { RenamedSetting } from "./settings/given-settings.js";
 import { inviteTo, studioAt } from "./studio-link.js";
 import { StopReport } from "./stop-report.js";
+import { callerHost } from "./caller-host.js";
 import { confirmOn } from "./confirm.js";
 import { invocationIn } from "./invocation.js";
 import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
@@ -43,6 +44,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     stdout: process.stdout,
     stderr: process.stderr,
     confirm: confirmOn(process),
+    caller: callerHost(process),
     open: async () => {
       const given = await settings();
       const { openOperatorApp } = await import("./operator-app.js");

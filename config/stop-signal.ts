@@ -8,7 +8,7 @@ const STOP_MAX_MS = 9_500;
 const STOP_NOW_MAX_MS = 2_500;
 
 /** A terminal's Ctrl-C reaches npm and its child, and npm passes it on: the child receives the same signal twice. */
-const ECHO_MS = 1_000;
+export const ECHO_MS = 1_000;
 
 /** The process was ended by force, or gave up what cannot be repeated. */
 export const EXIT_UNFINISHED = 1;

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { available, type Balance } from "../../core/credits/balance.js";
+import { addServerOptions, type ServerFlags } from "./caller/server.js";
+import { showOwnCredits } from "./caller/show.js";
 import type { CliHost } from "./host.js";
 import { accountIn, addCommand, addGroup, CommandFailed, print, table, withApp, withProgress } from "./output.js";
 import { month, wholeNumber } from "./values.js";
@@ -41,8 +43,15 @@ export function addCreditCommands(program: Command, host: CliHost): void {
         print(host, options, present.credits(renewal), [...already, ...describe(renewal)]);
       });
     });
-  addCommand(credits, "show <account>", "Show an account's credits", ["credits show acct_01j… --json"]).action(
-    async (accountId: string, options: { json?: boolean }) => {
+  const own = addCommand(
+    credits,
+    "show [account]",
+    "Show an account's credits; without one those of the key, on a server",
+    ["credits show acct_01j… --json", "credits show"],
+  );
+  addServerOptions(own).action(
+    async (accountId: string | undefined, options: ServerFlags & { readonly json?: boolean }, command: Command) => {
+      if (accountId === undefined) return showOwnCredits(host, options, command);
       await withApp(host, async (app, present) => {
         const balance = await app.credits.balance(await accountIn(app, accountId));
         show(options, balance, present.credits(balance));

@@ -1,11 +1,6 @@
 import type { Command } from "commander";
 import type { GivenReference } from "../../core/generations/reference-rules.js";
-import {
-  type OptionValue,
-  REFERENCE_MODES,
-  type RequestOption,
-  type RequestOptions,
-} from "../../core/ports/music-provider.js";
+import { type OptionValue, REFERENCE_MODES, type RequestOption } from "../../core/ports/music-provider.js";
 import type { CliHost } from "./host.js";
 import { accountIn, addCommand, addGroup, callable, print, withApp } from "./output.js";
 import { decimal, namedValue, wholeNumber } from "./values.js";
@@ -66,7 +61,7 @@ function referenceOf({ track, mode, from, to, strength }: GenerationFlags): Give
 
 /** Converts text to the types that the model declares. What does not read as its type stays text, which is refused. */
 export function optionsFromText(
-  declared: RequestOptions = {},
+  declared: Readonly<Record<string, Pick<RequestOption, "type">>> = {},
   given: ReadonlyMap<string, string>,
 ): { readonly [name: string]: OptionValue } {
   const typeOf = (name: string): RequestOption["type"] =>

@@ -12,6 +12,7 @@ import type { Track } from "../../core/library/track.js";
 import type { TrackUpload } from "../../core/library/upload-track.js";
 import type { ShownEndpoint } from "../../core/webhooks/shown-endpoint.js";
 import type { CheckResult } from "../../core/ports/self-check.js";
+import type { CallerHost } from "./caller/caller-host.js";
 
 /** What a command line process runs: the API, the workers, or both. */
 export type RunMode = "start" | "serve" | "work";
@@ -163,6 +164,8 @@ export interface CliHost {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Asks the operator a question with yes or no; null where there is no terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
+  /** For the commands of callers, which need no settings. */
+  readonly caller: CallerHost;
   /** Opens the storage. Fails when its schema is not the one of this version. */
   open(): Promise<{ readonly app: OperatorApp; readonly present: Presenters }>;
   /** Opens no storage. Fails like a start where settings are wrong. */

@@ -6,12 +6,14 @@ import { OperationRefusedError } from "../../core/errors.js";
 import type { TrackWithLyrics } from "../../core/library/lyrics.js";
 import { SEARCH_LIMIT } from "../../core/library/search-rules.js";
 import { assetOf } from "../../core/library/track.js";
+import { addServerOptions, type ServerFlags } from "./caller/server.js";
+import { foundLines, searchServer } from "./caller/show.js";
 import type { CliHost } from "./host.js";
 import { accountIn, addCommand, addGroup, iso, print, table, withApp, withProgress } from "./output.js";
 import { wholeNumberWithin } from "./values.js";
 
-interface SearchOptions {
-  readonly account: string;
+interface SearchOptions extends ServerFlags {
+  readonly account?: string;
   readonly mood?: string;
   readonly activity?: string;
   readonly limit: number;
@@ -133,11 +135,17 @@ async function sizeOf(file: string): Promise<number> {
 
 function addSearch(library: Command, host: CliHost): void {
   const { minimum, maximum, default: usual } = SEARCH_LIMIT;
-  addCommand(library, "search [q]", "Find tracks and playlists as an account does", [
-    'library search "rain piano" --account acct_01j…',
-    "library search --account acct_01j… --mood calm --activity focus",
-  ])
-    .requiredOption("--account <account>", "whose eyes to look with")
+  const search = addCommand(
+    library,
+    "search [q]",
+    "Find tracks and playlists, here as an account does or on a server",
+    [
+      'library search "rain piano" --account acct_01j…',
+      'library search "rain piano" --url https://music.example',
+      "library search --account acct_01j… --mood calm --activity focus",
+    ],
+  )
+    .option("--account <account>", "of this installation, whose eyes to look with; without it a server is asked")
     .option("--mood <mood>", "only with this mood")
     .option("--activity <activity>", "only with this activity")
     .option(
@@ -145,22 +153,26 @@ function addSearch(library: Command, host: CliHost): void {
       `at most this many of each, ${minimum} to ${maximum}`,
       wholeNumberWithin(minimum, maximum),
       usual,
-    )
-    .action(async (q: string | undefined, { account, mood, activity, limit, ...options }: SearchOptions) => {
-      await withApp(host, async (app, present) => {
-        const id = await accountIn(app, account);
-        const { tracks, playlists } = await app.library.read.search(id, { q, mood, activity, limit });
-        const shown = {
-          tracks: tracks.map((track) => present.track(track)),
-          playlists: playlists.map((found) => present.playlist(found)),
-        };
-        const rows = [
-          ...tracks.map((track) => [track.id, track.title, track.artistLabel]),
-          ...playlists.map(({ playlist, tracks: held }) => [playlist.id, playlist.title, count(held, "track")]),
-        ];
-        print(host, options, shown, rows.length === 0 ? ["Nothing found."] : table(rows));
+    );
+  addServerOptions(search).action(async (q: string | undefined, flags: SearchOptions, command: Command) => {
+    const { account, mood, activity, limit, ...options } = flags;
+    const query = { q, mood, activity, limit };
+    if (account === undefined) return searchServer(host, query, options, command);
+    await withApp(host, async (app, present) => {
+      const { tracks, playlists } = await app.library.read.search(await accountIn(app, account), query);
+      const shown = {
+        tracks: tracks.map((track) => present.track(track)),
+        playlists: playlists.map((found) => present.playlist(found)),
+      };
+      const lines = foundLines({
+        tracks: tracks.map(({ id, title, artistLabel }) => ({ id, title, artist_label: artistLabel })),
+        playlists: playlists.map(({ playlist: { id, title }, tracks: held }) => {
+          return { id, title, track_count: held.length };
+        }),
       });
+      print(host, options, shown, lines);
     });
+  });
 }
 
 /** @throws {OperationRefusedError} no such file, or no JSON in it */

@@ -6,6 +6,9 @@ import { addAdapterCommands } from "./adapters.js";
 import { addAuditCommands } from "./audit.js";
 import { addAdminTokenCommands } from "./admin-tokens.js";
 import { addAudioCommands } from "./audio.js";
+import { CallerFailure } from "./caller/caller-failure.js";
+import { CallerApiError } from "./caller/caller-api.js";
+import { addCallerCommands } from "./caller/index.js";
 import { addCatalogueCommands } from "./catalogue.js";
 import { addConfigCommands } from "./config.js";
 import { addCreditCommands } from "./credits.js";
@@ -29,7 +32,7 @@ import { addWebhookCommands } from "./webhooks.js";
  *
  * @param argv without the interpreter and the script
  * @param settingsIssues a line for each issue of an error about settings; null for any other error
- * @returns the exit code: 0 done, 1 refused or failed, 2 bad usage or settings
+ * @returns the exit code: 0 done, 1 refused or failed, 2 bad usage or settings, 130 interrupted
  */
 export async function runCli(
   argv: readonly string[],
@@ -53,6 +56,10 @@ export async function runCli(
       if (isJson) writeError({ code: "usage", message: usageMessage(error) });
       return EXIT_USAGE;
     }
+    if (error instanceof CallerFailure) {
+      writeError(errorOf(error));
+      return error.exitCode;
+    }
     const issues = settingsIssues(error);
     writeError(issues === null ? errorOf(error) : { ...errorOf(error), code: "invalid_settings", details: { issues } });
     return issues === null ? EXIT_REFUSED : EXIT_USAGE;
@@ -60,7 +67,7 @@ export async function runCli(
 }
 
 interface CliError {
-  /** A code of the API, or `usage`, `invalid_settings` or `failed`. */
+  /** A code of the API, or `usage`, `invalid_settings` or `failed`; of commands for callers also their own. */
   readonly code: string;
   readonly message: string;
   readonly details?: object;
@@ -68,7 +75,8 @@ interface CliError {
 
 function errorOf(error: unknown): CliError {
   const message = messageOf(error);
-  if (!FermataError.is(error)) return { code: "failed", message };
+  if (!FermataError.is(error) && !(error instanceof CallerFailure) && !(error instanceof CallerApiError))
+    return { code: "failed", message };
   return { code: error.code, message, ...(error.details === undefined ? {} : { details: error.details }) };
 }
 
@@ -125,6 +133,8 @@ function buildProgram(host: CliHost, isQuiet = false): Command {
   addCatalogueCommands(program, host);
   addPluginCommands(program, host);
   addAdapterCommands(program, host);
+  program.commandsGroup("Commands for callers of any server:");
+  addCallerCommands(program, host);
   return program;
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { DeliveryAttempt } from "../../core/ports/webhook-records.js";
 import type { DeliveryReport } from "../../core/webhooks/operate-webhooks.js";
+import { addListen } from "./caller/listen.js";
 import type { CliHost } from "./host.js";
 import { accountIn, addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";
 import { moment, wholeNumberWithin } from "./values.js";
@@ -76,6 +77,7 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
           : `The old secret signs alongside it for ${options.overlapHours} h.`,
       ]);
     });
+  addListen(webhooks, host);
 }
 
 function addResendCommand(webhooks: Command, host: CliHost): void {

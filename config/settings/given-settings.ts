@@ -8,10 +8,13 @@ export const FILE_VARIABLE = "FERMATA_CONFIG";
 const PREFIX = "FERMATA_";
 
 /**
- * Not ours: what Kubernetes sets for a service that is called `fermata`, and what the tests of this repository read.
+ * No settings: what Kubernetes sets for a service that is called `fermata`, what the tests of this repository read, and
+ * what the commands for callers read.
  */
-const FOREIGN_VARIABLE =
-  /^FERMATA_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?|TEST_[A-Z0-9_]+)$/;
+const FOREIGN_VARIABLE = new RegExp(
+  "^FERMATA_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?|TEST_[A-Z0-9_]+" +
+    "|URL|API_KEY|PROFILE|WEBHOOK_SECRET)$",
+);
 
 /** Older names of settings, which are read for one minor version after the change. */
 const RENAMED: Readonly<Record<string, string>> = { "routing.standIns": "routing.fallbacks" };

@@ -103,9 +103,9 @@ describe("One way out", () => {
     );
   });
 
-  it("is the only fetch: only the guarded one calls Node's", () => {
+  it("is the only fetch: the guarded one calls Node's, and the commands for callers go where their user says", () => {
     const calling = sources("core", "adapters", "plugins", "config").filter((path) => lookAt(path).calls.length > 0);
-    expect(calling).to.deep.equal(["adapters/network/guarded-fetch.ts"]);
+    expect(calling).to.deep.equal(["adapters/network/guarded-fetch.ts", "config/caller-host.ts"]);
   });
 
   it("leaves plugins without the environment and without a client of their own", () => {

@@ -1,9 +1,27 @@
 import { Writable } from "node:stream";
+import type { CallerHost } from "../../adapters/cli/caller/caller-host.js";
 import type { CliHost } from "../../adapters/cli/host.js";
 import { runCli } from "../../adapters/cli/program.js";
 
 const UNDERSTOOD = "understood";
 const UNDERSTOOD_AS_JSON = JSON.stringify({ error: { code: "failed", message: UNDERSTOOD } });
+
+/** A caller's environment without a terminal, of which a test gives what it needs. Every call of a server fails. */
+export function callerDouble(given: Partial<CallerHost> = {}): CallerHost {
+  const nothing = (): Promise<never> => Promise.reject(new Error("no server behind it"));
+  return {
+    ...{
+      env: {},
+      cwd: "/",
+      home: "/nowhere",
+      ask: null,
+      readLine: async () => null,
+      onInterrupt: () => () => undefined,
+    },
+    ...{ connect: nothing, fetch: nothing, signWebhook: nothing },
+    ...given,
+  };
+}
 
 /** Parses a command line as the program does, without running it. @returns why it is refused; null when it is valid */
 export async function refusalOf(words: readonly string[]): Promise<string | null> {
@@ -18,6 +36,10 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
     stderr: collect,
     confirm: understood,
+    caller: callerDouble({
+      env: { FERMATA_URL: "https://music.example", FERMATA_API_KEY: "frm_1" },
+      connect: understood,
+    }),
     open: understood,
     showSettings: understood,
     checkSettings: understood,

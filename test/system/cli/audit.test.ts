@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { commandNames } from "../../../adapters/cli/program.js";
 import type { CliHost } from "../../../adapters/cli/host.js";
 import { ApiClient, dataOf } from "../../support/api-client.js";
+import { callerDouble } from "../../support/command-line.js";
 import { tinyMp3 } from "../../support/provider-kit/sounds.js";
 import { Sandbox } from "../../support/process.js";
 
@@ -34,6 +35,8 @@ const UNRECORDED = [
     "models list",
     "plugins list",
   ],
+  // What a server does for a caller is in its own log of requests.
+  ...["login", "generate", "wait", "split", "webhooks listen"],
   ...["plugins new", "plugins check", "adapters check", "config print", "config check", "secrets status"],
 ];
 
@@ -107,6 +110,7 @@ describe("The audit log of the command line", function () {
     const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
     const host: CliHost = {
       ...{ version: "0", invocation: "fermata", root: "/", stdout: silent, stderr: silent, confirm: null },
+      ...{ caller: callerDouble() },
       ...{
         open: nothing,
         showSettings: nothing,

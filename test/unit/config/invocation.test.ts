@@ -16,5 +16,7 @@ describe("How fermata is called", () => {
     expect(invocationIn(REPOSITORY)).to.equal("npm run -s fermata --");
     expect(invocationIn(installed)).to.equal("npx fermata");
     expect(invocationIn(folder)).to.equal("fermata");
+    const fetched = join(folder, "_npx", "0123456789abcdef", "node_modules", "fermata-music");
+    expect(invocationIn(fetched)).to.equal("npx fermata-music");
   });
 });

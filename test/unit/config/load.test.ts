@@ -212,7 +212,7 @@ describe("loading settings", () => {
       });
     }
 
-    it("ignores variables of others, those that Kubernetes makes for a service named fermata included", () => {
+    it("ignores variables of others, those of Kubernetes for a service named fermata, and of callers", () => {
       const foreign = [
         "PATH",
         "FERMATAX",
@@ -223,6 +223,10 @@ describe("loading settings", () => {
         "FERMATA_PORT_8080_TCP",
         "FERMATA_PORT_8080_TCP_ADDR",
         "FERMATA_TEST_MYSQL_URL",
+        "FERMATA_URL",
+        "FERMATA_API_KEY",
+        "FERMATA_PROFILE",
+        "FERMATA_WEBHOOK_SECRET",
       ];
       expect(load({ env: Object.fromEntries(foreign.map((name) => [name, "x"])) }).http.port).to.equal(8080);
     });

@@ -1,0 +1,43 @@
+import type { CliHost } from "../host.js";
+import { callable, print } from "../output.js";
+import type { CallerApi, CallerJob } from "./caller-api.js";
+import { withHint } from "./caller-failure.js";
+import { type Destination, saveOutputs, type SavedFile } from "./save.js";
+
+/**
+ * Saves the files of a job that completed, and prints the job.
+ *
+ * @param destination null: nothing is saved, and the links are printed
+ * @param goOn the command that fetches the files again
+ */
+export async function deliver(
+  host: CliHost,
+  api: CallerApi,
+  job: CallerJob,
+  { destination, goOn, json }: { destination: Destination | null; goOn: string; json?: boolean | undefined },
+): Promise<void> {
+  const files = destination === null ? [] : await saved(host, api, job, destination, goOn);
+  const shown = { id: job.job_id, ...job, ...(destination === null ? {} : { files }) };
+  print(host, { json: json === true }, shown, destination === null ? linksOf(job) : files.map(({ path }) => path));
+  const renamed = files.filter(({ path }) => !destination?.isFolder && !path.startsWith(destination?.path ?? path));
+  for (const { path } of json === true ? [] : renamed) host.stderr.write(`The track has another format: ${path}\n`);
+}
+
+/** The job is paid for: a failure says how its files can be had. */
+async function saved(
+  host: CliHost,
+  api: CallerApi,
+  job: CallerJob,
+  destination: Destination,
+  goOn: string,
+): Promise<SavedFile[]> {
+  try {
+    return await saveOutputs(host, api, job, destination);
+  } catch (error) {
+    throw withHint(error, callable(host, goOn));
+  }
+}
+
+function linksOf({ outputs }: CallerJob): string[] {
+  return outputs.flatMap(({ type, label, track_id: track, url }) => [`${type === "track" ? track : label}  ${url}`]);
+}
