@@ -7,6 +7,7 @@ import type { RecordKeyUses } from "./accounts/record-key-uses.js";
 import type { ManageAccounts } from "./accounts/manage-accounts.js";
 import { Tiers } from "./accounts/tiers.js";
 import { createAudit } from "./audit/create-audit.js";
+import { unrecorded } from "./audit/unrecorded.js";
 import type { ReadAudit } from "./audit/read-audit.js";
 import type { CoreOptions } from "./core-options.js";
 import { ManageCredits } from "./credits/manage-credits.js";
@@ -28,6 +29,7 @@ import type { RetryJobs } from "./generations/retry-jobs.js";
 import type { StartSplit } from "./generations/start-split.js";
 import type { WaitForJob } from "./generations/wait-for-job.js";
 import { RecordResponse } from "./idempotency/record-response.js";
+import { CancelOwnJob } from "./jobs/cancel-own-job.js";
 import { createJobs } from "./jobs/create-jobs.js";
 import { OperateJobs } from "./jobs/operate-jobs.js";
 import { ReadTimelines } from "./jobs/read-timelines.js";
@@ -120,6 +122,8 @@ export interface ApiUseCases {
   readonly readGenerations: ReadGenerations;
   /** Waits for the end of a job. */
   readonly waitForJob: WaitForJob;
+  /** Lets an account cancel its own jobs. */
+  readonly cancelJob: CancelOwnJob;
   /** Lets an account follow a job as it happens. */
   readonly followJobs: FollowJobs;
   /** Stores the response that an idempotency key replays. */
@@ -170,6 +174,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const keptMs = eventsKeptMs(options.webhooks.scheduleMs);
   const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others: [secrets.reseal, erasure.task()] };
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
+  const operating = { ...ports, ...generations, timelines, endJobs };
   let workers: Workers | null = null;
   const { metrics } = ports;
   const slots = (): readonly Slots[] => workers?.slots ?? [];
@@ -183,7 +188,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     credits: new ManageCredits({ ...ports, audit, tiers }),
     generations: generations.generations,
     operateGenerations: generations.operate,
-    jobs: new OperateJobs({ ...ports, ...generations, timelines, endJobs, audit }),
+    jobs: new OperateJobs({ ...operating, audit }),
     retryJobs: generations.retryJobs,
     providers: providers.report,
     overview: new ReadOverview({ ...ports, providers: providers.report }),
@@ -207,6 +212,10 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       sharing: library.sharing,
       readGenerations: generations.read,
       waitForJob: generations.waitForJob,
+      cancelJob: new CancelOwnJob({
+        ...generations,
+        operate: new OperateJobs({ ...operating, audit: unrecorded(ports.unitOfWork) }),
+      }),
       followJobs: generations.followJobs,
       recordResponse: new RecordResponse({
         unitOfWork: ports.unitOfWork,
