@@ -30,9 +30,9 @@ export class JobsController {
   }
 
   /**
-   * Cancels one of the account's own jobs. While nothing is bought at a provider it ends and is refunded at once. What is
-   * bought is cancelled at the provider where it can do that, and is refunded when it confirms within some seconds or
-   * later; otherwise it runs to its end. `outcome` says which. A cancelled job ends like one that failed, with
+   * Cancels one of the account's own jobs. While nothing is bought at a provider it ends and is refunded at once. What
+   * is bought is cancelled at the provider where it can do that, and is refunded when it confirms within some seconds
+   * or later; otherwise it runs to its end. `outcome` says which. A cancelled job ends like one that failed, with
    * `error.details.reason` `cancelled`.
    *
    * Repeating the request is safe: it changes nothing more, and says how the job is then.
