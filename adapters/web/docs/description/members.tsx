@@ -17,7 +17,15 @@ export function Members({ document, schema, depth = 0 }: MembersProps) {
   return (
     <ul class="members">
       {members.map(([name, member, isRequired]) => (
-        <MemberRow key={name} document={document} name={name} schema={member} isRequired={isRequired} depth={depth} />
+        <MemberRow
+          key={name}
+          document={document}
+          name={name}
+          schema={member}
+          isRequired={isRequired}
+          depth={depth}
+          isOpen={members.length === 1}
+        />
       ))}
     </ul>
   );
@@ -32,9 +40,12 @@ interface MemberRowProps {
   readonly note?: string;
   readonly example?: Parameter["example"];
   readonly depth?: number;
+  /** Its own members are shown from the beginning: it is an envelope. */
+  readonly isOpen?: boolean;
 }
 
-export function MemberRow({ document, name, schema, isRequired, note, example, depth = 0 }: MemberRowProps) {
+export function MemberRow(props: MemberRowProps) {
+  const { document, name, schema, isRequired, note, example, depth = 0, isOpen = false } = props;
   const whole = resolved(document, schema);
   const { description, enum: values } = whole;
   const inner = depth < DEPTH_MAX ? membersOf(document, schema) : [];
@@ -52,7 +63,7 @@ export function MemberRow({ document, name, schema, isRequired, note, example, d
       )}
       <Facts bounds={boundsOf(whole)} values={values} example={example} />
       {inner.length === 0 ? null : (
-        <details>
+        <details open={isOpen}>
           <summary>
             Members of <code>{name}</code>
           </summary>

@@ -71,7 +71,10 @@ function Refusal({ status, response }: ResponseProps) {
   return (
     <div class="response">
       <h3>
-        <span class="badge bad">{status}</span> <Words text={response.description} />
+        <span class="badge bad">{status}</span>
+        <span>
+          <Words text={response.description} />
+        </span>
       </h3>
       {Object.entries(body?.media.examples ?? {}).map(([code, { value }]) => (
         <details key={code}>
