@@ -36,9 +36,3 @@ export const PUBLIC_URL = document.documentElement.dataset["publicUrl"] ?? "";
 export function here(url: string): string {
   return url.startsWith(`${PUBLIC_URL}/`) ? `${BASE_URL}${url.slice(PUBLIC_URL.length + 1)}` : url;
 }
-
-/** Also where the page is served over plain http by another machine, where `crypto.randomUUID` is not there. */
-export function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}

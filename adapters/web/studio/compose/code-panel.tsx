@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
-import { newKey, PUBLIC_URL } from "../api.js";
+import { newIdempotencyKey } from "../../../client/key.js";
+import { PUBLIC_URL } from "../api.js";
 import { codeOf, type Language, LANGUAGES } from "./code.js";
 import { CopyButton } from "../shell/copy.js";
 import { request } from "./form.js";
@@ -11,7 +12,7 @@ export function CodePanel() {
   const asked = request.value;
   const text = JSON.stringify(asked);
   // Every request that is carried out needs a key of its own.
-  const key = useMemo(newKey, [text, language, copies]);
+  const key = useMemo(newIdempotencyKey, [text, language, copies]);
   if (asked === null) return null;
   const code = codeOf(language, { publicUrl: PUBLIC_URL, request: asked, key });
   return (
