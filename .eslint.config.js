@@ -48,7 +48,16 @@ const BROWSER_GLOBALS = Object.fromEntries(
 );
 
 export default defineConfig([
-  { ignores: ["dist/", "coverage/", "data/", "adapters/http/generated/", "adapters/client/generated/", "adapters/web/generated/"] },
+  {
+    ignores: [
+      "dist/",
+      "coverage/",
+      "data/",
+      "adapters/http/generated/",
+      "adapters/client/generated/",
+      "adapters/web/generated/",
+    ],
+  },
   js.configs.recommended,
   {
     files: ["**/*.ts", "**/*.tsx"],

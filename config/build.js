@@ -74,7 +74,12 @@ async function build() {
   const sources = [...written, ...[...generated, ...ofClient].filter((path) => path.endsWith(".ts"))];
   const outputs = sources.filter((path) => !path.endsWith(".d.ts")).flatMap(outputsOf);
   const isComplete = outputs.every((path) => existsSync(path)) && COPIED.every(existsSync);
-  const state = { routes, pages, generated: hashOf(generated), all: hashOf([...written, ...generated, ...ofClient, ...TOOLS]) };
+  const state = {
+    routes,
+    pages,
+    generated: hashOf(generated),
+    all: hashOf([...written, ...generated, ...ofClient, ...TOOLS]),
+  };
   if (kept.all === state.all && isComplete && existsSync(STATE)) return;
   rmSync(STATE, { force: true });
   // The compiler writes only what changed since then, and does not look whether the rest is still there.

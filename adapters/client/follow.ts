@@ -55,7 +55,7 @@ export class Follower {
   /** @throws {AbortedError} @throws {FermataError} of polling */
   async end(): Promise<Job> {
     const { sleep } = this.deps;
-    for (let failures = 0; failures < MAX_FAILURES; ) {
+    for (let failures = 0; failures < MAX_FAILURES;) {
       const before = this.lastEventId;
       const outcome = await this.listen();
       if (outcome === "refused") break;

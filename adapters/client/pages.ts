@@ -19,7 +19,7 @@ export async function* pagesOf<Path extends PathsOf<"get">>(
   cursorName: string,
 ): AsyncGenerator<DataOf<Path, "get">, void, undefined> {
   const { params = {}, ...options } = init as { readonly params?: { readonly query?: object } };
-  for (let query = params.query ?? {}; ; ) {
+  for (let query = params.query ?? {}; ;) {
     const page = await get(path, { ...options, params: { ...params, query } });
     yield page as DataOf<Path, "get">;
     const next = (page as Page).next_cursor ?? null;

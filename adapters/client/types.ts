@@ -9,9 +9,11 @@ type Operation<Path extends keyof paths, M extends Method> = paths[Path] extends
 
 type Success<O> = O extends { responses: infer R } ? R[keyof R & (200 | 201 | 202)] : never;
 
+/** Distributes over the members of a union, of which `never` has none. */
+type JsonData<S> = S extends { content: { "application/json": { data: infer Data } } } ? Data : never;
+
 /** The `data` of a successful response. */
-export type DataOf<Path extends keyof paths, M extends Method> =
-  Success<Operation<Path, M>> extends { content: { "application/json": { data: infer Data } } } ? Data : never;
+export type DataOf<Path extends keyof paths, M extends Method> = JsonData<Success<Operation<Path, M>>>;
 
 /** The paths that have an operation of this method whose response is JSON. */
 export type PathsOf<M extends Method> = {
@@ -25,14 +27,20 @@ type Named<Name extends string, T> = RequiredOf<T> extends never ? { [K in Name]
 
 type Params<O> = O extends { parameters: infer P } ? Named<"params", Given<Omit<P, "cookie">>> : object;
 
-type Content<C> = C extends { "application/json": infer Json } ? Json : FormData;
-type Body<O> = O extends { requestBody?: never }
-  ? object
-  : O extends { requestBody: { content: infer C } }
-    ? { body: Content<C> }
-    : O extends { requestBody?: { content: infer C } }
-      ? { body?: Content<C> }
-      : object;
+type Content<C> = C extends { "application/json": infer Json } ? Json : never;
+/** Forms are in the served description alone; the types come from the one that the build writes. */
+interface Forms {
+  readonly "/api/v1/tracks": FormData;
+}
+type Body<Path, O> = Path extends keyof Forms
+  ? { body: Forms[Path] }
+  : O extends { requestBody?: never }
+    ? object
+    : O extends { requestBody: { content: infer C } }
+      ? { body: Content<C> }
+      : O extends { requestBody?: { content: infer C } }
+        ? { body?: Content<C> }
+        : object;
 
 /** What every call takes. */
 export interface CallOptions {
@@ -42,7 +50,7 @@ export interface CallOptions {
 
 /** Parameters and body of an operation, as its description has them. */
 export type InitOf<Path extends keyof paths, M extends Method> = Params<Operation<Path, M>> &
-  Body<Operation<Path, M>> &
+  Body<Path, Operation<Path, M>> &
   CallOptions;
 
 type InitArgs<Init> = RequiredOf<Init> extends never ? [init?: Init] : [init: Init];

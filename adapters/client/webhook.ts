@@ -57,7 +57,8 @@ export async function verifyWebhook(
 
 async function toKey(secret: string) {
   const bytes = fromBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret);
-  if (bytes === null || bytes.length === 0) throw new TypeError("The secret of a webhook endpoint is whsec_ and base64.");
+  if (bytes === null || bytes.length === 0)
+    throw new TypeError("The secret of a webhook endpoint is whsec_ and base64.");
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 

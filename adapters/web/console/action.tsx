@@ -4,7 +4,7 @@ import { ApiError } from "../parts/api-error.js";
 import { Copy } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Button, ErrorNote, Field } from "../parts/elements.js";
-import { newKey } from "../parts/idempotency-key.js";
+import { newIdempotencyKey } from "../../client/key.js";
 import { say } from "../parts/toast.js";
 import { type ActionField, FieldControl, issueOf } from "./action-field.js";
 import { because } from "./api.js";
@@ -69,7 +69,7 @@ export function Action(props: ActionProps) {
 
 function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: () => void }) {
   const { title, children, fields = [], typed, submit, look = "primary", run, onDone } = props;
-  const [key] = useState(newKey);
+  const [key] = useState(newIdempotencyKey);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
   const [outcome, setOutcome] = useState<Exclude<Outcome, string>>();

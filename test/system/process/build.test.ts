@@ -30,7 +30,7 @@ export class Tempos extends Controller {
   }
 }
 `,
-  "adapters/client/index.ts": 'export const wait: number = 1;\n',
+  "adapters/client/index.ts": "export const wait: number = 1;\n",
   "adapters/web/console/main.tsx": `
 import { render } from "preact";
 import "./main.css";

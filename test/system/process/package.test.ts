@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -51,6 +51,25 @@ describe("The package, installed by another app", function () {
     const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link as string);
     expect(files.map((file) => file.split("?")[0])).to.include.members(["pages/docs.js", "pages/docs.css"]);
     for (const file of files) expect((await api.get(`/${file}`)).status, file).to.equal(200);
+  });
+
+  it("has the client of the API in one module, without a library, and with its types", async () => {
+    await app.addApp();
+    const code = programsIn("adapters/client/README.md", "fermata-music/client")[0] ?? "";
+    expect(code).to.include("client.generate(");
+    await app.compile("client", code, true);
+    const call = 'import { createClient } from "fermata-music/client"; createClient({ baseUrl: "http://127.0.0.1:9", ';
+    const { code: status, output } = await ended(
+      [
+        ...["--input-type=module", "--eval"],
+        `${call} retries: 0 }).GET("/api/v1/me").catch((e) => console.log(e.name));`,
+      ],
+      folder,
+    );
+    expect([status, output]).to.deep.equal([0, "NetworkError\n"]);
+    const files = await readdir(join(installed, "dist/adapters/client"), { recursive: true });
+    expect(files.filter((file) => file.endsWith(".js"))).to.deep.equal(["generated/client.js"]);
+    expect(files).to.include("generated/licences.txt");
   });
 
   it("contains the licences of everything in it", async () => {

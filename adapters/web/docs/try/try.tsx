@@ -3,7 +3,7 @@ import { BASE_URL, PUBLIC_URL } from "../../parts/base.js";
 import { CodePanel } from "../../parts/code-panel.js";
 import type { CodeRequest } from "../../parts/code.js";
 import { Button } from "../../parts/elements.js";
-import { newKey } from "../../parts/idempotency-key.js";
+import { newIdempotencyKey } from "../../../client/key.js";
 import { isCharged, type Operation } from "../description/operations.js";
 import { apiKey, hasSession } from "./access.js";
 import { Confirmation, needsConfirmation } from "./confirmation.js";
@@ -53,7 +53,7 @@ export function Try({ operation, onReset }: TryProps) {
 
   const run = async (): Promise<void> => {
     setAsking(false);
-    const key = isRepeated && attempt !== undefined ? attempt.key : newKey();
+    const key = isRepeated && attempt !== undefined ? attempt.key : newIdempotencyKey();
     const controller = new AbortController();
     running.current = controller;
     setBusy(true);
@@ -154,7 +154,7 @@ function Code({ operation, entered }: CodeProps) {
   const [copies, setCopies] = useState(0);
   const copied = (): void => setCopies((count) => count + 1);
   // Every request that is carried out needs a key of its own.
-  const key = useMemo(newKey, [entered, copies]);
+  const key = useMemo(newIdempotencyKey, [entered, copies]);
   const request = readRequest(operation, entered, key);
   return (
     <section class="card part" aria-labelledby="code-heading">

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
+import { newIdempotencyKey } from "../../../client/key.js";
 import { PUBLIC_URL } from "../../parts/base.js";
 import { CodePanel as SharedPanel } from "../../parts/code-panel.js";
-import { newKey } from "../../parts/idempotency-key.js";
 import { request } from "./form.js";
 
 /** The request of the form, as one would send it from elsewhere. */
@@ -11,7 +11,7 @@ export function CodePanel() {
   const text = JSON.stringify(asked);
   const copied = (): void => setCopies((count) => count + 1);
   // Every request that is carried out needs a key of its own.
-  const key = useMemo(newKey, [text, copies]);
+  const key = useMemo(newIdempotencyKey, [text, copies]);
   if (asked === null) return null;
   return (
     <details class="more code-of-form">

@@ -1,5 +1,5 @@
+import { newIdempotencyKey } from "../../../client/key.js";
 import { ApiError } from "../../parts/api-error.js";
-import { newKey } from "../../parts/idempotency-key.js";
 
 /** A request that creates something, under one key until its outcome is known. */
 interface Attempt {
@@ -22,7 +22,7 @@ const UNKNOWN = [0, 500, 503, 504];
  * @throws {ApiError}
  */
 export async function once<Result>(request: string, send: (key: string) => Promise<Result>): Promise<Result> {
-  const attempt = attempts().find((each) => each.request === request) ?? { request, key: newKey() };
+  const attempt = attempts().find((each) => each.request === request) ?? { request, key: newIdempotencyKey() };
   keep([...others(attempt), attempt]);
   for (let tried = 1; ; tried += 1) {
     try {

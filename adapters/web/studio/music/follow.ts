@@ -1,16 +1,10 @@
+import type { Progress } from "../../../client/follow.js";
 import { dataOf } from "../../parts/api-error.js";
 import { BASE_URL } from "../../parts/base.js";
 import { api, type Job } from "../api.js";
 
 /** Where a job stands, as the stream of its events tells. */
-export interface Outlook {
-  readonly state: "waiting" | "retrying" | "submitting" | "rendering" | "ended";
-  readonly waiting_before: number | null;
-  readonly percent: number | null;
-  readonly queue_position: number | null;
-  readonly starts_at: string | null;
-  readonly ends_at: string | null;
-}
+export type Outlook = Progress;
 
 export interface Follower {
   onOutlook(outlook: Outlook): void;
