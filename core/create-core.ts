@@ -50,6 +50,7 @@ import { createUsage, type Usage } from "./usage/create-usage.js";
 import { eventsKeptMs } from "./webhooks/delivery-schedule.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
 import type { OperateWebhooks } from "./webhooks/operate-webhooks.js";
+import { ReadEvents } from "./webhooks/read-events.js";
 import { Workers } from "./workers.js";
 
 /** The use cases. The API, the command line and embedding apps call the same ones. */
@@ -125,6 +126,8 @@ export interface ApiUseCases {
   readonly followJobs: FollowJobs;
   /** Stores the response that an idempotency key replays. */
   readonly recordResponse: RecordResponse;
+  /** Events of an account, as deliveries of webhooks carry them. */
+  readonly readEvents: ReadEvents;
   /** Tracks that accounts upload themselves. */
   readonly uploadTrack: Library["upload"];
   /** What links without a key open: shared tracks, files of accounts that are not suspended. */
@@ -215,6 +218,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
         idempotency: ports.idempotency,
         digest: ports.digest,
       }),
+      readEvents: new ReadEvents(ports),
       uploadTrack: library.upload,
       publicLinks,
       receiveCallback: providers.receiveCallback,

@@ -44,9 +44,16 @@ export interface IdByPrefix {
 
 export type IdPrefix = keyof IdByPrefix;
 
+const ULID_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 const ULID = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** True when `value` has the form of an id with this prefix. */
 export function isId<P extends IdPrefix>(prefix: P, value: string): value is IdByPrefix[P] {
   return value.startsWith(`${prefix}_`) && ULID.test(value.slice(prefix.length + 1));
+}
+
+/** When an id was created, by the clock of the process that created it: its ULID begins with 48 bits of time. */
+export function createdAtOf(id: IdByPrefix[IdPrefix]): number {
+  const digits = id.slice(id.indexOf("_") + 1).slice(0, 10);
+  return [...digits].reduce((time, digit) => time * 32 + ULID_DIGITS.indexOf(digit), 0);
 }

@@ -27,6 +27,7 @@ import type { Limits } from "../../core/rate-limits/limits.js";
 import type { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import type { ReadUsage } from "../../core/usage/read-usage.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
+import type { ReadEvents } from "../../core/webhooks/read-events.js";
 import type { AdminDeps } from "./admin/deps.js";
 import type { ConnectionLimits } from "./connections/limits.js";
 import type { AuthenticateRequest } from "./signed-in.js";
@@ -124,6 +125,7 @@ export interface HttpDeps {
   readonly uploadTrack: Pick<UploadTrack, "execute">;
   readonly receiveCallback: Pick<ReceiveCallback, "receive" | "isAddress">;
   readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
+  readonly readEvents: Pick<ReadEvents, "list">;
   readonly usage: Pick<ReadUsage, "usage" | "logs">;
   /** Replaces the stored response of a key, before the new one is sent. */
   recordResponse(accountId: AccountId, idempotencyKey: string, jobId: JobId, response: StoredResponse): Promise<void>;

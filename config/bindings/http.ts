@@ -131,6 +131,7 @@ function httpDeps(
     uploadTrack: api.uploadTrack,
     receiveCallback: api.receiveCallback,
     webhookEndpoints: core.webhooks.endpoints,
+    readEvents: api.readEvents,
     usage: api.usage,
     recordResponse: (accountId, key, jobId, response) => api.recordResponse.record(accountId, key, jobId, response),
     audioUrls: core.audioUrls,

@@ -20,6 +20,7 @@ import type { LibraryStore } from "../ports/library-store.js";
 import type { LoggedRequest } from "../ports/request-log.js";
 import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
+import type { WebhookEvent } from "../ports/webhook-records.js";
 import { type ShownEndpoint, shownEndpoint } from "../webhooks/shown-endpoint.js";
 import { type ShownKey, shownKey } from "./shown-key.js";
 
@@ -33,6 +34,7 @@ export type ExportedRecord =
   | { readonly type: "track"; readonly track: Track; readonly lyrics: Lyrics | null }
   | { readonly type: "playlist"; readonly playlist: Playlist }
   | { readonly type: "webhook_endpoint"; readonly endpoint: ShownEndpoint }
+  | { readonly type: "webhook_event"; readonly event: WebhookEvent }
   | { readonly type: "request"; readonly request: LoggedRequest }
   | { readonly type: "audit_record"; readonly record: AuditRecord }
   /** The last one; an export without it was cut off. */
@@ -44,7 +46,7 @@ export interface ExportAccountDeps {
   readonly jobs: Pick<JobStore, "listJobs" | "outputsOf">;
   readonly library: Pick<LibraryStore, "findTracks" | "findLyrics" | "findPlaylists">;
   readonly erasures: Pick<ErasureStore, "listTracks" | "listPlaylists">;
-  readonly webhooks: Pick<WebhookStore, "listEndpoints">;
+  readonly webhooks: Pick<WebhookStore, "listEndpoints" | "listEvents">;
   readonly requestLog: Pick<RequestLogStore, "list">;
   readonly auditLog: Pick<AuditLog, "list">;
   readonly audio: Pick<AudioStore, "read" | "stat">;
@@ -103,8 +105,9 @@ export class ExportAccount {
         (endpoint) => ({ type: "webhook_endpoint", endpoint: shownEndpoint(endpoint) }) as const,
       ),
     ]);
-    const parts = [this.entries(id), this.jobs(id), this.tracks(id), this.playlists(id), this.requests(id)];
-    for (const part of [...parts, this.auditRecords(id)]) for await (const page of part) yield counted(page);
+    const parts = [this.entries(id), this.jobs(id), this.tracks(id), this.playlists(id), this.events(id)];
+    for (const part of [...parts, this.requests(id), this.auditRecords(id)])
+      for await (const page of part) yield counted(page);
     yield [{ type: "end", records: records + 1 }];
   }
 
@@ -151,6 +154,14 @@ export class ExportAccount {
       yield ids.flatMap((one) => found.get(one) ?? []).map((playlist) => ({ type: "playlist", playlist }));
       after = ids.at(-1) ?? null;
       if (ids.length < PAGE) return;
+    }
+  }
+
+  private async *events(id: AccountId): AsyncGenerator<readonly ExportedRecord[]> {
+    for (let after: number | null = 0; after !== null;) {
+      const page: readonly WebhookEvent[] = await this.deps.webhooks.listEvents(id, after, PAGE);
+      yield page.map((event) => ({ type: "webhook_event", event }));
+      after = page.length < PAGE ? null : (page.at(-1)?.number ?? null);
     }
   }
 

@@ -1,4 +1,5 @@
 import { assert } from "../assert.js";
+import type { Movement } from "../credits/balance.js";
 import type { JobId } from "../ids.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
@@ -10,7 +11,8 @@ import type { JobState } from "./job.js";
 
 /** Writes the webhook events of ended jobs, in the transaction that ends them. */
 export interface EndedJobsWriter {
-  write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void>;
+  /** @param settledBy the numbers of the ledger entries that settled the jobs */
+  write(tx: Transaction, ended: readonly JobEnded[], settledBy: ReadonlyMap<JobId, number>, now: number): Promise<void>;
 }
 
 export interface SettleJobsDeps {
@@ -62,7 +64,7 @@ export class SettleJobs {
       const { tracks, outputs: list } = files[index] ?? NO_FILES;
       return { job: { ...state, request }, tracks, outputs: list };
     });
-    await writeEvents.write(tx, all, now);
+    await writeEvents.write(tx, all, settledBy(movements), now);
     return all;
   }
 
@@ -70,6 +72,12 @@ export class SettleJobs {
   emitEnded(ended: readonly JobEnded[]): void {
     for (const one of ended) this.deps.endedJobs.emitEnded(one);
   }
+}
+
+/** By job. Numbers of an account are given while its balance is locked: they are committed in their order. */
+function settledBy(movements: readonly Movement[]): Map<JobId, number> {
+  const entries = movements.flatMap((movement) => movement.entries);
+  return new Map(entries.flatMap(({ jobId, seq }) => (jobId === null ? [] : [[jobId, seq] as const])));
 }
 
 const NO_FILES = { tracks: [], outputs: [], missing: [] };

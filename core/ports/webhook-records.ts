@@ -82,6 +82,11 @@ export interface WebhookEvent {
   readonly accountId: AccountId;
   /** null for `webhook.ping`. */
   readonly jobId: JobId | null;
+  /**
+   * The place in the account's list of events: the number of the ledger entry that settled the job, so that a lower
+   * one is never committed later. null for `webhook.ping`, which is in no list.
+   */
+  readonly number: number | null;
   /** `generation.completed`, `stem_split.failed`, `webhook.ping` … */
   readonly type: string;
   readonly body: string;

@@ -80,6 +80,8 @@ export interface WebhookStore {
   /** An event goes to an endpoint once: a second delivery of the same pair is refused as a duplicate. */
   insertDeliveries(tx: Transaction, deliveries: readonly WebhookDelivery[]): Promise<void>;
   findEvents(ids: readonly WebhookEventId[]): Promise<Map<WebhookEventId, WebhookEvent>>;
+  /** The account's events behind a number, in the order of their numbers; those without one are left out. */
+  listEvents(accountId: AccountId, after: number, limit: number): Promise<WebhookEvent[]>;
   findDelivery(id: WebhookDeliveryId): Promise<WebhookDelivery | null>;
   listDeliveries(filter: DeliveryFilter): Promise<WebhookDelivery[]>;
   /**

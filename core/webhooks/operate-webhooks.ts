@@ -178,6 +178,7 @@ export class OperateWebhooks {
       {
         accountId: endpoint.accountId,
         jobId: null,
+        number: null,
         trace: null,
         type: "webhook.ping",
         data: { endpoint_id: endpoint.id },

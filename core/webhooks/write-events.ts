@@ -1,8 +1,9 @@
+import { assert } from "../assert.js";
 import { eventTypeOf, type JobEnded } from "../jobs/ended-jobs.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { Transaction } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
-import type { AccountId, WebhookEndpointId } from "../ids.js";
+import type { AccountId, JobId, WebhookEndpointId } from "../ids.js";
 import type { WebhookDelivery, WebhookEvent } from "../ports/webhook-records.js";
 
 /** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of attempts. */
@@ -19,22 +20,29 @@ export class WriteEvents {
   constructor(private readonly deps: WriteEventsDeps) {}
 
   /**
-   * One event for each job of an account with active endpoints, and one delivery for each of these. @see decisions,
-   * "Webhooks"
+   * One event for each job, and one delivery for each active endpoint of its account. Accounts without endpoints read
+   * their events by the API. @see decisions, "Webhooks"
+   *
+   * @param settledBy the numbers of the ledger entries that settled the jobs
    */
-  async write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void> {
+  async write(
+    tx: Transaction,
+    ended: readonly JobEnded[],
+    settledBy: ReadonlyMap<JobId, number>,
+    now: number,
+  ): Promise<void> {
     const accountIds = [...new Set(ended.map(({ job }) => job.accountId))];
     const active = await this.deps.webhooks.activeEndpoints(tx, accountIds);
-    if (active.length === 0) return;
     const byAccount = new Map<AccountId, WebhookEndpointId[]>();
     for (const { id, accountId } of active) byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), id]);
 
     const events: WebhookEvent[] = [];
     const deliveries: WebhookDelivery[] = [];
     for (const one of ended) {
+      const number = settledBy.get(one.job.id);
+      assert(number !== undefined, "a job ends with a ledger entry");
+      const event = this.toEvent(one, number, now);
       const endpointIds = byAccount.get(one.job.accountId) ?? [];
-      if (endpointIds.length === 0) continue;
-      const event = this.toEvent(one, now);
       events.push(event);
       deliveries.push(...endpointIds.map((endpointId) => newDelivery(this.deps.ids, event, endpointId)));
     }
@@ -42,11 +50,11 @@ export class WriteEvents {
     await this.deps.webhooks.insertDeliveries(tx, deliveries);
   }
 
-  private toEvent(ended: JobEnded, now: number): WebhookEvent {
+  private toEvent(ended: JobEnded, number: number, now: number): WebhookEvent {
     const { job } = ended;
     const { client, metadata } = job.request;
     const data = { ...this.deps.presentJob(ended), client, metadata };
-    const about = { accountId: job.accountId, jobId: job.id, trace: job.trace };
+    const about = { accountId: job.accountId, jobId: job.id, number, trace: job.trace };
     return newEvent(this.deps.ids, { ...about, type: eventTypeOf(job), data }, now);
   }
 }
@@ -54,7 +62,10 @@ export class WriteEvents {
 /** An event whose bytes are fixed from now on. */
 export function newEvent(
   ids: IdGenerator,
-  { data, ...event }: Pick<WebhookEvent, "accountId" | "jobId" | "type" | "trace"> & { readonly data: object },
+  {
+    data,
+    ...event
+  }: Pick<WebhookEvent, "accountId" | "jobId" | "number" | "type" | "trace"> & { readonly data: object },
   now: number,
 ): WebhookEvent {
   const body = JSON.stringify({ type: event.type, timestamp: new Date(now).toISOString(), data });

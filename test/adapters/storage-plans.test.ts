@@ -49,7 +49,7 @@ describe("SQLite query plans", () => {
     ["activityIn", "job_attempts_ended (ended_at>? AND ended_at<?)"],
     ["endedJobs", "jobs_account (account_id=? AND status=? AND created_at>?)"],
     ["listTracks", "tracks_account (account_id=? AND id>?)"],
-    ["eraseRows of every kind", "webhook_events_account (account_id=?)"],
+    ["eraseRows of every kind", "webhook_events_numbers (account_id=?)"],
     ["claimDeletion", "account_deletions_due (due_at<?)"],
     ["listEntries", "sqlite_autoindex_fermata_ledger_entries_1 (account_id=? AND seq<?)"],
   ] as const) {

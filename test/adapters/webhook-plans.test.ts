@@ -107,6 +107,10 @@ const OPERATIONS: Readonly<
   },
   nextDeliveryAt: { by: ["deliveries_next"], run: ({ webhooks }) => webhooks.nextDeliveryAt() },
   findEvents: { by: ["id"], run: ({ webhooks }) => webhooks.findEvents([idOf("evt", 1), idOf("evt", 2)]) },
+  listEvents: {
+    by: ["events_numbers"],
+    run: ({ webhooks }) => webhooks.listEvents(idOf("acct", 0), 15_000, 100),
+  },
   insertTry: {
     by: ["id"],
     run: (storage) =>
@@ -307,8 +311,8 @@ async function fill({ database }: Storage): Promise<void> {
       SELECT ${id("whe", "n")}, ${id("acct", "n")}, 'https://hooks.example/', 'active', 'whsec_', 'v1.', '[]', ${NOON},
       ${NOON},
       '{"streak":null,"breaker":null}' FROM ${numbers} WHERE n < 300`,
-    `INSERT INTO fermata_webhook_events (id, account_id, type, created_at, body)
-      SELECT ${id("evt", "n")}, ${id("acct", endpoint)}, 'webhook.ping', ${moment}, '{}' FROM ${numbers}`,
+    `INSERT INTO fermata_webhook_events (id, account_id, number, type, created_at, body)
+      SELECT ${id("evt", "n")}, ${id("acct", endpoint)}, n, 'generation.completed', ${moment}, '{}' FROM ${numbers}`,
     `INSERT INTO fermata_webhook_deliveries (id, event_id, endpoint_id, state, attempts, fence, due_at, created_at,
       ended_at)
       SELECT ${id("dlv", "n")}, ${id("evt", "n")}, ${id("whe", endpoint)},

@@ -82,6 +82,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
     followJobs: { follow: () => Promise.resolve(null) },
     readLibrary: {} as HttpDeps["readLibrary"],
     uploadTrack: {} as HttpDeps["uploadTrack"],
+    readEvents: {} as HttpDeps["readEvents"],
     usage: {} as HttpDeps["usage"],
     receiveCallback: {} as HttpDeps["receiveCallback"],
     webhookEndpoints: {} as HttpDeps["webhookEndpoints"],

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { OpenApiDocument, Operation, Response, Schema } from "../../adapters/http/openapi/model.js";
 import { STATUS_BY_CODE } from "../../adapters/http/index.js";
+import { packageVersion } from "../../config/version.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { A_GENERATION, type ApiResponse, dataOf } from "../support/api-client.js";
 import { submitCompletes, submitFails, submitHolds, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
@@ -42,6 +43,7 @@ describe("GET /openapi.json", () => {
   it("is OpenAPI 3.1, of interface version 1.0.0, at the public URL", () => {
     expect(document.openapi).to.equal("3.1.0");
     expect(document.info.version).to.equal("1.0.0");
+    expect(document.info["x-fermata-version"]).to.equal(packageVersion());
     expect(document.servers).to.deep.equal([{ url: test.url }]);
   });
 
@@ -61,6 +63,7 @@ describe("GET /openapi.json", () => {
       "GET /api/v1/generations/{id} generations:read",
       "GET /api/v1/jobs/{job_id} generations:read",
       "GET /api/v1/jobs/{job_id}/events generations:read",
+      "GET /api/v1/events generations:read",
       "GET /api/v1/library/search library:read",
       "POST /api/v1/tracks generations:create",
       "GET /api/v1/tracks/{id} library:read",
@@ -168,6 +171,7 @@ describe("GET /openapi.json", () => {
       ["/api/v1/generations", "/api/v1/generations"],
       ["/api/v1/generations/{id}", `/api/v1/generations/${id}`],
       ["/api/v1/jobs/{job_id}", `/api/v1/jobs/${id}`],
+      ["/api/v1/events", "/api/v1/events"],
       ["/api/v1/library/search", "/api/v1/library/search"],
       ["/api/v1/tracks/{id}", "/api/v1/tracks/trk_x"],
       ["/api/v1/playlists", "/api/v1/playlists"],

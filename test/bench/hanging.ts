@@ -128,7 +128,11 @@ async function fill(storage: StorageUnderTest, secretBox: AesSecretBox, hangingO
   for (const name of names) {
     const { endpoint } = await endpoints.create(accountId, `https://${name}.example.com/`);
     const events = Array.from({ length: EVENTS }, () =>
-      newEvent(ids, { accountId, jobId: null, trace: null, type: "generation.completed", data: {} }, Date.now()),
+      newEvent(
+        ids,
+        { accountId, jobId: null, number: null, trace: null, type: "generation.completed", data: {} },
+        Date.now(),
+      ),
     );
     await storage.inTransaction(async (tx) => {
       await webhooks.insertEvents(tx, events);

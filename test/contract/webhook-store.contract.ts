@@ -2,6 +2,7 @@ import type { StorageWith } from "../support/storage-under-test.js";
 import { webhookClaims } from "./webhook-store/claims.js";
 import { webhookDeliveries } from "./webhook-store/deliveries.js";
 import { webhookEndpoints } from "./webhook-store/endpoints.js";
+import { webhookEvents } from "./webhook-store/events.js";
 import { webhookRetention } from "./webhook-store/retention.js";
 import { webhookTries } from "./webhook-store/attempts.js";
 
@@ -23,6 +24,7 @@ export function webhookStoreContract(name: string, open: () => Promise<Storage>)
     const opened = (): Storage => storage;
     describe("endpoints", () => webhookEndpoints(opened));
     describe("deliveries", () => webhookDeliveries(opened));
+    describe("events", () => webhookEvents(opened));
     describe("claims", () => webhookClaims(opened));
     describe("attempts", () => webhookTries(opened));
     describe("retention", () => webhookRetention(opened));

@@ -59,8 +59,8 @@ export async function fillAccount(
   }));
   for (const trackId of [uploaded, imported]) await put(`${trackId}/mix.mp3`);
   const endpoint = anEndpoint({ accountId: id, url: `https://${secret}.example/hook` });
-  const events = [...completed, failed].map((job) =>
-    anEvent({ accountId: id, jobId: job.id, body: `{"prompt":"${secret}"}` }),
+  const events = [...completed, failed].map((job, index) =>
+    anEvent({ accountId: id, jobId: job.id, number: 1_000 + index, body: `{"prompt":"${secret}"}` }),
   );
   const deliveries = events.map((event) => aDelivery({ eventId: event.id, endpointId: endpoint.id }));
   await storage.inTransaction(async (tx) => {

@@ -44,6 +44,7 @@ export function anEvent(overrides: Partial<WebhookEvent> = {}): WebhookEvent {
     id: anId("evt"),
     accountId: anId("acct"),
     jobId: anId("job"),
+    number: null,
     type: "generation.completed",
     body: '{"type":"generation.completed","timestamp":"2026-11-21T06:30:00.000Z","data":{}}',
     createdAt: NOON,

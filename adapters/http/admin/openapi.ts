@@ -13,6 +13,7 @@ export function describeAdminApi(publicUrl: string, serverVersion: string): Open
   document.info = {
     title: "Fermata admin",
     version: ADMIN_API_VERSION,
+    "x-fermata-version": serverVersion,
     description:
       `For operators: accounts, keys, credits, jobs, providers, webhooks. Served by Fermata ${serverVersion}. ` +
       "Every change is in the audit log, with who did it and why.",

@@ -1,5 +1,6 @@
 import type { ControllerClass } from "../deps.js";
 import { CreditsController } from "./credits.js";
+import { EventsController } from "./events.js";
 import { GenerationsController } from "./generations.js";
 import { JobsController } from "./jobs.js";
 import { LibraryController } from "./library.js";
@@ -14,6 +15,7 @@ import { WebhookEndpointsController } from "./webhook-endpoints.js";
 /** Every controller that the generated routes ask for. */
 export const CONTROLLERS: readonly ControllerClass[] = [
   CreditsController,
+  EventsController,
   GenerationsController,
   JobsController,
   LibraryController,

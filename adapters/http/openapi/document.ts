@@ -65,6 +65,7 @@ export function describeApi(publicUrl: string, serverVersion: string): OpenApiDo
   document.info = {
     title: "Fermata",
     version: API_VERSION,
+    "x-fermata-version": serverVersion,
     description:
       `AI music over HTTP: accounts, exact credits, asynchronous generations. Served by ` + `Fermata ${serverVersion}.`,
   };

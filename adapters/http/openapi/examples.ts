@@ -12,6 +12,7 @@ import type { SingleTrack, Track } from "../presenters/track.js";
 import type { TrackDetails } from "../presenters/track-details.js";
 import type { Outlook } from "../presenters/timeline.js";
 import type { Usage } from "../presenters/usage.js";
+import type { WebhookEvent } from "../presenters/webhook-event.js";
 import type { WebhookEndpoint } from "../presenters/webhook-endpoint.js";
 
 const JOB_ID = "job_01m7ysy25j6pcsftb5nnfsysak";
@@ -212,6 +213,15 @@ export const FAILED_JOB: Job = {
   credits_charged: 0,
   outputs: [],
   error: { code: "provider_timeout", message: "The provider did not answer in time.", request_id: REQUEST_ID },
+};
+
+export const WEBHOOK_EVENT: WebhookEvent = {
+  id: "evt_01m7ysy8m1w4n6k3rj5v0tq9zd",
+  body: {
+    type: "generation.completed",
+    timestamp: "2026-11-21T06:30:08.412Z",
+    data: { ...JOB, client: "docs", metadata: { order: 17 } },
+  },
 };
 
 /** Of a stream of server-sent events. */

@@ -1,7 +1,7 @@
 /** As much of OpenAPI 3.1 as the description of this API uses. */
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; description: string; "x-fermata-version": string };
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   paths: { [path: string]: { [method: string]: Operation } };

@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../../core/error-codes.js";
 import { SEARCH_LIMIT, SEARCH_TEXT_MAX_LENGTH } from "../../../core/library/search-rules.js";
 import { TITLE_MAX_LENGTH } from "../../../core/library/playlist-rules.js";
 import { LOGS_LIMIT } from "../../../core/usage/read-usage.js";
+import { EVENTS_LIMIT } from "../../../core/webhooks/read-events.js";
 import * as example from "./examples.js";
 import type { Operation, Schema } from "./model.js";
 
@@ -197,6 +198,16 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   deleteWebhookEndpoint: {
     errors: ["webhook_endpoint_not_found"],
     examples: { deleted: { data: { id: example.WEBHOOK_ENDPOINT.id, deleted: true } } },
+  },
+  listEvents: {
+    errors: ["invalid_request"],
+    examples: {
+      events: { data: { events: [example.WEBHOOK_EVENT], next_cursor: example.WEBHOOK_EVENT.id, has_more: false } },
+    },
+    parameters: {
+      after: { schema: {}, example: example.WEBHOOK_EVENT.id },
+      limit: { schema: { default: EVENTS_LIMIT.default }, example: 50 },
+    },
   },
   followJob: {
     errors: ["invalid_request", "job_not_found"],

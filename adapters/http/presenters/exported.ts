@@ -53,6 +53,10 @@ function membersOf(exported: ExportedRecord): Members {
     }
     case "webhook_endpoint":
       return { ...presentWebhookEndpoint(exported.endpoint) };
+    case "webhook_event": {
+      const { id, jobId, body, createdAt } = exported.event;
+      return { id, job: jobId, body: JSON.parse(body) as unknown, ...moments({ created_at: createdAt }) };
+    }
     case "request":
       return { ...presentLogEntry(exported.request), client: exported.request.client };
     case "audit_record": {

@@ -85,7 +85,7 @@ export class DeliveryHarness {
     const { webhooks } = this.storage;
     const event = newEvent(
       ids,
-      { accountId, jobId: null, trace: null, type: "generation.completed", data: { job_id: "job_1" } },
+      { accountId, jobId: null, number: null, trace: null, type: "generation.completed", data: { job_id: "job_1" } },
       this.clock.now(),
     );
     const deliveries = endpoints.map(({ id }) => newDelivery(ids, event, id));

@@ -36,7 +36,7 @@ const PLACES_OF_TRACK = "SELECT playlist_id, position FROM {playlist_tracks} WHE
 const DELETE_PLACE = "DELETE FROM {playlist_tracks} WHERE playlist_id = ? AND position = ?";
 const DELETE_UPLOAD = "DELETE FROM {uploads} WHERE track_id = ?";
 const PLAYLISTS_OF = `SELECT ${columnsOf(PLAYLISTS)} FROM {playlists} WHERE account_id = ? ORDER BY id LIMIT ?`;
-const EVENTS = "SELECT id FROM {webhook_events} WHERE account_id = ? ORDER BY id LIMIT ?";
+const EVENTS = "SELECT id FROM {webhook_events} WHERE account_id = ? ORDER BY number LIMIT ?";
 
 /** Rows that are found by their account, and deleted by their key. */
 const OF_ACCOUNT = {

@@ -40,6 +40,7 @@ import { accountDeletions } from "./0040-account-deletions.js";
 import { keyUses } from "./0041-key-uses.js";
 import { jobTraces } from "./0042-job-traces.js";
 import { eventTraces } from "./0043-event-traces.js";
+import { eventNumbers } from "./0046-event-numbers.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   keyUses,
   jobTraces,
   eventTraces,
+  eventNumbers,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -1,4 +1,4 @@
-import type { JobId, WebhookDeliveryId, WebhookEventId } from "../../../../core/ids.js";
+import type { AccountId, JobId, WebhookDeliveryId, WebhookEventId } from "../../../../core/ids.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { DeliveryFilter, DeliveryUpdate, WebhookStore } from "../../../../core/ports/webhook-store.js";
 import type { DeliveryAttempt, WebhookDelivery, WebhookEvent } from "../../../../core/ports/webhook-records.js";
@@ -13,6 +13,7 @@ import {
   DELIVERY_ATTEMPTS,
   type DeliveryAttemptRow,
   type DeliveryRow,
+  type EventRow,
   WEBHOOK_DELIVERIES,
   WEBHOOK_EVENTS,
 } from "./webhook-tables.js";
@@ -21,6 +22,10 @@ const FIND_DELIVERY = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_del
 /** Events have an index by their age; few are of the same millisecond. */
 const OF_JOB = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_deliveries}
   WHERE event_id IN (SELECT id FROM {webhook_events} WHERE created_at = ? AND job_id = ?) ORDER BY id`;
+const LIST_EVENTS = {
+  from: `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM {webhook_events}`,
+  where: "WHERE account_id = ? AND number > ? ORDER BY number LIMIT ?",
+};
 const LAST_ATTEMPT = "SELECT MAX(number) AS number FROM {webhook_tries} WHERE delivery_id = ?";
 const LIST_ATTEMPTS = `SELECT ${columnsOf(DELIVERY_ATTEMPTS)} FROM {webhook_tries}
   WHERE delivery_id = ? ORDER BY number`;
@@ -37,6 +42,12 @@ export class KnexWebhookStore extends DueQueries implements WebhookStore {
 
   findEvents(ids: readonly WebhookEventId[]): Promise<Map<WebhookEventId, WebhookEvent>> {
     return this.database.reading((session) => this.eventsIn(session, ids));
+  }
+
+  async listEvents(accountId: AccountId, after: number, limit: number): Promise<WebhookEvent[]> {
+    const text = `${LIST_EVENTS.from}${this.database.dialect.useIndex("webhook_events_numbers")} ${LIST_EVENTS.where}`;
+    const rows = await this.database.reading((session) => session.all<EventRow>(text, [accountId, after, limit]));
+    return rows.map(WEBHOOK_EVENTS.fromRow);
   }
 
   findDelivery(id: WebhookDeliveryId): Promise<WebhookDelivery | null> {

@@ -43,6 +43,7 @@ export const WEBHOOK_EVENTS = table(
     id: plain<WebhookEventId>(),
     accountId: plain<AccountId>(),
     jobId: plain<JobId | null>(),
+    number: plain<number | null>(),
     type: plain<string>(),
     createdAt: plain<number>(),
     body: plain<string>(),
