@@ -18,8 +18,8 @@ export function callerHost(process: CallerProcess): CallerHost {
     readLine: () => firstLineOf(process.stdin),
     onInterrupt: (listener) => onInterrupt(process, listener),
     connect: async (server) => {
-      const { HttpCallerApi } = await import("../adapters/cli/caller/http-api.js");
-      return new HttpCallerApi(server, fetch);
+      const { openCallerApi } = await import("./caller-api.js");
+      return openCallerApi(server, fetch);
     },
     fetch,
     signWebhook: async ({ eventId, body, secret }) => {

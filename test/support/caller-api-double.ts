@@ -5,6 +5,7 @@ import {
   type CallerJob,
   type CallerModel,
   type CallerProgress,
+  type CancelledJob,
   type EventPage,
   type GenerationInput,
   type SplitKind,
@@ -53,7 +54,10 @@ export class CallerApiDouble implements CallerApi {
   /** Called once a job is waited for. */
   onWait = (): void => undefined;
   ended: Promise<CallerJob> = Promise.resolve(COMPLETED);
-  afterCancel: CallerJob = { ...COMPLETED, status: "failed", credits_charged: 0, outputs: [] };
+  afterCancel: CancelledJob = {
+    outcome: "cancelled",
+    job: { ...COMPLETED, status: "failed", credits_charged: 0, outputs: [] },
+  };
   pages: EventPage[] = [];
 
   async profile(): Promise<{ id: string; account_tier: string }> {
@@ -95,7 +99,7 @@ export class CallerApiDouble implements CallerApi {
     return this.ended;
   }
 
-  async cancel(id: string): Promise<CallerJob> {
+  async cancel(id: string): Promise<CancelledJob> {
     this.cancelled.push(id);
     return this.afterCancel;
   }

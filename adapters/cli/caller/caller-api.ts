@@ -11,8 +11,8 @@ export interface CallerApi {
   job(id: string): Promise<CallerJob>;
   /** Follows the job to its end, over lost connections as well. @throws the reason of `signal` once it aborts */
   wait(id: string, options: WaitOptions): Promise<CallerJob>;
-  /** Ends the job if nothing is bought yet, or if its provider can stop. @returns the job as it is then */
-  cancel(id: string): Promise<CallerJob>;
+  /** Ends the job if nothing is bought yet, or if its provider confirms that it stops. */
+  cancel(id: string): Promise<CancelledJob>;
   /** Events of the account's jobs in their order. @param after a cursor; undefined: the oldest that are kept */
   events(query: { readonly after?: string; readonly limit: number }): Promise<EventPage>;
 }
@@ -22,7 +22,7 @@ export class CallerApiError extends Error {
   override readonly name = "CallerApiError";
 
   /**
-   * @param code of the API; `connection_failed` where no response came
+   * @param code of the API; `network_error` where no response came
    * @param status of the response; null where none came, so that it is not known what became of the request
    */
   constructor(
@@ -96,6 +96,12 @@ export interface CallerJob {
   readonly credits_charged: number;
   readonly outputs: readonly CallerOutput[];
   readonly error?: { readonly code: string; readonly message: string; readonly details?: object };
+}
+
+export interface CancelledJob {
+  /** `running`: it is bought, and its provider has not confirmed; `ended`: it had ended before. */
+  readonly outcome: "cancelled" | "running" | "ended";
+  readonly job: CallerJob;
 }
 
 /** How far a job is, as its events say. */

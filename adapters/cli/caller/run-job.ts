@@ -154,15 +154,15 @@ class Following {
     return "timeout";
   }
 
-  /** @returns the job, when it had completed before */
+  /** @returns the job, when it had ended before */
   private async cancel(api: CallerApi, jobId: string, goOn: string): Promise<CallerJob> {
     const failure = (): CallerFailure => this.failure("interrupted", jobId, "is left running", goOn);
-    const job = await this.untilLeft(api.cancel(jobId), failure).catch((error: unknown) => {
+    const { outcome, job } = await this.untilLeft(api.cancel(jobId), failure).catch((error: unknown) => {
       throw error instanceof CallerApiError ? withHint(error, callable(this.host, goOn)) : error;
     });
-    if (job.status === "completed") return job;
-    if (job.status !== "failed") {
-      const what = "is asked to stop, and goes on until its provider has confirmed it";
+    if (outcome === "ended") return job;
+    if (outcome === "running") {
+      const what = "is bought and runs to its end, unless its provider still stops it";
       throw this.failure("interrupted", jobId, what, goOn);
     }
     const paid = job.credits_charged === 0 ? "its credits are refunded" : `${job.credits_charged} credits are charged`;

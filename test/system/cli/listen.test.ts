@@ -123,6 +123,6 @@ describe("fermata webhooks listen", function () {
   it("ends with 1 when the server refuses the key or has no such list", async () => {
     const call = await listen([], { FERMATA_URL: `${env["FERMATA_URL"]}/elsewhere` });
     expect(await call.ended).to.equal(1);
-    expect(call.stderr).to.equal(`${env["FERMATA_URL"]}/elsewhere responded with 404.\n`);
+    expect(call.stderr).to.equal(`${env["FERMATA_URL"]}/elsewhere: The server responded with 404.\n`);
   });
 });

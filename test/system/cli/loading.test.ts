@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type Environment, useSandbox } from "../../support/process.js";
@@ -62,5 +65,22 @@ describe("A command loads only what it needs", function () {
       );
     }
     expect(await readdir(dataDir)).to.deep.equal([]);
+  });
+
+  it("and commands for callers neither settings, storage, plugins nor libraries", async () => {
+    const dataDir = await sandbox.dataDir();
+    const server = createServer((_request, response) => response.end('{"data":{"models":[]}}'));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const given = { FERMATA_URL: url, FERMATA_API_KEY: "frm_1" };
+      const loaded = await loadedBy(["models", "list"], dataDir, given);
+      expect(loaded).to.match(/\/adapters\/client\/generated\/client\.js/);
+      expect(loaded).not.to.match(
+        /\/adapters\/(storage|network|http)\/|\/plugins\/|\/config\/settings\.|\/node_modules\/(?!commander|tsx|esbuild|get-tsconfig)/,
+      );
+    } finally {
+      server.close();
+    }
   });
 });

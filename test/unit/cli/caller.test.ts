@@ -131,7 +131,7 @@ describe("Commands for callers", () => {
   });
 
   it("name the key when no response came, with which a repeated command is charged once", async () => {
-    api.accept = () => Promise.reject(new CallerApiError("connection_failed", null, "It did not respond."));
+    api.accept = () => Promise.reject(new CallerApiError("network_error", null, "It did not respond."));
     const { code, stderr } = await run(["generate", "slow piano", "--key", "k1"]);
     expect(code).to.equal(1);
     expect(stderr).to.equal(
@@ -218,11 +218,11 @@ describe("Commands for callers", () => {
     });
 
     it("say that a job goes on whose provider cannot stop it", async () => {
-      api.afterCancel = { ...COMPLETED, status: "processing", outputs: [] };
+      api.afterCancel = { outcome: "running", job: { ...COMPLETED, status: "processing", outputs: [] } };
       const { code, stderr } = await run([...GENERATE, "--on-interrupt", "cancel"]);
       expect(code).to.equal(130);
       expect(stderr).to.include(
-        "job_1 is asked to stop, and goes on until its provider has confirmed it.\nGo on with `",
+        "job_1 is bought and runs to its end, unless its provider still stops it.\nGo on with `",
       );
     });
 
