@@ -16,7 +16,7 @@ describe("Errors of the client", () => {
     const exported = client as unknown as Record<string, typeof FermataError>;
     for (const code of ERROR_CODES) {
       const error = toError(body(code), { status: 400 });
-      expect(error).to.be.instanceOf(exported[error.name] ?? Error);
+      expect(error).to.be.instanceOf(exported[error.name]);
       expect(error).to.be.instanceOf(FermataError);
       expect(error.constructor).to.equal(ERRORS[code]);
     }
