@@ -81,7 +81,7 @@ describe("The client, behind a proxy that cuts replies off", function () {
     expect((await creditsOf(caller)).available).to.equal(CREDITS - COST * (ids.size + 1));
   });
 
-  it("returns the finished generation and charges it once, cut off twice at ten positions of the way there", async () => {
+  it("returns the finished generation and charges it once, cut off twice at ten positions on the way", async () => {
     const caller = await start(true);
     const whole = await through(caller, Infinity, 0, (client) => client.generate(A_GENERATION));
     const limits = Array.from({ length: POSITIONS }, (_, index) => Math.floor((index * whole.bytes) / POSITIONS));

@@ -28,7 +28,7 @@ generation.tracks.map(({ title }) => title satisfies string);
 (await client.GET("/api/v1/models")).models[0]?.id satisfies string | undefined;
 await client.GET("/api/v1/generations", { params: { query: { limit: 3 } }, signal: AbortSignal.timeout(9) });
 await client.POST("/api/v1/tracks", { body: new FormData() });
-for await (const { logs } of client.pages("/api/v1/logs")) logs.map(({ status_code: status }) => status satisfies number);
+for await (const { logs } of client.pages("/api/v1/logs")) logs.map(({ path }) => path satisfies string);
 try {
   await client.GET("/api/v1/me");
 } catch (error) {

@@ -13,10 +13,10 @@ describe("Errors of the client", () => {
   });
 
   it("are called as they are exported, also in the bundle", () => {
-    const exported = client as unknown as Record<string, unknown>;
+    const exported = client as unknown as Record<string, typeof FermataError>;
     for (const code of ERROR_CODES) {
       const error = toError(body(code), { status: 400 });
-      expect(error).to.be.instanceOf(exported[error.name] as typeof FermataError);
+      expect(error).to.be.instanceOf(exported[error.name]);
       expect(error).to.be.instanceOf(FermataError);
       expect(error.constructor).to.equal(ERRORS[code]);
     }

@@ -71,7 +71,7 @@ describe("The client follows a job", () => {
     expect(server.progress.map(({ state }) => state)).to.deep.equal(["rendering", "waiting", "rendering"]);
   });
 
-  it("polls where there is no stream: too many of them, an unknown address, a page of a proxy, none needed", async () => {
+  it("polls where there is no stream: too many, an unknown address, a page of a proxy, none needed", async () => {
     const page: Stream = () => new Response("<h1>Sign in</h1>", { headers: { "Content-Type": "text/html" } });
     for (const stream of [status(429), status(404), status(204), page]) {
       const server = scripted([stream], ["processing", "completed"]);
