@@ -165,6 +165,18 @@ describe("fermata as the command of a caller", function () {
     expect(call.stderr).to.include(" is left running.");
   });
 
+  it("prints the events of the account, with the bodies that webhooks carry", async () => {
+    const { job_id: id } = (await done(["generate", "rain", "--duration", "5", "--json"])).json<Job>();
+    const args = ["webhooks", "listen", "--since", "2020-01-01", "--json"];
+    const call = sandbox.call(args, join(folder, "none"), env);
+    await eventually("the event", () => call.stdout.includes(id));
+    call.signal("SIGINT");
+    expect(await call.ended, call.stderr).to.equal(0);
+    const event = JSON.parse(call.stdout.trim().split("\n").at(-1) ?? "") as object;
+    expect(event).to.have.nested.property("body.type", "generation.completed");
+    expect(event).to.have.nested.property("body.data.job_id", id);
+  });
+
   describe("login", () => {
     const profile = (): string => join(folder, ".config", "fermata", "profiles.json");
     const NO_ENV = { FERMATA_URL: "", FERMATA_API_KEY: "" };

@@ -126,3 +126,42 @@ describe("fermata webhooks listen", function () {
     expect(call.stderr).to.equal(`${env["FERMATA_URL"]}/elsewhere: The server responded with 404.\n`);
   });
 });
+
+describe("fermata generate, against a scripted server", function () {
+  this.timeout(60_000);
+  const sandbox = useSandbox();
+
+  it("cancels the job at Ctrl-C, in a process of its own, and ends with 130", async () => {
+    const model = {
+      id: "a/b",
+      supports_lyrics: false,
+      supports_instrumental: true,
+      credit_cost: 5,
+      status: "available",
+    };
+    const cancelled = { job_id: "job_1", status: "failed", credits_charged: 0, outputs: [] };
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      const send = (data: object): unknown => response.end(JSON.stringify({ data }));
+      if (request.url === "/api/v1/models") return send({ models: [model] });
+      if (request.url === "/api/v1/generations") return send({ id: "job_1", status: "queued", credits_reserved: 5 });
+      if (request.url === "/api/v1/jobs/job_1/cancel") return send({ outcome: "cancelled", job: cancelled });
+      // A stream on which nothing happens.
+      return response.writeHead(200, { "Content-Type": "text/event-stream" }).write(": still here\n\n");
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const env = { FERMATA_URL: url, FERMATA_API_KEY: "frm_1" };
+      const started = sandbox.spawn(["generate", "rain", "--on-interrupt", "cancel"], await sandbox.dataDir(), env);
+      await eventually("the stream", () => asked.includes("GET /api/v1/jobs/job_1/events"));
+      expect([await started.stop("SIGINT"), started.stdout]).to.deep.equal([130, ""]);
+      expect(started.stderr.trim().split("\n").at(-1)).to.equal("job_1 is cancelled; its credits are refunded.");
+      expect(asked.at(-1)).to.equal("POST /api/v1/jobs/job_1/cancel");
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
