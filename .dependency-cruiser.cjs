@@ -131,7 +131,7 @@ module.exports = {
       severity: "error",
       from: { path: "^adapters/client/", pathNot: "^adapters/client/(build|bundling)\\.js$" },
       to: {
-        path: "^((core|adapters|plugins|config|test)/|node:|(fs|path|url|http|https|crypto|process|stream|buffer)(/|$))",
+        path: "^((core|adapters|plugins|config|test)/|node:|(fs|path|url|https?|crypto|process|stream|buffer)(/|$))",
         pathNot: "^adapters/client/",
       },
     },
