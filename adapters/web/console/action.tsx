@@ -34,6 +34,8 @@ interface ActionProps {
   readonly label: string;
   /** The role that it needs: without it there is no button. */
   readonly needs: Role;
+  /** There is nothing to do by it now. What it came to before stays open until it was read. */
+  readonly isIdle?: boolean;
   readonly look?: "plain" | "primary" | "danger";
   /** The heading of the dialog. */
   readonly title: string;
@@ -59,9 +61,11 @@ export function Action(props: ActionProps) {
   if (!may(props.needs)) return null;
   return (
     <>
-      <Button look={props.look === "primary" ? "primary" : "plain"} onClick={() => setOpen(true)}>
-        {props.label}
-      </Button>
+      {props.isIdle === true ? null : (
+        <Button look={props.look === "primary" ? "primary" : "plain"} onClick={() => setOpen(true)}>
+          {props.label}
+        </Button>
+      )}
       {isOpen ? <ActionDialog {...props} onClose={() => setOpen(false)} /> : null}
     </>
   );
