@@ -37,7 +37,11 @@ module.exports = {
         "a port: adapters run in it what reads untrusted bytes.",
       severity: "error",
       from: { path: "^adapters/([^/]+)/" },
-      to: { path: "^adapters/", pathNot: ["^adapters/$1/", "^adapters/sandbox/index\\.ts$"] },
+      to: {
+        path: "^adapters/",
+        // What both bundles write of the licences in them is no adapter either.
+        pathNot: ["^adapters/$1/", "^adapters/sandbox/index\\.ts$", "^adapters/web/licences\\.js$"],
+      },
     },
     {
       name: "adapters-of-one-port-are-apart",
@@ -103,7 +107,8 @@ module.exports = {
       name: "only-test-imports-development-tools",
       comment: "Code that runs in production imports `dependencies` of package.json only; type imports are erased.",
       severity: "error",
-      from: { pathNot: ["^test/", "^adapters/web/"] },
+      // The pages and the SDK of adapters/mcp are bundled with theirs.
+      from: { pathNot: ["^test/", "^adapters/web/", "^adapters/mcp/(sdk\\.ts|build\\.js)$"] },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
     {
@@ -117,6 +122,13 @@ module.exports = {
         path: "^((core|adapters|plugins|config|test)/|(node:)?(fs|path|url|http|crypto|process|stream)(/|$))",
         pathNot: ["^adapters/web/$1/", "^adapters/web/(parts|generated)/"],
       },
+    },
+    {
+      name: "mcp-calls-the-public-api",
+      comment: "Tools for MCP clients are written over the HTTP API alone, so that they work with any server.",
+      severity: "error",
+      from: { path: "^adapters/mcp/", pathNot: "^adapters/mcp/build\\.js$" },
+      to: { path: "^(core|adapters|plugins|config|test)/", pathNot: "^adapters/mcp/" },
     },
     {
       name: "imports-are-declared",

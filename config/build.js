@@ -17,8 +17,10 @@ const FOLDERS = ["core", "adapters", "plugins", "config", "test"];
 const GENERATED = "adapters/http/generated";
 const PAGES = "adapters/web";
 const TYPES_OF_PAGES = `${PAGES}/generated`;
-/** Copied as they are: the files of Swagger UI, and the bundled pages. */
-const COPIED = [`dist/${GENERATED}/swagger-ui/`, `dist/${GENERATED}/web/`];
+const MCP = "adapters/mcp";
+/** Copied as they are: the files of Swagger UI, and the bundled pages. The bundled SDK replaces a compiled module. */
+const COPIED = [`dist/${GENERATED}/swagger-ui/`, `dist/${GENERATED}/web/`, `dist/${MCP}/licences.txt`];
+const BUNDLED = [`${MCP}/build.js`, `${MCP}/shims.js`];
 /** What else changes the output: settings, tools and their versions. */
 const TOOLS = ["package.json", "package-lock.json", "tsconfig.json", "config/build.js"];
 const ROUTES = ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"];
@@ -65,7 +67,12 @@ async function build() {
   const sources = [...written, ...generated.filter((path) => path.endsWith(".ts"))];
   const outputs = sources.filter((path) => !path.endsWith(".d.ts")).flatMap(outputsOf);
   const isComplete = outputs.every((path) => existsSync(path)) && COPIED.every(existsSync);
-  const state = { routes, pages, generated: hashOf(generated), all: hashOf([...written, ...generated, ...TOOLS]) };
+  const state = {
+    routes,
+    pages,
+    generated: hashOf(generated),
+    all: hashOf([...written, ...generated, ...BUNDLED, ...TOOLS]),
+  };
   if (kept.all === state.all && isComplete && existsSync(STATE)) return;
   rmSync(STATE, { force: true });
   // The compiler writes only what changed since then, and does not look whether the rest is still there.
@@ -76,6 +83,7 @@ async function build() {
     for (const file of DESCRIPTIONS)
       writeFileSync(`dist/${file}`, JSON.stringify(JSON.parse(readFileSync(file, "utf8"))));
     cpSync(`${GENERATED}/web`, `dist/${GENERATED}/web`, { recursive: true });
+    await run(`${MCP}/build.js`, [`dist/${MCP}`]);
   });
   removeOthers(new Set(outputs));
   writeFileSync(STATE, `${JSON.stringify(state, null, 2)}\n`);

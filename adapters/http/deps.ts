@@ -29,6 +29,7 @@ import type { ReadUsage } from "../../core/usage/read-usage.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { AdminDeps } from "./admin/deps.js";
 import type { ConnectionLimits } from "./connections/limits.js";
+import type { McpEndpoint } from "./pages/mcp.js";
 import type { AuthenticateRequest } from "./signed-in.js";
 import type { StudioDeps } from "./sessions/studio-session.js";
 
@@ -110,6 +111,8 @@ export interface HttpDeps {
   readonly app?: AppAuthentication;
   /** Behind the studio; without it there is none. */
   readonly studio?: StudioDeps;
+  /** Behind `/mcp`; without it there is none. */
+  readonly mcp?: McpEndpoint;
   readonly limits: Limits;
   readonly networkBudget: Pick<NetworkBudget, "enter">;
   readonly credits: Pick<ManageCredits, "balance">;

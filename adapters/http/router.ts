@@ -10,6 +10,7 @@ import { networkBudget } from "./middleware/network-budget.js";
 import { audioFiles } from "./pages/audio.js";
 import { callbackPages } from "./pages/callbacks.js";
 import { docsPages } from "./pages/docs.js";
+import { mcpPage } from "./pages/mcp.js";
 import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
 import { STUDIO, webPage } from "./pages/web-page.js";
@@ -41,5 +42,6 @@ function publicRoutes(router: Router, deps: HttpDeps): void {
   audioFiles(router, deps);
   sharePages(router, deps);
   callbackPages(router, deps);
+  if (deps.mcp !== undefined) mcpPage(router, deps, deps.mcp);
   if (deps.studio !== undefined) webPage(router, deps, STUDIO);
 }

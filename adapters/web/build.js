@@ -3,10 +3,11 @@
  * APIs are written to generated/ first, from the descriptions that tsoa wrote.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import openapiTS, { astToString } from "openapi-typescript";
+import { licencesOf } from "./licences.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(HERE, "../..");
@@ -50,30 +51,4 @@ async function writeTypes() {
     const description = JSON.parse(readFileSync(join(HERE, "../http/generated", file), "utf8"));
     writeFileSync(join(types, `${name}.ts`), astToString(await openapiTS(description)));
   }
-}
-
-/** @param inputs paths of bundled files @throws {Error} a package among them has no licence text */
-function licencesOf(inputs) {
-  const names = inputs.flatMap(
-    (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(path)?.[1] ?? [],
-  );
-  return [...new Set(names)]
-    .sort()
-    .map((name) => {
-      const at = join(ROOT, "node_modules", name);
-      const { version, license } = JSON.parse(readFileSync(join(at, "package.json"), "utf8"));
-      return `${name} ${version} (${license})\n\n${licenceText(at).trim()}\n`;
-    })
-    .join(`\n${"-".repeat(80)}\n\n`);
-}
-
-function licenceText(at) {
-  for (const name of ["LICENSE", "LICENSE.md", "LICENSE.txt"]) {
-    try {
-      return readFileSync(join(at, name), "utf8");
-    } catch (error) {
-      if (error.code !== "ENOENT") throw error;
-    }
-  }
-  throw new Error(`${relative(ROOT, at)} has no text of its licence`);
 }

@@ -31,7 +31,7 @@ const FOLDERS = [
   ...["library", "live-check", "maintenance", "ports", "ports/provider", "providers", "rate-limits"].map(core),
   ...["results", "secrets", "tracing", "usage", "webhooks"].map(core),
   /^core\/[^/]+$/,
-  /^adapters\/(cli|cover-art|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
+  /^adapters\/(cli|cover-art|crypto|downloads|mcp|network|observability|sandbox|system)\/[^/]+$/,
   /^adapters\/http\/((admin|admin\/controllers|connections|controllers|generated|generated\/admin|generated\/swagger-ui|generated\/web|middleware|openapi)\/)?[^/]+$/,
   /^adapters\/http\/(pages|pages\/share|presenters|sessions)\/[^/]+$/,
   /^adapters\/web\/((console|generated|parts|studio)\/([^/]+\/)?)?[^/]+$/,
@@ -67,6 +67,7 @@ const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "only-test-imports-test": { "config/planted.ts": 'import "../test/support/builders.js";' },
   "only-test-imports-development-tools": { "config/planted.ts": 'import "sinon";' },
   "pages-run-in-browsers": { "adapters/web/console/planted.ts": 'import "../../http/server.js";' },
+  "mcp-calls-the-public-api": { "adapters/mcp/planted.ts": 'import "../../core/errors.js";' },
   "imports-are-declared": { "adapters/http/planted.ts": 'import "nowhere-declared";' },
   "imports-go-one-way": {
     "core/one.ts": 'import type { Two } from "./two.js"; export type One = Two;',

@@ -34,7 +34,7 @@ const UNRECORDED = [
     "models list",
     "plugins list",
   ],
-  ...["plugins new", "plugins check", "adapters check", "config print", "config check", "secrets status"],
+  ...["plugins new", "plugins check", "adapters check", "config print", "config check", "secrets status", "mcp"],
 ];
 
 /** The webhooks of this test go to a port of this machine on which no server listens. */
@@ -113,6 +113,7 @@ describe("The audit log of the command line", function () {
         checkSettings: nothing,
         catalogue: nothing,
         run: nothing,
+        serveMcp: nothing,
         migrate: nothing,
         doctor: nothing,
       },
