@@ -7,6 +7,7 @@ import type { RecordKeyUses } from "./accounts/record-key-uses.js";
 import type { ManageAccounts } from "./accounts/manage-accounts.js";
 import { Tiers } from "./accounts/tiers.js";
 import { createAudit } from "./audit/create-audit.js";
+import { unrecorded } from "./audit/unrecorded.js";
 import type { ReadAudit } from "./audit/read-audit.js";
 import type { CoreOptions } from "./core-options.js";
 import { ManageCredits } from "./credits/manage-credits.js";
@@ -29,6 +30,7 @@ import type { RetryJobs } from "./generations/retry-jobs.js";
 import type { StartSplit } from "./generations/start-split.js";
 import type { WaitForJob } from "./generations/wait-for-job.js";
 import { RecordResponse } from "./idempotency/record-response.js";
+import { CancelOwnJob } from "./jobs/cancel-own-job.js";
 import { createJobs } from "./jobs/create-jobs.js";
 import { OperateJobs } from "./jobs/operate-jobs.js";
 import { ReadTimelines } from "./jobs/read-timelines.js";
@@ -121,6 +123,8 @@ export interface ApiUseCases {
   readonly readGenerations: ReadGenerations;
   /** Waits for the end of a job. */
   readonly waitForJob: WaitForJob;
+  /** Lets an account cancel its own jobs. */
+  readonly cancelJob: CancelOwnJob;
   /** Lets an account follow a job as it happens. */
   readonly followJobs: FollowJobs;
   /** Stores the response that an idempotency key replays. */
@@ -174,6 +178,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const others = [secrets.reseal, erasure.task(), sampleQueueAges(figures)];
   const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others };
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
+  const operating = { ...ports, ...generations, timelines, endJobs };
   let workers: Workers | null = null;
   const slots = (): readonly Slots[] => workers?.slots ?? [];
   if (metrics !== null) showFigures({ ...figures, metrics, slots });
@@ -185,7 +190,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     credits: new ManageCredits({ ...ports, audit, tiers }),
     generations: generations.generations,
     operateGenerations: generations.operate,
-    jobs: new OperateJobs({ ...ports, ...generations, timelines, endJobs, audit }),
+    jobs: new OperateJobs({ ...operating, audit }),
     retryJobs: generations.retryJobs,
     providers: providers.report,
     overview: new ReadOverview({ ...ports, providers: providers.report }),
@@ -209,6 +214,10 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       sharing: library.sharing,
       readGenerations: generations.read,
       waitForJob: generations.waitForJob,
+      cancelJob: new CancelOwnJob({
+        ...generations,
+        operate: new OperateJobs({ ...operating, audit: unrecorded(ports.unitOfWork) }),
+      }),
       followJobs: generations.followJobs,
       recordResponse: new RecordResponse({
         unitOfWork: ports.unitOfWork,

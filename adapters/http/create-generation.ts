@@ -58,7 +58,7 @@ export interface GenerationReference {
 }
 
 const ROUTE = "POST /api/v1/generations";
-/** What a key needs to see the tracks of a generation, also in the response to its creation. */
+/** What a key needs to see the tracks of a generation, also in the response to its creation or cancellation. */
 const READ_SCOPE: Scope = "generations:read";
 const ACCEPTED = 202;
 const BAD_GATEWAY = 502;
@@ -160,12 +160,16 @@ async function respondAfter(
   }
 }
 
+/** Whether the caller may see what a job created. */
+export function mayReadResults({ caller }: Pick<RequestContext, "caller">): boolean {
+  return caller?.scopes.includes(READ_SCOPE) === true;
+}
+
 /** 502 when the job failed for want of its provider, else its status as of now, with the tracks once it completed. */
 async function conclusion(context: RequestContext, job: Job): Promise<StoredResponse> {
   if (job.error !== null && STATUS_BY_CODE[job.error.code] === BAD_GATEWAY)
     return { status: BAD_GATEWAY, body: JSON.stringify(toErrorEnvelope(job.error, context.requestId)) };
-  const mayRead = context.caller?.scopes.includes(READ_SCOPE) === true;
-  if (job.status !== "completed" || !mayRead) return acceptance(context, job);
+  if (job.status !== "completed" || !mayReadResults(context)) return acceptance(context, job);
   const [found] = await context.deps.readGenerations.withTracks([job]);
   return acceptance(context, job, found?.tracks);
 }

@@ -10,6 +10,7 @@ import type { ReadGenerations } from "../../core/generations/read-generations.js
 import type { WaitForJob } from "../../core/generations/wait-for-job.js";
 import type { StoredResponse } from "../../core/ports/idempotency-store.js";
 import type { AccountId, JobId, RequestId } from "../../core/ids.js";
+import type { CancelOwnJob } from "../../core/jobs/cancel-own-job.js";
 import type { AudioUrls } from "../../core/library/audio-urls.js";
 import type { ManageLibrary } from "../../core/library/manage-library.js";
 import type { PublicLinks } from "../../core/library/public-links.js";
@@ -122,6 +123,7 @@ export interface HttpDeps {
   readonly sharing: Pick<ManageLibrary, "share" | "unshare">;
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
+  readonly cancelJob: Pick<CancelOwnJob, "execute">;
   readonly followJobs: Pick<FollowJobs, "follow">;
   readonly readLibrary: ReadLibrary;
   readonly uploadTrack: Pick<UploadTrack, "execute">;

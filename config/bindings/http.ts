@@ -128,6 +128,7 @@ function httpDeps(
     sharing: api.sharing,
     readGenerations: api.readGenerations,
     waitForJob: api.waitForJob,
+    cancelJob: api.cancelJob,
     followJobs: api.followJobs,
     readLibrary: core.library.read,
     uploadTrack: api.uploadTrack,

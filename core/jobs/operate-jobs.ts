@@ -103,7 +103,7 @@ export class OperateJobs {
       await this.waitForReply(job.id, timeoutMs, signal);
     }
     const generation = await this.deps.generations.get(job.id);
-    return { outcome: outcomeOf(generation), generation };
+    return { outcome: cancellationOutcome(generation), generation };
   }
 
   /** Until the provider has replied, or the time is over. */
@@ -130,7 +130,8 @@ function noJob(id: string): UnknownObjectError {
   return new UnknownObjectError(`There is no job ${id}.`);
 }
 
-function outcomeOf({ status, error }: Generation): Cancellation["outcome"] {
+/** What became of the cancellation of a job that is in this state now. */
+export function cancellationOutcome({ status, error }: Pick<Generation, "status" | "error">): Cancellation["outcome"] {
   if (!isFinal(status)) return "running";
   return error?.details?.reason === CANCELLED_REASON ? "cancelled" : "ended";
 }

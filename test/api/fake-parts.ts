@@ -73,6 +73,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
     },
     acceptSplit: {} as HttpDeps["acceptSplit"],
     sharing: {} as HttpDeps["sharing"],
+    cancelJob: {} as HttpDeps["cancelJob"],
     readGenerations: {
       getJob: () => Promise.resolve({ job, tracks: [], outputs: [] }),
       get: () => Promise.reject(new JobNotFoundError()),

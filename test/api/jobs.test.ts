@@ -76,6 +76,9 @@ describe("GET /api/v1/jobs/{job_id}", () => {
         ...(details === undefined ? {} : { details }),
       });
       expect(response.text).not.to.include("operators only");
+      const generation = dataOf<Job>(await api.get(`/api/v1/generations/${listed.generations[0]?.id}`));
+      expect(generation.error, "the generation's, alone").to.deep.equal(job.error);
+      expect(listed.generations[0], "the generation's, in the list").to.deep.equal(generation);
     });
   }
 });

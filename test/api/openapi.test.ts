@@ -61,6 +61,7 @@ describe("GET /openapi.json", () => {
       "GET /api/v1/generations/{id} generations:read",
       "GET /api/v1/jobs/{job_id} generations:read",
       "GET /api/v1/jobs/{job_id}/events generations:read",
+      "POST /api/v1/jobs/{job_id}/cancel generations:create",
       "GET /api/v1/library/search library:read",
       "POST /api/v1/tracks generations:create",
       "GET /api/v1/tracks/{id} library:read",

@@ -1,9 +1,10 @@
-import { Get, Header, Path, Produces, Request, Response as Returns, Route, Security, Tags } from "@tsoa/runtime";
+import { Get, Header, Path, Post, Produces, Request, Response as Returns, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
 import { type StreamedEvent, sendEvents } from "../event-stream.js";
 import { contextOf } from "../request-context.js";
 import type { HttpDeps } from "../deps.js";
-import { type Job, presentJob } from "../presenters/job.js";
+import { mayReadResults } from "../create-generation.js";
+import { type Job, type JobCancellation, presentJob } from "../presenters/job.js";
 import { presentEvent, presentOutlook } from "../presenters/timeline.js";
 
 /** A stream ends after this time, and its client connects again: no key is trusted for longer without a look. */
@@ -12,7 +13,7 @@ const STREAM_MAX_MS = 900_000;
 @Route("api/v1/jobs")
 @Tags("Jobs")
 export class JobsController {
-  constructor(private readonly deps: Pick<HttpDeps, "readGenerations" | "followJobs" | "audioUrls">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "readGenerations" | "cancelJob" | "followJobs" | "audioUrls">) {}
 
   /**
    * Polls a music, stem split or vocal removal job. Its outputs are there once it completed.
@@ -26,6 +27,27 @@ export class JobsController {
     const found = await this.deps.readGenerations.getJob(context.account.id, job_id);
     context.jobId = found.job.id;
     return { data: presentJob(found, this.deps.audioUrls) };
+  }
+
+  /**
+   * Cancels one of the account's own jobs. While nothing is bought at a provider it ends and is refunded at once. What
+   * is bought is cancelled at the provider where it can do that, and is refunded when it confirms within some seconds
+   * or later; otherwise it runs to its end. `outcome` says which. A cancelled job ends like one that failed, with
+   * `error.details.reason` `cancelled`.
+   *
+   * Repeating the request is safe: it changes nothing more, and says how the job is then.
+   * @summary Cancel a job
+   * @param job_id The id returned when the job was created.
+   */
+  @Post("{job_id}/cancel")
+  @Security("bearer", ["generations:create"])
+  async cancelJob(@Request() request: express.Request, @Path() job_id: string): Promise<{ data: JobCancellation }> {
+    const context = contextOf(request);
+    const { cancelJob, audioUrls } = this.deps;
+    const { outcome, found } = await cancelJob.execute(context.account.id, job_id, context.noRequestWaits());
+    context.jobId = found.job.id;
+    const shown = mayReadResults(context) ? found : { ...found, tracks: [], outputs: [] };
+    return { data: { outcome, job: presentJob(shown, audioUrls) } };
   }
 
   /**

@@ -214,6 +214,16 @@ export const FAILED_JOB: Job = {
   error: { code: "provider_timeout", message: "The provider did not answer in time.", request_id: REQUEST_ID },
 };
 
+export const CANCELLED_JOB: Job = {
+  ...FAILED_JOB,
+  error: {
+    code: "generation_failed",
+    message: "The job was cancelled.",
+    request_id: REQUEST_ID,
+    details: { reason: "cancelled" },
+  },
+};
+
 /** Of a stream of server-sent events. */
 export const JOB_EVENTS = [
   "retry: 2000",

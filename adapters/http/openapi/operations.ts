@@ -96,7 +96,19 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   },
   getGeneration: {
     errors: ["invalid_request", "job_not_found"],
-    examples: { completed: { data: example.GENERATION }, processing: { data: example.RUNNING_GENERATION } },
+    examples: {
+      completed: { data: example.GENERATION },
+      processing: { data: example.RUNNING_GENERATION },
+      failed: {
+        data: {
+          ...example.GENERATION,
+          status: "failed",
+          credits_charged: 0,
+          error: example.FAILED_JOB.error,
+          tracks: [],
+        },
+      },
+    },
   },
   searchLibrary: {
     errors: ["invalid_request"],
@@ -197,6 +209,18 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   deleteWebhookEndpoint: {
     errors: ["webhook_endpoint_not_found"],
     examples: { deleted: { data: { id: example.WEBHOOK_ENDPOINT.id, deleted: true } } },
+  },
+  cancelJob: {
+    errors: ["invalid_request", "job_not_found"],
+    examples: {
+      cancelled: { data: { outcome: "cancelled", job: example.CANCELLED_JOB } },
+      running: {
+        data: {
+          outcome: "running",
+          job: { ...example.JOB, status: "processing", cancel_requested: true, outputs: [], completed_at: null },
+        },
+      },
+    },
   },
   followJob: {
     errors: ["invalid_request", "job_not_found"],

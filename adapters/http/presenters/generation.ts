@@ -2,6 +2,7 @@ import type { JobWithTracks } from "../../../core/generations/read-generations.j
 import { costOf, type Job } from "../../../core/jobs/job.js";
 import type { Track as LibraryTrack } from "../../../core/library/track.js";
 import type { JobStatus } from "./job-status.js";
+import { type ErrorBody, toErrorBody } from "./error.js";
 import { timestamp } from "./time.js";
 import { presentTrack, type Track, type TrackLinks } from "./track.js";
 
@@ -50,6 +51,8 @@ export interface Generation {
    * @format date-time
    */
   completed_at: string | null;
+  /** Why it failed; present for failed generations, and the same as at their jobs. */
+  error?: ErrorBody;
   /** Empty until it completed. */
   tracks: Track[];
 }
@@ -79,6 +82,19 @@ export function presentAccepted(
 /** Only requests with options have the member, so that responses to others keep the form of before options existed. */
 export function presentGivenOptions({ request: { options } }: Pick<Job, "request">): Pick<Generation, "options"> {
   return Object.keys(options).length === 0 ? {} : { options };
+}
+
+/**
+ * Only failed jobs have the member. A job of an embedding app has no request behind it; then its own id is what support
+ * can look for.
+ */
+export function presentFailure({
+  id,
+  requestId,
+  status,
+  error,
+}: Pick<Job, "id" | "requestId" | "status" | "error">): Pick<Generation, "error"> {
+  return status === "failed" && error !== null ? { error: toErrorBody(error, requestId ?? id) } : {};
 }
 
 /** The track that a generation works from, as it was given. */
@@ -116,6 +132,7 @@ export function presentGeneration({ job, tracks }: JobWithTracks, links: TrackLi
     ...presentGivenReference(job),
     created_at: timestamp(job.createdAt),
     completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
+    ...presentFailure(job),
     tracks: tracks.map((track) => presentTrack(track, links)),
   };
 }

@@ -1,8 +1,8 @@
 import type { JobOutput as StoredOutput } from "../../../core/jobs/job.js";
 import type { JobReport } from "../../../core/jobs/operate-jobs.js";
 import { assetOf, type Track } from "../../../core/library/track.js";
-import { type ErrorBody, toErrorBody } from "./error.js";
-import { type GivenReference, presentGivenOptions, presentGivenReference } from "./generation.js";
+import type { ErrorBody } from "./error.js";
+import { type GivenReference, presentFailure, presentGivenOptions, presentGivenReference } from "./generation.js";
 import type { JobStatus } from "./job-status.js";
 import { seconds, timestamp } from "./time.js";
 import type { LinkSigner } from "./track.js";
@@ -41,6 +41,11 @@ export interface Job {
   options?: { [name: string]: string | number | boolean };
   /** The track that it works from; left out where there is none. */
   reference?: GivenReference;
+  /**
+   * True once it was asked to be cancelled although it was bought already: it ends as failed and refunded where its
+   * provider confirms that, and otherwise as it would have ended. Left out for all others.
+   */
+  cancel_requested?: boolean;
   /** Empty until it completed. */
   outputs: JobOutput[];
   /** Present for failed jobs. */
@@ -52,6 +57,18 @@ export interface Job {
    * @format date-time
    */
   completed_at: string | null;
+}
+
+/** What came of a request to cancel a job. */
+export interface JobCancellation {
+  /**
+   * `cancelled`: it ended as failed and is refunded, now or by an earlier request. `running`: it is bought, and its
+   * provider has not confirmed that it is cancelled; it runs to its end, and is charged if it completes. `ended`: it
+   * had completed or failed before.
+   */
+  outcome: "cancelled" | "running" | "ended";
+  /** As it is now; without its outputs where the API key may not read generations. */
+  job: Job;
 }
 
 export function presentJob(
@@ -66,14 +83,12 @@ export function presentJob(
     credits_charged: job.creditsCharged,
     ...presentGivenOptions(job),
     ...presentGivenReference(job),
+    ...(job.cancelRequestedAt === null ? {} : { cancel_requested: true }),
     outputs: [
       ...tracks.flatMap((track) => presentTrackOutputs(track, links)),
       ...outputs.map((output) => presentStem(job, output, links)),
     ],
-    // A job of an embedding app has no request behind it; then its own id is what support can look for.
-    ...(job.status === "failed" && job.error !== null
-      ? { error: toErrorBody(job.error, job.requestId ?? job.id) }
-      : {}),
+    ...presentFailure(job),
     created_at: timestamp(job.createdAt),
     completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
   };

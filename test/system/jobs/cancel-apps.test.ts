@@ -1,42 +1,13 @@
 import { expect } from "chai";
-import type { CancelOutcome } from "../../../core/ports/music-provider.js";
-import { ScriptedProvider, submitAccepts } from "../../support/doubles/scripted-provider.js";
+import { CancellableProvider } from "../../support/doubles/cancellable-provider.js";
+import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { SHARED_DATABASES, type SharedDatabase } from "../../support/shared-database.js";
-import type { TestApp, TestAppOptions } from "../../support/test-app.js";
-
-/** A provider that can be asked to cancel, and renders until it is. */
-class Cancellable extends ScriptedProvider {
-  asked = 0;
-  /** Resolves with the first poll: the handle is stored. */
-  readonly polled: Promise<void>;
-  reply: CancelOutcome = "cancelled";
-
-  constructor() {
-    super();
-    this.behaviour = submitAccepts(20);
-    this.polled = new Promise((resolve) => {
-      this.pollBehaviour = () => {
-        resolve();
-        return Promise.resolve({ state: "running", nextPollMs: 20 });
-      };
-    });
-  }
-
-  get options(): TestAppOptions {
-    const capabilities = { idempotentSubmit: true, lookup: false, cancel: true };
-    return { plugins: [{ ...this.definition, capabilities }] };
-  }
-
-  cancel(): Promise<CancelOutcome> {
-    this.asked++;
-    return Promise.resolve(this.reply);
-  }
-}
+import type { TestApp } from "../../support/test-app.js";
 
 for (const [name, open] of SHARED_DATABASES) {
   describe(`A job that one app works on and another cancels: ${name}`, () => {
     let database: SharedDatabase;
-    let provider: Cancellable;
+    let provider: CancellableProvider;
     let working: TestApp;
     let calling: TestApp;
     before(async () => {
@@ -44,9 +15,9 @@ for (const [name, open] of SHARED_DATABASES) {
     });
     after(() => database.close());
     beforeEach(async () => {
-      provider = new Cancellable();
+      provider = new CancellableProvider();
       working = await database.open({ ...provider.options, work: true });
-      calling = await database.open(new Cancellable().options);
+      calling = await database.open(new CancellableProvider().options);
     });
     afterEach(() => database.stopAll());
 
