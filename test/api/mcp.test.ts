@@ -5,7 +5,7 @@ import { expect } from "chai";
 import express from "express";
 import { dataOf, refusalOf } from "../support/api-client.js";
 import { SCRIPTED_TRACK, submitAccepts, submitCompletes, submitFails } from "../support/doubles/scripted-provider.js";
-import { codeOf, connectMcp, type McpClientOptions, textOf } from "../support/mcp-client.js";
+import { codeOf, connectMcp, type McpClientOptions, structured, textOf } from "../support/mcp-client.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const SONG = { model_id: "scripted/song", prompt: "rain on a tin roof" };
@@ -82,9 +82,9 @@ describe("/mcp", function () {
     const client = await connect(account);
     const call = { name: "generate_music", arguments: { ...SONG, idempotency_key: "one" } };
     const [first, second] = [await client.callTool(call), await client.callTool(call)];
-    expect(first.structuredContent?.["id"]).to.equal(second.structuredContent?.["id"]);
+    expect(structured(first)["id"]).to.equal(structured(second)["id"]);
     const credits = await client.callTool({ name: "get_credits", arguments: {} });
-    const cost = first.structuredContent?.["credits_charged"] as number;
+    const cost = structured(first)["credits_charged"] as number;
     expect(credits.structuredContent).to.include({ available: 100 - cost, total_spent: cost });
   });
 
@@ -93,7 +93,7 @@ describe("/mcp", function () {
     test.provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 50 });
     const client = await connect(await test.account());
     const begun = await client.callTool({ name: "generate_music", arguments: { ...SONG, wait_seconds: 0 } });
-    const id = begun.structuredContent?.["id"] as string;
+    const id = structured(begun)["id"] as string;
     expect(textOf(begun)).to.include(`wait_for_generation with generation_id: ${id}`);
     test.provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     const ended = await client.callTool({ name: "wait_for_generation", arguments: { generation_id: id } });
@@ -132,7 +132,7 @@ describe("/mcp", function () {
     const missing = await client.readResource({ uri: "fermata://tracks/trk_none" }).catch((error: Error) => error);
     expect(missing).to.be.instanceOf(Error);
     const found = await client.callTool({ name: "search_library", arguments: { q: "tin roof", limit: 1 } });
-    expect(found.structuredContent?.["tracks"]).to.have.lengthOf(1);
+    expect(structured(found)["tracks"]).to.have.lengthOf(1);
     const track = await client.callTool({ name: "get_track", arguments: { track_id: id } });
     expect(track.structuredContent).to.include({ id, title });
   });

@@ -42,3 +42,8 @@ export function textOf({ content }: CallToolResult): string {
 export function codeOf({ isError, _meta }: CallToolResult): string | null {
   return isError === true ? (_meta?.["fermata/error"] as { readonly code: string }).code : null;
 }
+
+/** The data of a result. */
+export function structured<T = Readonly<Record<string, unknown>>>({ structuredContent }: CallToolResult): T {
+  return structuredContent as T;
+}

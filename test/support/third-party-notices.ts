@@ -76,8 +76,9 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
 const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICENSE)). It uses the packages below as
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
 code, and each may be exchanged for a modified version. Exceptions are the page of the API, which has Swagger UI's
-files as they are, and the pages of \`adapters/web\`, which are bundled with preact, @preact/signals, uplot and
-openapi-fetch (all MIT). How to replace the audio decoders, or to
+files as they are, the pages of \`adapters/web\`, which are bundled with preact, @preact/signals, uplot and
+openapi-fetch (all MIT), and the SDK of the Model Context Protocol in \`adapters/mcp\` (its licences are in
+\`licences.txt\` next to it). How to replace the audio decoders, or to
 do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 
@@ -122,6 +123,8 @@ const COPIED: Readonly<Record<string, string | null>> = {
   "@preact/signals-core": null,
   uplot: null,
   "openapi-fetch": null,
+  "@modelcontextprotocol/core": null,
+  "@modelcontextprotocol/server": null,
 };
 
 /** For packages that lack the text of their declared licence. */
