@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { McpOptions } from "../adapters/cli/host.js";
-import type { RunProcess } from "./run.js";
 import { SettingsError } from "./settings/issues.js";
-import { nextStopSignal } from "./stop-signal.js";
+import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
 import { packageVersion } from "./version.js";
+
+type McpProcess = Pick<NodeJS.Process, "env" | "stdin" | "stdout" | "stderr" | "cwd"> & SignalledProcess;
 
 const DEFAULT_URL = "http://127.0.0.1:8080";
 const DEFAULT_CONFIRM_ABOVE = 100;
@@ -15,7 +16,7 @@ const DEFAULT_CONFIRM_ABOVE = 100;
  *
  * @throws {SettingsError} there is no key, or the address is none
  */
-export async function serveMcp(options: McpOptions, process: RunProcess): Promise<void> {
+export async function serveMcp(options: McpOptions, process: McpProcess): Promise<void> {
   const issues: string[] = [];
   const baseUrl = addressIn(options.url ?? process.env["FERMATA_URL"] ?? DEFAULT_URL, issues);
   const key = await keyIn(options, process, issues);
@@ -52,7 +53,7 @@ function addressIn(text: string, issues: string[]): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-async function keyIn({ keyFile }: McpOptions, { env, cwd }: RunProcess, issues: string[]): Promise<string> {
+async function keyIn({ keyFile }: McpOptions, { env, cwd }: McpProcess, issues: string[]): Promise<string> {
   let key = env["FERMATA_API_KEY"] ?? "";
   if (keyFile !== undefined) {
     key = await readFile(resolve(cwd(), keyFile), "utf8").catch((error: NodeJS.ErrnoException) => {

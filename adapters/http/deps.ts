@@ -30,7 +30,7 @@ import type { ReadUsage } from "../../core/usage/read-usage.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { AdminDeps } from "./admin/deps.js";
 import type { ConnectionLimits } from "./connections/limits.js";
-import type { McpEndpoint } from "./pages/mcp.js";
+import type { McpEndpoint } from "./mcp-endpoint.js";
 import type { AuthenticateRequest } from "./signed-in.js";
 import type { StudioDeps } from "./sessions/studio-session.js";
 

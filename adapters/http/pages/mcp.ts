@@ -4,24 +4,12 @@ import { authorize } from "../../../core/accounts/authenticate.js";
 import { InvalidRequestError } from "../../../core/errors.js";
 import { identifyByKey } from "../authentication.js";
 import type { HttpDeps } from "../deps.js";
-import { InProcessCalls, type InProcessFetch } from "../in-process.js";
+import { InProcessCalls } from "../in-process.js";
+import type { McpEndpoint } from "../mcp-endpoint.js";
 import { refuse } from "../middleware/handle-error.js";
 import { jsonBody } from "../middleware/json-body.js";
 import { showAllowance } from "../rate-limits.js";
 import { clientLabel, contextOf } from "../request-context.js";
-
-/** Responds to one message of a client of the Model Context Protocol. */
-export interface McpEndpoint {
-  respond(message: {
-    readonly request: Request;
-    /** The parsed body of `request`. */
-    readonly body: unknown;
-    /** Of the request. */
-    readonly authorization: string;
-    /** Calls the API of this server, by paths. */
-    readonly fetch: InProcessFetch;
-  }): Promise<Response>;
-}
 
 const FORBIDDEN = 403;
 

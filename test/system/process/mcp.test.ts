@@ -3,7 +3,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
 import { codeOf, type McpClientOptions, mcpClient, textOf } from "../../support/mcp-client.js";
-import { type Environment, useSandbox } from "../../support/process.js";
+import { type Environment, eventually, useSandbox } from "../../support/process.js";
 import { repositoryPath } from "../../support/repository.js";
 
 const TRACK = { model_id: "synth/instrumental", prompt: "rain on a tin roof", duration: 5 };
@@ -86,6 +86,7 @@ describe("fermata mcp", function () {
     const open = new PassThrough();
     const stopped = sandbox.call(["mcp"], dataDir, env, { keyboard: open });
     open.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);
+    await eventually("a response", () => stopped.stdout.includes('"id":1'));
     expect(await stopped.stop()).to.equal(0);
   });
 });
