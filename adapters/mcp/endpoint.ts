@@ -1,0 +1,50 @@
+import type { Fetch } from "./api.js";
+import { createMcpHandler } from "./sdk.js";
+import { createServer, type McpServerOptions } from "./server.js";
+
+/** One message of a client, as HTTP brought it. */
+export interface McpMessage {
+  readonly request: Request;
+  /** The parsed body. */
+  readonly body: unknown;
+  /** Of the request: its caller calls the API. */
+  readonly authorization: string;
+  /** Calls the API of this server, by paths. */
+  readonly fetch: Fetch;
+}
+
+/** Streamable HTTP, without sessions: every message has a server of its own, and any process can take the next. */
+export interface McpEndpoint {
+  respond(message: McpMessage): Promise<Response>;
+}
+
+export function createMcpEndpoint(
+  options: Pick<McpServerOptions, "version" | "confirmAbove" | "onError">,
+): McpEndpoint {
+  const handler = createMcpHandler(
+    ({ era, authInfo }) => {
+      const { fetch } = authInfo?.extra as Pick<McpMessage, "fetch">;
+      return createServer({
+        ...options,
+        api: { baseUrl: "", authorization: authInfo?.token ?? "", fetch },
+        // Since 2026-07-28 a client cancels by closing the response. Before, that may have been a broken connection, and
+        // the message that cancels belongs to no session here: `cancel_job` is what such a client has.
+        isCancelled: () => era === "modern",
+      });
+    },
+    {
+      // Signs of life keep the connection of a call that waits.
+      responseMode: "sse",
+      // Nothing changes that could be listened for.
+      maxSubscriptions: 0,
+      onerror: options.onError,
+    },
+  );
+  return {
+    respond: ({ request, body, authorization, fetch }) =>
+      handler.fetch(request, {
+        parsedBody: body,
+        authInfo: { token: authorization, clientId: "", scopes: [], extra: { fetch } },
+      }),
+  };
+}
