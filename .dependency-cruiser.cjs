@@ -137,10 +137,10 @@ module.exports = {
     },
     {
       name: "mcp-calls-the-public-api",
-      comment: "Tools for MCP clients are written over the HTTP API alone, so that they work with any server.",
+      comment: "Tools for MCP clients call the HTTP API alone, by Fermata's client, so that they work with any server.",
       severity: "error",
       from: { path: "^adapters/mcp/", pathNot: "^adapters/mcp/build\\.js$" },
-      to: { path: "^(core|adapters|plugins|config|test)/", pathNot: "^adapters/mcp/" },
+      to: { path: "^(core|adapters|plugins|config|test)/", pathNot: "^adapters/(mcp|client)/" },
     },
     {
       name: "imports-are-declared",

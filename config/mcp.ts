@@ -9,6 +9,7 @@ type McpProcess = Pick<NodeJS.Process, "env" | "stdin" | "stdout" | "stderr" | "
 
 const DEFAULT_URL = "http://127.0.0.1:8080";
 const DEFAULT_CONFIRM_ABOVE = 100;
+const RETRY_FOR_MS = 10_000;
 
 /**
  * Serves an MCP client over stdin and stdout, until it goes or a signal comes. Nothing of this installation is used:
@@ -33,7 +34,11 @@ export async function serveMcp(options: McpOptions, process: McpProcess): Promis
       stop: stop.signal,
       version: packageVersion(),
       confirmAbove,
-      api: { baseUrl, authorization: `Bearer ${key}`, fetch: (url, init) => fetch(url, init) },
+      // A client gives a call up after a minute; no other address gets the key.
+      api: {
+        ...{ baseUrl, apiKey: key, retryForMs: RETRY_FOR_MS },
+        fetch: (input, init) => fetch(input, { ...init, redirect: "error" }),
+      },
       // stdout is the client's.
       onError: (error) => process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`),
     });

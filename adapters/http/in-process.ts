@@ -2,8 +2,8 @@ import http from "node:http";
 import { duplexPair, Readable } from "node:stream";
 import express, { type Router } from "express";
 
-/** A request to a path of the router, as `fetch` takes it; bodies are text. */
-export type InProcessFetch = (path: string, init: RequestInit) => Promise<Response>;
+/** As `fetch`, of the router: the host of an address counts for nothing. */
+export type InProcessFetch = typeof globalThis.fetch;
 
 /**
  * Calls of a router without a network: a server that listens nowhere, and a connection in memory for each call. A call
@@ -21,18 +21,20 @@ export class InProcessCalls {
 
   /** @param address whom failed authentications of these calls are counted for */
   from(address: string | undefined): InProcessFetch {
-    return (path, init) =>
-      new Promise((resolve, reject) => {
+    return async (input, init) => {
+      const call = new Request(input, init);
+      const { pathname, search } = new URL(call.url);
+      const body = Buffer.from(await call.arrayBuffer());
+      return new Promise((resolve, reject) => {
         const [near, far] = duplexPair();
         Object.defineProperty(far, "remoteAddress", { value: address });
-        const { method, headers, signal } = init;
         const request = http.request({
           createConnection: () => near,
           host: "localhost",
-          path,
-          method: method ?? "GET",
-          headers: { ...(headers as Record<string, string>), connection: "close" },
-          ...(signal === undefined || signal === null ? {} : { signal }),
+          path: `${pathname}${search}`,
+          method: call.method,
+          headers: { ...Object.fromEntries(call.headers), connection: "close" },
+          signal: call.signal,
         });
         request.once("response", (response) => resolve(toResponse(response)));
         // A response that is cut off later fails its own stream.
@@ -40,8 +42,10 @@ export class InProcessCalls {
         near.once("close", () => far.destroy());
         far.once("close", () => near.destroy());
         this.server.emit("connection", far);
-        request.end(init.body as string | undefined);
+        if (body.length > 0) request.write(body);
+        request.end();
       });
+    };
   }
 }
 

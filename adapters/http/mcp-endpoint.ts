@@ -8,7 +8,7 @@ export interface McpEndpoint {
     readonly body: unknown;
     /** Of the request. */
     readonly authorization: string;
-    /** Calls the API of this server, by paths. */
+    /** Calls the API of this server. */
     readonly fetch: InProcessFetch;
   }): Promise<Response>;
 }

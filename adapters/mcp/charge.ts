@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { ApiError, type Api } from "./api.js";
 import { confirmCost } from "./confirm.js";
 import { waitForEnd } from "./follow.js";
 import type { McpHost, ToolResult } from "./host.js";
 import { failure, META, toToolError } from "./results.js";
 import type { Job } from "./schemas.js";
-import type { CallToolResult, ServerContext } from "./sdk.js";
+import { type Client, FermataError, type CallToolResult, type ServerContext } from "./sdk.js";
 
 /** Arguments of every tool that charges. */
 export interface ChargingArguments {
@@ -19,11 +18,11 @@ export interface ChargedWork {
   /** Begins the question of its cost: `A generation with …`. */
   readonly what: string;
   /** Credits, as they are now. */
-  cost(api: Api): Promise<number>;
+  cost(api: Client): Promise<number>;
   /** @returns the id of the job */
-  start(api: Api, idempotencyKey: string): Promise<string>;
+  start(api: Client, idempotencyKey: string): Promise<string>;
   /** The state of the job. */
-  result(api: Api, jobId: string): Promise<CallToolResult>;
+  result(api: Client, jobId: string): Promise<CallToolResult>;
 }
 
 /**
@@ -47,7 +46,7 @@ export async function charge(
   try {
     jobId = await work.start(api, key);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof FermataError)) throw error;
     return withKey(failure(withAdvice(error, key)), key);
   }
   await waitOrCancel(host, context, jobId, args.wait_seconds);
@@ -57,14 +56,14 @@ export async function charge(
 async function waitOrCancel(host: McpHost, context: ServerContext, jobId: string, waitSeconds: number): Promise<void> {
   const { signal } = context.mcpReq;
   try {
-    await waitForEnd(host.api, jobId, waitSeconds, context);
+    await waitForEnd(host, jobId, waitSeconds, context);
   } finally {
-    if (signal.aborted && host.isCancelled(signal.reason)) await host.api.cancel(jobId).catch(host.onError);
+    if (signal.aborted && host.isCancelled(signal.reason)) await cancelJob(host.api, jobId).catch(host.onError);
   }
 }
 
 /** It may have been charged: only the same key is safe to try with. */
-function withAdvice(error: ApiError, key: string): ReturnType<typeof toToolError> {
+function withAdvice(error: FermataError, key: string): ReturnType<typeof toToolError> {
   const shown = toToolError(error);
   if (error.status !== 0 && error.status < 500) return shown;
   return { ...shown, message: `${shown.message} To try again without paying twice, send idempotency_key: ${key}.` };
@@ -79,7 +78,13 @@ function withKey(result: CallToolResult, key: string): CallToolResult {
   };
 }
 
-export const readJob = (api: Api, id: string): Promise<Job> => api.get(`/api/v1/jobs/${encodeURIComponent(id)}`);
+export const readJob = (api: Client, id: string): Promise<Job> =>
+  api.GET("/api/v1/jobs/{job_id}", { params: { path: { job_id: id } } });
+
+/** Asks that the job be given up; one that has ended stays as it is. @throws {FermataError} */
+export async function cancelJob(api: Client, id: string): Promise<void> {
+  await api.POST("/api/v1/jobs/{job_id}/cancel", { params: { path: { job_id: id } } });
+}
 
 /** Why a job failed; its credits are given back by then. */
 export function failedJob({ job_id: id, error }: Job): CallToolResult {

@@ -1,6 +1,8 @@
-import type { Fetch } from "./api.js";
 import { createMcpHandler } from "./sdk.js";
 import { createServer, type McpServerOptions } from "./server.js";
+
+/** Nothing is resolved: the paths are all that counts. */
+const IN_PROCESS = "http://in-process.invalid";
 
 /** One message of a client, as HTTP brought it. */
 export interface McpMessage {
@@ -9,8 +11,8 @@ export interface McpMessage {
   readonly body: unknown;
   /** Of the request: its caller calls the API. */
   readonly authorization: string;
-  /** Calls the API of this server, by paths. */
-  readonly fetch: Fetch;
+  /** Calls the API of this server, whatever the host of the address. */
+  readonly fetch: typeof globalThis.fetch;
 }
 
 /** Streamable HTTP, without sessions: every message has a server of its own, and any process can take the next. */
@@ -26,9 +28,10 @@ export function createMcpEndpoint(
       const { fetch } = authInfo?.extra as Pick<McpMessage, "fetch">;
       return createServer({
         ...options,
-        api: { baseUrl: "", authorization: authInfo?.token ?? "", fetch },
-        // Since 2026-07-28 a client cancels by closing the response. Before, that may have been a broken connection, and
-        // the message that cancels belongs to no session here: `cancel_job` is what such a client has.
+        // No network lies between, on which a request could get lost.
+        api: { baseUrl: IN_PROCESS, headers: { Authorization: authInfo?.token ?? "" }, fetch, retries: 0 },
+        // Since 2026-07-28 a client cancels by closing the response. Before, that may have been a broken connection,
+        // and the message that cancels belongs to no session here: `cancel_job` is what such a client has.
         isCancelled: () => era === "modern",
       });
     },

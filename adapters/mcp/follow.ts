@@ -1,96 +1,73 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { ApiError, type Api } from "./api.js";
-import type { ApiEvent } from "./read-events.js";
-import type { ServerContext } from "./sdk.js";
-
-const RECONNECT_MS = 2_000;
-const RECONNECT_MAX_MS = 10_000;
+import type { McpHost } from "./host.js";
+import type { Progress, ServerContext } from "./sdk.js";
 
 /**
  * Waits until a job has ended, at most for this time, and reports its progress.
  *
- * @throws {ApiError} the job cannot be followed
+ * @throws {FermataError} the job cannot be followed
  */
 export async function waitForEnd(
-  api: Api,
+  { api, onError }: Pick<McpHost, "api" | "onError">,
   jobId: string,
   waitSeconds: number,
   { mcpReq }: Pick<ServerContext, "mcpReq">,
 ): Promise<void> {
   if (waitSeconds === 0) return;
   const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(waitSeconds * 1_000)]);
-  const progress = new Progress(mcpReq);
-  let after: string | null = null;
-  while (!signal.aborted) {
-    try {
-      let events = 0;
-      for await (const event of api.events(jobId, after, signal)) {
-        events++;
-        after = event.id ?? after;
-        await progress.report(event);
-        if (event.name === "completed" || event.name === "failed") return;
-      }
-      if (events === 0) return; // The job had ended with the last event that came.
-    } catch (error) {
-      if (signal.aborted) return;
-      const waitMs = reconnectMs(error);
-      if (waitMs === null) throw error;
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-    }
+  const notifications = new Notifications(mcpReq, onError);
+  notifications.add(REACHED.accepted, "accepted");
+  try {
+    const onProgress = (progress: Progress): void => notifications.add(reachedBy(progress), messageOf(progress));
+    const { status } = await api.wait(jobId, { onProgress, signal });
+    if (status === "completed") notifications.add(REACHED.completed, status);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    await notifications.sent;
   }
 }
 
-/** null: connecting again would not help. */
-function reconnectMs(error: unknown): number | null {
-  // A stream that was cut off, after its headers.
-  if (!(error instanceof ApiError)) return RECONNECT_MS;
-  if (error.status !== 429 && error.status !== 0) return null;
-  return Math.min((error.about.retryAfter ?? 0) * 1_000 || RECONNECT_MS, RECONNECT_MAX_MS);
-}
-
-/** What a job has reached by these events, in percent; that of its provider lies between the last two. */
-const REACHED: Readonly<Record<string, number>> = {
-  accepted: 1,
-  attempt_started: 3,
-  attempt_accepted: 5,
-  attempt_finished: 95,
-  files_stored: 98,
-  completed: 100,
-};
-const RENDERING = { from: 5, to: 95 };
+/** In percent; what its provider says of a job lies between the other two. */
+const REACHED = { accepted: 1, submitted: 5, rendered: 95, completed: 100 };
 /** So that what is new can be told, though the job has come no further. */
 const STEP = 0.01;
 
 /** Progress notifications of one call: each number is greater than the one before, as the protocol demands. */
-class Progress {
+class Notifications {
+  /** Resolves when those that were added are sent. */
+  sent: Promise<void> = Promise.resolve();
   private last = 0;
   private message = "";
 
-  constructor(private readonly request: ServerContext["mcpReq"]) {}
+  constructor(
+    private readonly request: ServerContext["mcpReq"],
+    private readonly onError: McpHost["onError"],
+  ) {}
 
-  async report({ name, data }: ApiEvent): Promise<void> {
+  add(reached: number, message: string): void {
     const progressToken = this.request._meta?.progressToken;
-    const message = messageOf(name, data);
-    if (progressToken === undefined || message === null || message === this.message) return;
+    if (progressToken === undefined || message === this.message) return;
     this.message = message;
-    this.last = Math.max(reachedBy(name, data), Math.min(this.last + STEP, 100));
+    this.last = Math.max(reached, this.last + STEP);
     const params = { progressToken, progress: this.last, total: 100, message };
-    await this.request.notify({ method: "notifications/progress", params });
+    this.sent = this.sent
+      .then(() => this.request.notify({ method: "notifications/progress", params }))
+      .catch((error: unknown) => {
+        // Nobody is left to tell.
+        if (!this.request.signal.aborted) this.onError(error);
+      });
   }
 }
 
-function reachedBy(name: string, { percent }: ApiEvent["data"]): number {
-  if (name !== "outlook") return REACHED[name] ?? 0;
-  return typeof percent === "number" ? RENDERING.from + (percent / 100) * (RENDERING.to - RENDERING.from) : 0;
+function reachedBy({ percent }: Progress): number {
+  return percent === null ? 0 : REACHED.submitted + (percent / 100) * (REACHED.rendered - REACHED.submitted);
 }
 
-function messageOf(name: string, data: ApiEvent["data"]): string | null {
-  if (name !== "outlook") return name in REACHED || name === "attempt_failed" ? name.replaceAll("_", " ") : null;
-  const { state, percent, waiting_before: before, queue_position: position } = data;
+function messageOf({ state, percent, waiting_before: before, queue_position: position }: Progress): string {
   const details = [
-    ...(typeof percent === "number" ? [`${percent} %`] : []),
-    ...(typeof before === "number" ? [`${before} jobs before it`] : []),
-    ...(typeof position === "number" ? [`${position} before it at the provider`] : []),
+    ...(percent === null ? [] : [`${percent} %`]),
+    ...(before === null ? [] : [`${before} jobs before it`]),
+    ...(position === null ? [] : [`${position} before it at the provider`]),
   ];
-  return `${String(state)}${details.length === 0 ? "" : `: ${details.join(", ")}`}`;
+  return `${state}${details.length === 0 ? "" : `: ${details.join(", ")}`}`;
 }

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import type { Api } from "./api.js";
-import { charge, failedJob, readJob } from "./charge.js";
+import { cancelJob, charge, failedJob, readJob } from "./charge.js";
 import { waitForEnd } from "./follow.js";
 import { guarded, type McpHost } from "./host.js";
 import { META, outputLinks, success, trackLine, trackLinks } from "./results.js";
-import { CHARGING, GENERATION, JOB, WAIT_SECONDS, type Generation, type Model } from "./schemas.js";
-import type { CallToolResult } from "./sdk.js";
+import { CHARGING, GENERATION, JOB, WAIT_SECONDS } from "./schemas.js";
+import type { CallToolResult, Client, Schemas } from "./sdk.js";
 
 const ID = z.string().min(1);
 const READS = { readOnlyHint: true, idempotentHint: true, destructiveHint: false, openWorldHint: false };
@@ -43,16 +42,21 @@ function addGenerate(host: McpHost): void {
       _meta: { [META.cost]: { unit: "credits", of: "the model's credit_cost, in list_models" } },
     },
     guarded(host, ({ idempotency_key, confirm_cost, wait_seconds, ...request }: z.infer<typeof REQUEST>, context) => {
-      const path = `/api/v1/models/${encodeURIComponent(request.model_id)}`;
+      const { model_id } = request;
+      // JSON has no undefined members.
+      const body = { ...request, client: "mcp" } as Schemas["GenerationRequest"];
       return charge(
         host,
         context,
         { idempotency_key, confirm_cost, wait_seconds },
         {
-          what: `A generation with ${request.model_id}`,
-          cost: async (api) => (await api.get<Model>(path)).credit_cost,
-          start: async (api, key) =>
-            (await api.post<{ id: string }>("/api/v1/generations", { ...request, client: "mcp" }, key)).id,
+          what: `A generation with ${model_id}`,
+          cost: async (api) =>
+            (await api.GET("/api/v1/models/{model_id}", { params: { path: { model_id } } })).credit_cost,
+          start: async (api, key) => {
+            const header = { "Idempotency-Key": key };
+            return (await api.POST("/api/v1/generations", { params: { header }, body })).id;
+          },
           result: generationResult,
         },
       );
@@ -86,7 +90,7 @@ function addReads(host: McpHost): void {
       _meta: { [META.cost]: { unit: "credits", amount: 0 } },
     },
     guarded(host, async (args: { generation_id: string; wait_seconds: number }, context) => {
-      await waitForEnd(host.api, args.generation_id, args.wait_seconds, context);
+      await waitForEnd(host, args.generation_id, args.wait_seconds, context);
       return generationResult(host.api, args.generation_id);
     }),
   );
@@ -98,15 +102,15 @@ function addJobTools(host: McpHost): void {
     {
       title: "Look at a job",
       description:
-        "The state of a generation, stem split or vocal removal, with links to its files once it has completed; waits " +
-        "for its end where wait_seconds is not 0. Free.",
+        "The state of a generation, stem split or vocal removal, with links to its files once it has completed; " +
+        "waits for its end where wait_seconds is not 0. Free.",
       inputSchema: z.object({ job_id: ID, wait_seconds: WAIT_SECONDS.default(0) }),
       outputSchema: JOB,
       annotations: READS,
       _meta: { [META.cost]: { unit: "credits", amount: 0 } },
     },
     guarded(host, async (args: { job_id: string; wait_seconds: number }, context) => {
-      await waitForEnd(host.api, args.job_id, args.wait_seconds, context);
+      await waitForEnd(host, args.job_id, args.wait_seconds, context);
       return jobResult(host.api, args.job_id);
     }),
   );
@@ -123,15 +127,15 @@ function addJobTools(host: McpHost): void {
       _meta: { [META.cost]: { unit: "credits", amount: 0 } },
     },
     guarded(host, async ({ job_id: id }: { job_id: string }) => {
-      await host.api.cancel(id);
+      await cancelJob(host.api, id);
       const job = await readJob(host.api, id);
       return success(`Job ${id} is ${job.status}.`, job, outputLinks(job));
     }),
   );
 }
 
-async function generationResult(api: Api, id: string): Promise<CallToolResult> {
-  const generation = await api.get<Generation>(`/api/v1/generations/${encodeURIComponent(id)}`);
+async function generationResult(api: Client, id: string): Promise<CallToolResult> {
+  const generation = await api.GET("/api/v1/generations/{id}", { params: { path: { id } } });
   if (generation.status === "failed") return failedJob(await readJob(api, id));
   if (generation.status !== "completed") {
     const text = `Generation ${id} is ${generation.status}. Call wait_for_generation with generation_id: ${id}.`;
@@ -143,7 +147,7 @@ async function generationResult(api: Api, id: string): Promise<CallToolResult> {
 }
 
 /** What a job is, or why it failed. */
-export async function jobResult(api: Api, id: string): Promise<CallToolResult> {
+export async function jobResult(api: Client, id: string): Promise<CallToolResult> {
   const job = await readJob(api, id);
   if (job.status === "failed") return failedJob(job);
   if (job.status !== "completed") {

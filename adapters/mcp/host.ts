@@ -1,11 +1,11 @@
-import { ApiError, type Api } from "./api.js";
 import { failure, toToolError } from "./results.js";
+import { type Client, FermataError } from "./sdk.js";
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from "./sdk.js";
 
 /** What tools and resources work with. */
 export interface McpHost {
   readonly server: McpServer;
-  readonly api: Api;
+  readonly api: Client;
   /** Credits; null: no cost has to be confirmed. */
   readonly confirmAbove: number | null;
   /** Whether a call that was aborted for this reason is one that its client wants no more. */
@@ -25,7 +25,7 @@ export function guarded<A>(
     try {
       return await work(args, context);
     } catch (error) {
-      if (!(error instanceof ApiError) && !context.mcpReq.signal.aborted) host.onError(error);
+      if (!(error instanceof FermataError) && !context.mcpReq.signal.aborted) host.onError(error);
       return failure(toToolError(error));
     }
   };

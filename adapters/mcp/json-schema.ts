@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonSchemaType, jsonSchemaValidator } from "./sdk.js";
 
-/** Checks what a person filled in against the form that was sent. The SDK's own validator would be half of its bundle. */
+/** Checks what a person filled in against the sent form. The SDK's own validator would be half of its bundle. */
 export const JSON_SCHEMA_VALIDATOR: jsonSchemaValidator = {
   getValidator: <T>(schema: JsonSchemaType) => {
     const parsed = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);

@@ -1,19 +1,13 @@
 import { z } from "zod";
-import { ApiError } from "./api.js";
 import { guarded, type McpHost } from "./host.js";
 import { META, success, trackLine, trackLinks, trackUri } from "./results.js";
-import { CREDITS, MODEL, PLAYLIST, TRACK, type Credits, type Model, type Playlist, type Track } from "./schemas.js";
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, ResourceTemplate } from "./sdk.js";
+import { CREDITS, MODEL, PLAYLIST, TRACK } from "./schemas.js";
+import { FermataError, ProtocolError, ProtocolErrorCode, ResourceNotFoundError, ResourceTemplate } from "./sdk.js";
 
 const FREE = { [META.cost]: { unit: "credits", amount: 0 } };
 const READS = { readOnlyHint: true, idempotentHint: true, destructiveHint: false, openWorldHint: false };
 /** As many as a search finds at most. */
 const LISTED_TRACKS = 25;
-
-interface Found {
-  readonly tracks: readonly Track[];
-  readonly playlists: readonly Playlist[];
-}
 
 /** `list_models` and `get_credits`. */
 export function addAccountTools(host: McpHost): void {
@@ -29,7 +23,7 @@ export function addAccountTools(host: McpHost): void {
       _meta: FREE,
     },
     guarded(host, async () => {
-      const found = await api.get<{ models: Model[] }>("/api/v1/models");
+      const found = await api.GET("/api/v1/models");
       const lines = found.models.map(({ id, name, credit_cost: cost, status }) => {
         return `- ${id} (${name}): ${cost} credits${status === "available" ? "" : `, ${status}`}`;
       });
@@ -47,7 +41,7 @@ export function addAccountTools(host: McpHost): void {
       _meta: FREE,
     },
     guarded(host, async () => {
-      const credits = await api.get<Credits>("/api/v1/credits");
+      const credits = await api.GET("/api/v1/credits");
       return success(`${credits.available} credits are available.`, credits);
     }),
   );
@@ -73,9 +67,7 @@ export function addLibraryTools(host: McpHost): void {
       _meta: FREE,
     },
     guarded(host, async (args: z.infer<typeof query>) => {
-      const words = new URLSearchParams();
-      for (const [name, value] of Object.entries(args)) if (value !== undefined) words.set(name, String(value));
-      const found = await api.get<Found>(`/api/v1/library/search?${words.toString()}`);
+      const found = await api.GET("/api/v1/library/search", { params: { query: args } });
       const lines = [
         ...found.tracks.map(trackLine),
         ...found.playlists.map(({ id, title, track_count: count }) => `- playlist ${title} (${id}): ${count} tracks`),
@@ -100,10 +92,10 @@ export function addLibraryTools(host: McpHost): void {
       _meta: FREE,
     },
     guarded(host, async ({ track_id: id }: { track_id: string }) => {
-      const path = `/api/v1/tracks/${encodeURIComponent(id)}`;
+      const params = { path: { id } };
       const [track, { splits }] = await Promise.all([
-        api.get<Track>(path),
-        api.get<{ splits: { operation: string; credit_cost: number }[] }>(`${path}/details`),
+        api.GET("/api/v1/tracks/{id}", { params }),
+        api.GET("/api/v1/tracks/{id}/details", { params }),
       ]);
       const offers = splits.map(({ operation, credit_cost: cost }) => `- ${operation}: ${cost} credits`);
       return success([trackLine(track), ...offers].join("\n"), { ...track, splits }, trackLinks([track]));
@@ -114,14 +106,15 @@ export function addLibraryTools(host: McpHost): void {
 /** `fermata://tracks/{id}`; the list has the tracks that a search without words finds. */
 export function addTrackResources({ server, api }: McpHost): void {
   const list = async (): Promise<{ resources: { uri: string; name: string; title: string }[] }> => {
-    const { tracks } = await read<Found>(`/api/v1/library/search?limit=${LISTED_TRACKS}`, "fermata://tracks");
+    const params = { query: { limit: LISTED_TRACKS } };
+    const { tracks } = await read(api.GET("/api/v1/library/search", { params }), "fermata://tracks");
     return { resources: tracks.map(({ id, title }) => ({ uri: trackUri(id), name: id, title })) };
   };
-  const read = async <T>(path: string, uri: string): Promise<T> => {
+  const read = async <T>(call: Promise<T>, uri: string): Promise<T> => {
     try {
-      return await api.get<T>(path);
+      return await call;
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof FermataError)) throw error;
       if (error.status === 404) throw new ResourceNotFoundError(uri);
       throw new ProtocolError(ProtocolErrorCode.InternalError, `${error.code}: ${error.message}`);
     }
@@ -131,7 +124,7 @@ export function addTrackResources({ server, api }: McpHost): void {
     new ResourceTemplate("fermata://tracks/{id}", { list }),
     { title: "Track", description: "A track, with links to its audio and its cover", mimeType: "application/json" },
     async (uri, { id }) => {
-      const track = await read<Track>(`/api/v1/tracks/${encodeURIComponent(String(id))}`, uri.href);
+      const track = await read(api.GET("/api/v1/tracks/{id}", { params: { path: { id: String(id) } } }), uri.href);
       return { contents: [{ uri: uri.href, mimeType: "application/json", text: JSON.stringify(track) }] };
     },
   );

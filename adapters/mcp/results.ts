@@ -1,6 +1,5 @@
-import { ApiError } from "./api.js";
 import type { Job, Track } from "./schemas.js";
-import type { CallToolResult, ResourceLink } from "./sdk.js";
+import { FermataError, type CallToolResult, type ResourceLink } from "./sdk.js";
 
 /** Members of `_meta` that are Fermata's. */
 export const META = {
@@ -41,16 +40,17 @@ export function failure(error: ToolError): CallToolResult {
 
 /** What a caller sees of `error`: the API's own words, and nothing of a fault in here. */
 export function toToolError(error: unknown): ToolError {
-  if (!(error instanceof ApiError)) {
+  if (!(error instanceof FermataError)) {
     return { code: "internal_error", message: "The call could not be completed." };
   }
-  const { code, message, about } = error;
+  const { code, message, requestId, details } = error;
+  const { retry_after_seconds: after } = details;
   return {
     code,
     message,
-    ...(about.requestId === undefined ? {} : { request_id: about.requestId }),
-    ...(about.details === undefined ? {} : { details: about.details }),
-    ...(about.retryAfter === undefined ? {} : { retry_after_seconds: about.retryAfter }),
+    ...(requestId === null ? {} : { request_id: requestId }),
+    ...(Object.keys(details).length === 0 ? {} : { details }),
+    ...(typeof after === "number" ? { retry_after_seconds: after } : {}),
   };
 }
 

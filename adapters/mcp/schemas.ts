@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Schemas } from "./sdk.js";
 
 /** Shapes of the API's responses. Members that later versions add are let through. */
 export const TRACK = z.looseObject({
@@ -66,12 +67,8 @@ export const JOB = z.looseObject({
 
 export const PLAYLIST = z.looseObject({ id: z.string(), title: z.string(), track_count: z.number() });
 
-export type Track = z.infer<typeof TRACK>;
-export type Model = z.infer<typeof MODEL>;
-export type Credits = z.infer<typeof CREDITS>;
-export type Generation = z.infer<typeof GENERATION>;
-export type Job = z.infer<typeof JOB>;
-export type Playlist = z.infer<typeof PLAYLIST>;
+export type Track = Schemas["Track"];
+export type Job = Schemas["Job"];
 
 const WAIT_MAX_SECONDS = 600;
 /** Below the 60 seconds after which clients of the official SDK give a call up. */

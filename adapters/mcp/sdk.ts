@@ -1,7 +1,9 @@
 /**
- * What is used of the official SDK. `build.js` puts a bundle in place of this module's output, so that an installation
- * of Fermata needs neither the SDK nor its validators.
+ * What is used of the official SDK, and of Fermata's client. `build.js` puts a bundle in place of this module's output,
+ * so that an installation of Fermata needs neither the SDK nor its validators, nor the client's libraries.
  */
+export { createClient, FermataError } from "../client/index.js";
+export type { Client, ClientOptions, Progress, Schemas } from "../client/index.js";
 export {
   acceptedContent,
   createMcpHandler,

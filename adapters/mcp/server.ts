@@ -1,17 +1,20 @@
-import { Api, type ApiOptions } from "./api.js";
 import { addGenerationTools } from "./generations.js";
 import type { McpHost } from "./host.js";
 import { JSON_SCHEMA_VALIDATOR } from "./json-schema.js";
 import { addAccountTools, addLibraryTools, addTrackResources } from "./library.js";
-import { McpServer } from "./sdk.js";
+import { type ClientOptions, createClient, McpServer } from "./sdk.js";
 import { addSplitTools } from "./splits.js";
 
 const INSTRUCTIONS =
   "Fermata makes music for credits. Call list_models for what there is and what it costs, then generate_music. " +
   "Links to audio are signed and expire; get_track and search_library give fresh ones.";
 
+/** Shows up in the usage report. */
+const CLIENT = { "X-Client": "mcp" };
+
 export interface McpServerOptions extends Pick<McpHost, "confirmAbove" | "isCancelled" | "onError"> {
-  readonly api: ApiOptions;
+  /** With the key, or the header that has it. */
+  readonly api: ClientOptions;
   /** Of Fermata. */
   readonly version: string;
 }
@@ -26,7 +29,7 @@ export function createServer({ api, version, ...given }: McpServerOptions): McpS
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
     },
   );
-  const host: McpHost = { ...given, server, api: new Api(api) };
+  const host: McpHost = { ...given, server, api: createClient({ ...api, headers: { ...CLIENT, ...api.headers } }) };
   addAccountTools(host);
   addGenerationTools(host);
   addLibraryTools(host);

@@ -1,24 +1,19 @@
 import { z } from "zod";
 import { charge, type ChargedWork, type ChargingArguments } from "./charge.js";
 import { jobResult } from "./generations.js";
-import { ApiError } from "./api.js";
 import { guarded, type McpHost } from "./host.js";
 import { META } from "./results.js";
 import { CHARGING, JOB } from "./schemas.js";
+import { FermataError } from "./sdk.js";
 
 const REQUEST = z.object({ track_id: z.string().min(1), ...CHARGING });
-
-interface Offers {
-  readonly splits: readonly { readonly operation: string; readonly credit_cost: number }[];
-}
 
 interface Split {
   readonly tool: string;
   readonly title: string;
   readonly does: string;
   readonly operation: "stem_split" | "vocal_removal";
-  /** The last part of its address. */
-  readonly path: "stems" | "vocal-removal";
+  readonly path: "/api/v1/tracks/{id}/stems" | "/api/v1/tracks/{id}/vocal-removal";
 }
 
 const SPLITS: readonly Split[] = [
@@ -27,14 +22,14 @@ const SPLITS: readonly Split[] = [
     title: "Split a track into stems",
     does: "Separates a track into stems such as vocals, drums and bass.",
     operation: "stem_split",
-    path: "stems",
+    path: "/api/v1/tracks/{id}/stems",
   },
   {
     tool: "remove_vocals",
     title: "Remove the vocals of a track",
     does: "Separates the vocals of a track from the rest.",
     operation: "vocal_removal",
-    path: "vocal-removal",
+    path: "/api/v1/tracks/{id}/vocal-removal",
   },
 ];
 
@@ -46,8 +41,8 @@ export function addSplitTools(host: McpHost): void {
       {
         title: split.title,
         description:
-          `${split.does} Costs the credit_cost that get_track names for ${split.operation}; a failed job is refunded. ` +
-          "Waits up to wait_seconds, then returns the job as it is: call get_job for the rest. Cancelling the call " +
+          `${split.does} Costs the credit_cost that get_track names for ${split.operation}; a failed job is ` +
+          "refunded. Waits up to wait_seconds, then returns the job as it is: call get_job for the rest. Cancelling the call " +
           "cancels the job.",
         inputSchema: REQUEST,
         outputSchema: JOB.extend({ idempotency_key: z.string() }),
@@ -62,16 +57,21 @@ export function addSplitTools(host: McpHost): void {
 }
 
 function workOf({ operation, path, title }: Split, id: string): ChargedWork {
-  const track = `/api/v1/tracks/${encodeURIComponent(id)}`;
   return {
     what: `"${title}" with ${id}`,
     cost: async (api) => {
-      const { splits } = await api.get<Offers>(`${track}/details`);
+      const { splits } = await api.GET("/api/v1/tracks/{id}/details", { params: { path: { id } } });
       const offer = splits.find((found) => found.operation === operation);
-      if (offer === undefined) throw new ApiError(400, "invalid_request", `The track ${id} cannot be split this way.`);
+      if (offer === undefined) {
+        const context = { code: "invalid_request", status: 400 };
+        throw new FermataError(`The track ${id} cannot be split this way.`, context);
+      }
       return offer.credit_cost;
     },
-    start: async (api, key) => (await api.post<{ job_id: string }>(`${track}/${path}`, { client: "mcp" }, key)).job_id,
+    start: async (api, key) => {
+      const params = { path: { id }, header: { "Idempotency-Key": key } };
+      return (await api.POST(path, { params, body: { client: "mcp" } })).job_id;
+    },
     result: jobResult,
   };
 }

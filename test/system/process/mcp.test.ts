@@ -64,7 +64,7 @@ describe("fermata mcp", function () {
     expect(codeOf(refused)).to.equal("invalid_api_key");
     const nowhere = await connect({ ...env, FERMATA_URL: "http://127.0.0.1:9" });
     const lost = await nowhere.client.callTool({ name: "get_credits", arguments: {} });
-    expect(codeOf(lost)).to.equal("unreachable");
+    expect(codeOf(lost)).to.equal("network_error");
     const shown =
       [refused, lost].map((result) => JSON.stringify(result)).join("\n") + wrong.stderr() + nowhere.stderr();
     expect(shown).not.to.include("wrong-secret").and.not.to.include(env["FERMATA_API_KEY"]);
