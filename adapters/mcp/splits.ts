@@ -42,8 +42,8 @@ export function addSplitTools(host: McpHost): void {
         title: split.title,
         description:
           `${split.does} Costs the credit_cost that get_track names for ${split.operation}; a failed job is ` +
-          "refunded. Waits up to wait_seconds, then returns the job as it is: call get_job for the rest. Cancelling the call " +
-          "cancels the job.",
+          "refunded. Waits up to wait_seconds, then returns the job as it is: call get_job for the rest. Cancelling " +
+          "the call cancels the job.",
         inputSchema: REQUEST,
         outputSchema: JOB.extend({ idempotency_key: z.string() }),
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
