@@ -107,8 +107,8 @@ module.exports = {
       name: "only-test-imports-development-tools",
       comment: "Code that runs in production imports `dependencies` of package.json only; type imports are erased.",
       severity: "error",
-      // The client and the pages are bundled with theirs.
-      from: { pathNot: ["^test/", "^adapters/(client|web)/"] },
+      // The client, the pages and the SDK of adapters/mcp are bundled with theirs.
+      from: { pathNot: ["^test/", "^adapters/(client|web)/", "^adapters/mcp/(sdk\\.ts|build\\.js)$"] },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
     {
@@ -134,6 +134,13 @@ module.exports = {
         path: "^((core|adapters|plugins|config|test)/|node:|(fs|path|url|https?|crypto|process|stream|buffer)(/|$))",
         pathNot: "^adapters/client/",
       },
+    },
+    {
+      name: "mcp-calls-the-public-api",
+      comment: "Tools for MCP clients call the HTTP API alone, by Fermata's client, so that they work with any server.",
+      severity: "error",
+      from: { path: "^adapters/mcp/", pathNot: "^adapters/mcp/build\\.js$" },
+      to: { path: "^(core|adapters|plugins|config|test)/", pathNot: "^adapters/(mcp|client)/" },
     },
     {
       name: "imports-are-declared",

@@ -23,8 +23,10 @@ const CLIENT = "adapters/client";
 /** Its types of the API and its bundle. */
 const OF_CLIENT = `${CLIENT}/generated`;
 const BUNDLES = ["client.js", "licences.txt"].map((name) => `${OF_CLIENT}/${name}`);
-/** Copied as they are: the bundled pages and the bundled client. */
-const COPIED = [`dist/${GENERATED}/web/`, ...BUNDLES.map((path) => `dist/${path}`)];
+const MCP = "adapters/mcp";
+/** Copied as they are: the bundled pages and client. The bundled SDK of MCP replaces a compiled module. */
+const COPIED = [`dist/${GENERATED}/web/`, ...BUNDLES.map((path) => `dist/${path}`), `dist/${MCP}/licences.txt`];
+const BUNDLED = [`${MCP}/build.js`, `${MCP}/shims.js`, `${CLIENT}/bundling.js`];
 /** What else changes the output: settings, tools and their versions. */
 const TOOLS = ["package.json", "package-lock.json", "tsconfig.json", "config/build.js"];
 const ROUTES = ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"];
@@ -78,7 +80,7 @@ async function build() {
     routes,
     pages,
     generated: hashOf(generated),
-    all: hashOf([...written, ...generated, ...ofClient, ...TOOLS]),
+    all: hashOf([...written, ...generated, ...ofClient, ...BUNDLED, ...TOOLS]),
   };
   if (kept.all === state.all && isComplete && existsSync(STATE)) return;
   rmSync(STATE, { force: true });
@@ -90,6 +92,7 @@ async function build() {
       writeFileSync(`dist/${file}`, JSON.stringify(JSON.parse(readFileSync(file, "utf8"))));
     cpSync(`${GENERATED}/web`, `dist/${GENERATED}/web`, { recursive: true });
     for (const file of BUNDLES) cpSync(file, `dist/${file}`);
+    await run(`${MCP}/build.js`, [`dist/${MCP}`]);
   });
   removeOthers(new Set(outputs));
   writeFileSync(STATE, `${JSON.stringify(state, null, 2)}\n`);

@@ -57,6 +57,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       const given = await settings();
       return runUntilSignal(mode, options, given, await openLogger(given), process);
     },
+    serveMcp: async (options) => (await import("./mcp.js")).serveMcp(options, process),
     migrate: async () => {
       const given = await settings();
       const { migrateStorage } = await import("./migrate.js");

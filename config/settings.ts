@@ -6,7 +6,7 @@ import { describeGroup, type SettingDescription } from "./settings/describe.js";
 import { Named, Own } from "./settings/definition.js";
 import type { GivenOf, Group, ValuesOf, Leaf } from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";
-import { admin, http, metrics, studio } from "./settings/http.js";
+import { admin, http, mcp, metrics, studio } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
 import * as providers from "./settings/providers.js";
 import { tracing } from "./settings/tracing.js";
@@ -275,6 +275,7 @@ const DEFINITION = {
     }),
   },
   studio,
+  mcp,
   pluginsDir: providers.pluginsDir,
   plugins: providers.plugins,
 } as const satisfies Group;

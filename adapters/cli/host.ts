@@ -153,6 +153,16 @@ export interface Presenters {
   webhookEndpoint(endpoint: ShownEndpoint): object;
 }
 
+/** Which server `fermata mcp` calls, and how. */
+export interface McpOptions {
+  /** Undefined: `FERMATA_URL`, or the server of this machine at its default port. */
+  readonly url?: string;
+  /** A file with the API key; undefined: it is in `FERMATA_API_KEY`. */
+  readonly keyFile?: string;
+  /** Credits; undefined: as `mcp.confirmAbove`. */
+  readonly confirmAbove?: number;
+}
+
 /** What the command line needs of the process around it. */
 export interface CliHost {
   readonly version: string;
@@ -177,6 +187,8 @@ export interface CliHost {
   /** Runs until a signal ends it. @returns whether everything that was under way was finished or released */
   run(mode: RunMode, options: RunOptions): Promise<boolean>;
   /** Applies what is pending. @returns the names of the migrations applied */
+  /** Serves an MCP client over stdin and stdout until it goes or a signal comes. Opens no storage. */
+  serveMcp(options: McpOptions): Promise<void>;
   migrate(): Promise<readonly string[]>;
   doctor(): Promise<readonly CheckResult[]>;
   /** Ids of the plugins that come with Fermata. */

@@ -16,6 +16,7 @@ import { addGenerationCommands } from "./generations.js";
 import type { CliHost } from "./host.js";
 import { addJobCommands } from "./jobs.js";
 import { addLibraryCommands } from "./library.js";
+import { addMcpCommand } from "./mcp.js";
 import { addOperationCommands } from "./operations.js";
 import { callable, CommandFailed, EXIT_REFUSED, EXIT_USAGE } from "./output.js";
 import { addPlaylistCommands } from "./playlists.js";
@@ -125,6 +126,7 @@ function buildProgram(host: CliHost, isQuiet = false): Command {
   addStemCommands(program, host);
   addAudioCommands(program, host);
   addStudioCommands(program, host);
+  addMcpCommand(program, host);
   addAuditCommands(program, host);
   addAdminTokenCommands(program, host);
   addReportCommands(program, host);

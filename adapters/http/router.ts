@@ -10,6 +10,7 @@ import { networkBudget } from "./middleware/network-budget.js";
 import { audioFiles } from "./pages/audio.js";
 import { callbackPages } from "./pages/callbacks.js";
 import { apiDescription } from "./pages/api-description.js";
+import { mcpPage } from "./pages/mcp.js";
 import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
 import { DOCS, STUDIO, webPage } from "./pages/web-page.js";
@@ -42,5 +43,6 @@ function publicRoutes(router: Router, deps: HttpDeps): void {
   sharePages(router, deps);
   callbackPages(router, deps);
   webPage(router, deps, DOCS);
+  if (deps.mcp !== undefined) mcpPage(router, deps, deps.mcp);
   if (deps.studio !== undefined) webPage(router, deps, STUDIO);
 }

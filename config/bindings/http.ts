@@ -10,6 +10,7 @@ import {
   type Http,
   type HttpDeps,
   type HttpSettings,
+  type McpEndpoint,
   Sessions,
   type StudioDeps,
   type StudioSession,
@@ -108,6 +109,7 @@ function httpDeps(
       ? {}
       : { app: { authenticate, findAccount: (id: string) => api.authenticate.findAccount(id) } }),
     ...(settings.studio.enabled ? { studio: studioDeps(core, ports, server) } : {}),
+    ...(settings.mcp.enabled ? { mcp: mcpEndpoint(settings, ports) } : {}),
     limits: api.limits,
     networkBudget: new NetworkBudget(settings.rateLimits.anonymous.concurrent),
     credits: core.credits,
@@ -146,6 +148,18 @@ function studioDeps(
   const codes = { secretBox, clock, publicUrl };
   const sessions = new Sessions<StudioSession>("fermata_studio", STUDIO_SESSION_MS, codes);
   return { sessions, codes, authenticate: api.authenticate };
+}
+
+/** Loaded with the first message: most servers have no use for it. */
+function mcpEndpoint({ mcp }: Settings, { logger }: CorePorts): McpEndpoint {
+  const load = async (): Promise<McpEndpoint> =>
+    (await import("../../adapters/mcp/endpoint.js")).createMcpEndpoint({
+      version: packageVersion(),
+      confirmAbove: mcp.confirmAbove,
+      onError: (error) => logger.warn("A message of an MCP client could not be served", { error }),
+    });
+  let loaded: Promise<McpEndpoint> | undefined;
+  return { respond: async (message) => (await (loaded ??= load())).respond(message) };
 }
 
 function httpSettings({ http, uploads, audio }: Settings): HttpSettings {

@@ -102,6 +102,19 @@ export const studio = {
   }),
 } as const satisfies Group;
 
+export const mcp = {
+  enabled: kind.flag({
+    default: true,
+    description: "Whether `/mcp` serves the API to MCP clients, with the same keys and limits",
+  }),
+  confirmAbove: kind.integer({
+    default: 100,
+    min: 0,
+    unit: "credits",
+    description: "A call of an MCP client that costs more asks the user first",
+  }),
+} as const satisfies Group;
+
 export const admin = {
   token: kind.secret({
     lengthMin: 32,

@@ -32,7 +32,7 @@ const FOLDERS = [
   ...["results", "secrets", "tracing", "usage", "webhooks"].map(core),
   /^core\/[^/]+$/,
   /^adapters\/(cli\/(caller\/)?|client\/(generated\/)?)[^/]+$/,
-  /^adapters\/(cover-art|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
+  /^adapters\/(cover-art|crypto|downloads|mcp|network|observability|sandbox|system)\/[^/]+$/,
   /^adapters\/http\/((admin|admin\/controllers|connections|controllers|generated|generated\/admin|generated\/web|guides|middleware|openapi)\/)?[^/]+$/,
   /^adapters\/http\/(pages|pages\/share|presenters|sessions)\/[^/]+$/,
   /^adapters\/web\/((console|docs|generated|parts|studio)\/([^/]+\/)?)?[^/]+$/,
@@ -69,6 +69,7 @@ const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "only-test-imports-development-tools": { "config/planted.ts": 'import "sinon";' },
   "pages-run-in-browsers": { "adapters/web/console/planted.ts": 'import "../../http/server.js";' },
   "the-client-runs-anywhere": { "adapters/client/planted.ts": 'import "../http/server.js"; import "node:http";' },
+  "mcp-calls-the-public-api": { "adapters/mcp/planted.ts": 'import "../../core/errors.js";' },
   "imports-are-declared": { "adapters/http/planted.ts": 'import "nowhere-declared";' },
   "imports-go-one-way": {
     "core/one.ts": 'import type { Two } from "./two.js"; export type One = Two;',

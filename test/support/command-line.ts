@@ -45,6 +45,7 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     checkSettings: understood,
     catalogue: understood,
     run: understood,
+    serveMcp: understood,
     migrate: understood,
     doctor: understood,
     builtInPlugins: understood,

@@ -75,9 +75,10 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
 
 const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICENSE)). It uses the packages below as
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
-code, and each may be exchanged for a modified version. Exceptions are the bundles for browsers: the pages of
-\`adapters/web\` with preact, @preact/signals, uplot and openapi-fetch, and the client of \`adapters/client\` with
-openapi-fetch and eventsource-parser (all MIT). How to replace the audio decoders, or to
+code, and each may be exchanged for a modified version. Exceptions are bundles: the pages of \`adapters/web\` with
+preact, @preact/signals, uplot and openapi-fetch, the client of \`adapters/client\` with openapi-fetch and
+eventsource-parser (all MIT), and the SDK of the Model Context Protocol in \`adapters/mcp\` (its licences are in
+\`licences.txt\` next to it). How to replace the audio decoders, or to
 do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 
@@ -117,6 +118,7 @@ THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 /** Packages that are bundled into ours. */
 const BUNDLED: readonly string[] = [
   ...["preact", "@preact/signals", "@preact/signals-core", "uplot", "openapi-fetch", "eventsource-parser"],
+  ...["@modelcontextprotocol/core", "@modelcontextprotocol/server"],
 ];
 
 /** For packages that lack the text of their declared licence. */

@@ -37,7 +37,7 @@ const UNRECORDED = [
   ],
   // What a server does for a caller is in its own log of requests.
   ...["login", "generate", "wait", "split", "webhooks listen"],
-  ...["plugins new", "plugins check", "adapters check", "config print", "config check", "secrets status"],
+  ...["plugins new", "plugins check", "adapters check", "config print", "config check", "secrets status", "mcp"],
 ];
 
 /** The webhooks of this test go to a port of this machine on which no server listens. */
@@ -117,6 +117,7 @@ describe("The audit log of the command line", function () {
         checkSettings: nothing,
         catalogue: nothing,
         run: nothing,
+        serveMcp: nothing,
         migrate: nothing,
         doctor: nothing,
       },

@@ -1,0 +1,92 @@
+import { PassThrough } from "node:stream";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Client } from "@modelcontextprotocol/client";
+import { expect } from "chai";
+import { codeOf, type McpClientOptions, mcpClient, textOf } from "../../support/mcp-client.js";
+import { type Environment, eventually, useSandbox } from "../../support/process.js";
+import { repositoryPath } from "../../support/repository.js";
+
+const TRACK = { model_id: "synth/instrumental", prompt: "rain on a tin roof", duration: 5 };
+
+describe("fermata mcp", function () {
+  this.timeout(120_000);
+  const sandbox = useSandbox();
+  let env: Environment;
+  let clients: Client[];
+  beforeEach(async () => {
+    clients = [];
+    const server = sandbox.spawn(["start"], await sandbox.dataDir());
+    env = { FERMATA_URL: await server.listening(), FERMATA_API_KEY: await server.demoKey() };
+  });
+  afterEach(() => Promise.all(clients.map((client) => client.close())));
+
+  async function connect(
+    given: Environment = env,
+    options: McpClientOptions = {},
+    ...args: readonly string[]
+  ): Promise<{ readonly client: Client; readonly stderr: () => string }> {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [repositoryPath("dist/config/main.js"), "mcp", ...args],
+      env: { ...given },
+      stderr: "pipe",
+    });
+    let stderr = "";
+    transport.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    const client = mcpClient(options);
+    clients.push(client);
+    await client.connect(transport);
+    return { client, stderr: () => stderr };
+  }
+
+  for (const era of ["modern", "legacy"] as const) {
+    it(`makes music with any server, for a client of the ${era} revision that asks its user`, async () => {
+      const messages: string[] = [];
+      const { client, stderr } = await connect(
+        env,
+        { era, onForm: (message) => (messages.push(message), { action: "accept", content: { confirm: true } }) },
+        ...["--confirm-above", "0"],
+      );
+      const numbers: number[] = [];
+      const result = await client.callTool(
+        { name: "generate_music", arguments: TRACK },
+        { onprogress: ({ progress }) => void numbers.push(progress) },
+      );
+      expect(codeOf(result), textOf(result)).to.equal(null);
+      expect(result.structuredContent).to.include({ status: "completed" });
+      expect([messages.length, numbers.at(-1), stderr()]).to.deep.equal([1, 100, ""]);
+    });
+  }
+
+  it("shows the code of a wrong key and of a server that is not there, and no key", async () => {
+    const wrong = await connect({ ...env, FERMATA_API_KEY: "fmt_wrong-secret" });
+    const refused = await wrong.client.callTool({ name: "get_credits", arguments: {} });
+    expect(codeOf(refused)).to.equal("invalid_api_key");
+    const nowhere = await connect({ ...env, FERMATA_URL: "http://127.0.0.1:9" });
+    const lost = await nowhere.client.callTool({ name: "get_credits", arguments: {} });
+    expect(codeOf(lost)).to.equal("network_error");
+    const shown =
+      [refused, lost].map((result) => JSON.stringify(result)).join("\n") + wrong.stderr() + nowhere.stderr();
+    expect(shown).not.to.include("wrong-secret").and.not.to.include(env["FERMATA_API_KEY"]);
+    expect(shown).not.to.include("    at ");
+  });
+
+  it("exits with 2, and names the variable, without a key", async () => {
+    const { code, stderr } = await sandbox.command(["mcp", "--url", "ftp://x"], await sandbox.dataDir());
+    expect(code).to.equal(2);
+    expect(stderr).to.include("FERMATA_URL").and.to.include("FERMATA_API_KEY");
+  });
+
+  it("ends with 0 when its client closes its end, and at a signal", async () => {
+    const dataDir = await sandbox.dataDir();
+    const keyboard = new PassThrough();
+    const closed = sandbox.call(["mcp"], dataDir, env, { keyboard });
+    keyboard.end();
+    expect(await closed.ended).to.equal(0);
+    const open = new PassThrough();
+    const stopped = sandbox.call(["mcp"], dataDir, env, { keyboard: open });
+    open.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);
+    await eventually("a response", () => stopped.stdout.includes('"id":1'));
+    expect(await stopped.stop()).to.equal(0);
+  });
+});
