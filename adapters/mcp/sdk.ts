@@ -4,6 +4,7 @@
  */
 export {
   acceptedContent,
+  CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,
   inputRequired,
   McpServer,
