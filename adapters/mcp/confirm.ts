@@ -46,7 +46,9 @@ export function confirmCost(
 /** An empty declaration stands for forms, as before there were other kinds. */
 function hasForms({ server }: McpHost["server"], { envelope }: ServerContext["mcpReq"]): boolean {
   // Since 2026-07-28 each request declares them; before, the first message of a connection did.
-  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+  const declared = envelope as { readonly [key: string]: unknown } | undefined;
+  const ofRequest = declared?.[CLIENT_CAPABILITIES_META_KEY] as ReturnType<typeof server.getClientCapabilities>;
+  const capabilities = ofRequest ?? server.getClientCapabilities();
   const elicitation = capabilities?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
