@@ -1,7 +1,13 @@
 import { z } from "zod";
 import type { McpHost } from "./host.js";
 import { failure } from "./results.js";
-import { acceptedContent, inputRequired, type CallToolResult, type InputRequiredResult } from "./sdk.js";
+import {
+  acceptedContent,
+  CLIENT_CAPABILITIES_META_KEY,
+  inputRequired,
+  type CallToolResult,
+  type InputRequiredResult,
+} from "./sdk.js";
 import type { ServerContext } from "./sdk.js";
 
 const ANSWER = z.object({ confirm: z.boolean().describe("Whether these credits may be spent") });
@@ -27,7 +33,7 @@ export function confirmCost(
     return failure({ code: "confirmation_declined", message: `${price} The user declined. Nothing was charged.` });
   }
   const message = `${price} Spend them?`;
-  if (hasForms(server)) {
+  if (hasForms(server, mcpReq)) {
     return inputRequired({ inputRequests: { [name]: inputRequired.elicit({ message, requestedSchema: ANSWER }) } });
   }
   return failure({
@@ -38,7 +44,11 @@ export function confirmCost(
 }
 
 /** An empty declaration stands for forms, as before there were other kinds. */
-function hasForms({ server }: McpHost["server"]): boolean {
-  const elicitation = server.getClientCapabilities()?.elicitation;
+function hasForms({ server }: McpHost["server"], { envelope }: ServerContext["mcpReq"]): boolean {
+  // Since 2026-07-28 each request declares them; before, the first message of a connection did.
+  const declared = envelope as { readonly [key: string]: unknown } | undefined;
+  const ofRequest = declared?.[CLIENT_CAPABILITIES_META_KEY] as ReturnType<typeof server.getClientCapabilities>;
+  const capabilities = ofRequest ?? server.getClientCapabilities();
+  const elicitation = capabilities?.elicitation;
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }

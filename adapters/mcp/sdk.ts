@@ -6,6 +6,7 @@ export { createClient, FermataError } from "../client/index.js";
 export type { Client, ClientOptions, Progress, Schemas } from "../client/index.js";
 export {
   acceptedContent,
+  CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,
   inputRequired,
   McpServer,
