@@ -10,7 +10,7 @@ export interface McpHost {
   readonly confirmAbove: number | null;
   /** Whether a call that was aborted for this reason is one that its client wants no more. */
   isCancelled(reason: unknown): boolean;
-  /** Told of faults in here, and of cancellations that failed. */
+  /** Notified of faults in here, and of cancellations that failed. */
   onError(error: unknown): void;
 }
 
