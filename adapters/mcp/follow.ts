@@ -29,7 +29,7 @@ export async function waitForEnd(
 
 /** In percent; what its provider says of a job lies between the other two. */
 const REACHED = { accepted: 1, submitted: 5, rendered: 95, completed: 100 };
-/** So that what is new can be told, though the job has come no further. */
+/** So that what is new can be reported, though the job has come no further. */
 const STEP = 0.01;
 
 /** Progress notifications of one call: each number is greater than the one before, as the protocol demands. */
@@ -53,7 +53,7 @@ class Notifications {
     this.sent = this.sent
       .then(() => this.request.notify({ method: "notifications/progress", params }))
       .catch((error: unknown) => {
-        // Nobody is left to tell.
+        // The client is gone.
         if (!this.request.signal.aborted) this.onError(error);
       });
   }
