@@ -112,6 +112,9 @@ describe("What is kept of an account at the admin API", () => {
     const files = of("track").find(({ id }) => id === trackId)?.["files"] as readonly { role: string; path: string }[];
     expect(files.find(({ role }) => role === "mix")?.path).to.equal(`audio/${trackId}/mix.mp3`);
     expect(of("playlist")[0]).to.deep.include({ title: "Evenings", tracks: [trackId] });
+    const events = of("webhook_event");
+    expect(events).to.have.length(1);
+    expect(JSON.stringify(events[0])).to.include("generation.completed").and.include('"note":"mine"');
     expect(of("request").length).to.be.above(1);
     expect(of("audit_record").map(({ action }) => action)).to.include("accounts.export");
     expect(lines.at(-1)).to.deep.equal({ type: "end", records: lines.length });

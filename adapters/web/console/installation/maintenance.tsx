@@ -45,7 +45,7 @@ function SecretKeys() {
     >
       <Loaded of={resource}>
         {({ keys, rotated_at: rotated, place, origin }) => (
-          <div class="card">
+          <>
             <Table
               caption="Secret keys"
               columns={[
@@ -57,14 +57,16 @@ function SecretKeys() {
               keyOf={({ id }) => id}
               empty="No keys."
             />
-            <Facts
-              of={[
-                ["Kept in", <code>{place}</code>],
-                ["Last rotated", rotated === null ? "never" : <Time at={rotated} />],
-                ["To rotate", origin === "file" ? null : "in the settings: secrets.key and secrets.previousKey"],
-              ]}
-            />
-          </div>
+            <div class="card">
+              <Facts
+                of={[
+                  ["Last rotated", rotated === null ? "never" : <Time at={rotated} />],
+                  ["Kept in", <code>{place}</code>],
+                  ["To rotate", origin === "file" ? null : "in the settings: secrets.key and secrets.previousKey"],
+                ]}
+              />
+            </div>
+          </>
         )}
       </Loaded>
     </Section>
@@ -130,7 +132,7 @@ function AllKeys() {
   return (
     <Section
       title="After a leak"
-      lead="Where nobody knows which API keys are in wrong hands, all of them can be revoked."
+      lead="Where it is not known which API keys are in wrong hands, all of them can be revoked."
       actions={
         <Action
           label="Revoke all API keys…"
