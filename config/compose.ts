@@ -32,6 +32,7 @@ import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { showProcess } from "./gauges.js";
 import { openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
+import { makeStudioLink } from "./make-studio-link.js";
 import { openTracer } from "./tracing.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
@@ -211,13 +212,7 @@ function createApp(
     plugins,
     work: () => appProcess.work(),
     listenForMetrics: () => appProcess.listenForMetrics(),
-    studioLink: async (accountId) => {
-      if (!settings.studio.enabled) return null;
-      const { studioCode } = await import("../adapters/http/sessions/studio-session.js");
-      const { code, expiresAt } = studioCode({ ...ports, publicUrl }, accountId);
-      await core.accounts.recordStudioLink(accountId, expiresAt);
-      return { url: `${publicUrl.current}/#code=${encodeURIComponent(code)}`, expiresAt };
-    },
+    studioLink: (accountId) => makeStudioLink(core, ports, settings, publicUrl, accountId),
     isEmpty: () => ports.accounts.isEmpty(),
     readiness: () => appProcess.readiness(),
     stop: (options) => appProcess.stop(servers, options),

@@ -18,6 +18,7 @@ import {
 import type { Core } from "../../core/create-core.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
+import { makeStudioLink } from "../make-studio-link.js";
 import type { Settings } from "../settings.js";
 import { TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
@@ -57,12 +58,8 @@ export function bindHttp(core: Core, ports: CorePorts, settings: Settings, serve
 const CONSOLE_SESSION_MS = 12 * 3_600_000;
 const STUDIO_SESSION_MS = 7 * 24 * 3_600_000;
 
-function adminDeps(
-  core: Core,
-  { logger, secretBox, clock }: CorePorts,
-  settings: Settings,
-  { acting, publicUrl }: ServerParts,
-): AdminDeps {
+function adminDeps(core: Core, ports: CorePorts, settings: Settings, { acting, publicUrl }: ServerParts): AdminDeps {
+  const { logger, secretBox, clock } = ports;
   const { accounts, exports, credits, jobs, retryJobs, splits, library, submissions } = core;
   const { providers, overview, margin, webhooks, audit } = core;
   return {
@@ -74,6 +71,7 @@ function adminDeps(
     audio: core.audio,
     sessions: new Sessions("fermata_console", CONSOLE_SESSION_MS, { secretBox, clock, publicUrl }),
     hasConsole: settings.admin.console,
+    studioLink: (accountId) => makeStudioLink(core, ports, settings, publicUrl, accountId),
     settings: async () => (await import("../shown-settings.js")).showSettingsOf(settings),
     doctor: async () => (await import("../doctor.js")).check(settings, logger),
   };

@@ -58,6 +58,8 @@ export interface AdminDeps {
   readonly sessions: Sessions<ConsoleSession>;
   /** Whether the console is served. */
   readonly hasConsole: boolean;
+  /** A link that opens the studio for an account without a key; null where there is no studio. */
+  studioLink(accountId: string): Promise<{ readonly url: string; readonly expiresAt: number } | null>;
   /** The settings in force, secrets masked, as `fermata config print` shows them. */
   settings(): Promise<readonly SettingInForce[]>;
   /** What `fermata doctor` finds. */

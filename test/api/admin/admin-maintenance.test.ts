@@ -75,6 +75,36 @@ describe("Maintenance at the admin API", () => {
     ]);
   });
 
+  it("verifies the audit log, also against a head that was kept", async () => {
+    const verify = async (body: object): Promise<{ records: number; head: string; broken: object | null }> =>
+      dataOf(await owner.send("POST", "/audit/verify", body));
+    await test.app.accounts.create({ name: "Rain Radio", tier: "free" });
+    const { records, head, broken } = await verify({});
+    expect(records).to.be.above(0);
+    expect([head.length, broken]).to.deep.equal([64, null]);
+    expect((await verify({ head })).broken).to.equal(null);
+    expect((await verify({ head: "0".repeat(64) })).broken).to.have.keys("number", "problem");
+    expect(refusalOf(await owner.send("POST", "/audit/verify", { head: "x" }))).to.equal("400 invalid_request");
+  });
+
+  it("makes a link that opens the studio as an account, which is recorded", async () => {
+    const { account } = await test.account();
+    const { url, expires_at: until } = dataOf<{ url: string; expires_at: string }>(
+      await owner.send("POST", `/accounts/${account.id}/studio-link`, undefined, "a demonstration"),
+    );
+    const code = new URLSearchParams(new URL(url).hash.slice(1)).get("code");
+    const session = await fetch(`${test.url}/api/v1/session`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" },
+      body: JSON.stringify({ code }),
+    });
+    expect(session.ok).to.equal(true);
+    expect(Date.parse(until)).to.be.above(Date.now());
+    expect(await lastAction()).to.deep.include({ action: "studio.link", account: account.id });
+    expect((await lastAction())?.["fields"]).to.include({ why: "a demonstration" });
+    expect(refusalOf(await owner.send("POST", "/accounts/acct_x/studio-link"))).to.equal("404 not_found");
+  });
+
   it("counts and deletes audio files that were left behind, and no others", async () => {
     const { api } = await test.account();
     const { id } = dataOf<{ id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
@@ -139,6 +169,8 @@ describe("Maintenance at the admin API", () => {
       const responses = [
         await client.get("/secrets"),
         await client.send("POST", "/ledger/verify"),
+        await client.send("POST", "/audit/verify", {}),
+        await client.send("POST", "/accounts/acct_x/studio-link"),
         await client.send("POST", "/audio/collect", { dry_run: true }),
         await client.send("POST", "/webhook-endpoints/whe_x/resend", { since: "2026-11-20T00:00:00Z" }),
         await client.send("POST", "/secrets/rotate"),
@@ -147,7 +179,7 @@ describe("Maintenance at the admin API", () => {
       ];
       return responses.map(({ status }) => status);
     };
-    expect(await statuses("read")).to.deep.equal([200, 200, 403, 403, 403, 403, 403]);
-    expect(await statuses("operate")).to.deep.equal([200, 200, 200, 404, 403, 403, 403]);
+    expect(await statuses("read")).to.deep.equal([200, 200, 200, 403, 403, 403, 403, 403, 403]);
+    expect(await statuses("operate")).to.deep.equal([200, 200, 200, 404, 200, 404, 403, 403, 403]);
   });
 });

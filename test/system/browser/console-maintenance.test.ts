@@ -71,6 +71,30 @@ describe("Maintenance and emergencies at the console", function () {
     await set(0);
   });
 
+  it("verify the audit log, and make a link to the studio that opens it as an account", async () => {
+    await open.goto("#/maintenance");
+    await open.button("Verify").click();
+    await open.page.getByText(/^Whole: [1-9]\d* records\. The last hash is [0-9a-f]{64}$/).waitFor();
+    await open.goto(`#/accounts/${fixture.radio.account.id}`);
+    const dialog = await open.openDialog("Studio link…");
+    expect(await open.submit("Make it")).to.include("shown this once");
+    const link = (await dialog.locator(".secret code").textContent()) ?? "";
+    await open.done();
+    const studio = await browser.newPage();
+    try {
+      await studio.goto(link);
+      await studio
+        .getByText("Nightingale Radio")
+        .or(studio.getByRole("button", { name: "Sign out" }))
+        .first()
+        .waitFor();
+    } finally {
+      await studio.close();
+    }
+    const { records } = await read<{ records: readonly { action: string }[] }>("/audit?limit=1");
+    expect(records[0]?.action).to.equal("studio.link");
+  });
+
   it("count and delete what was left behind", async () => {
     await open.goto("#/maintenance");
     await open.button("Count").click();

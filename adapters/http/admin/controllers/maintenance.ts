@@ -1,5 +1,6 @@
 import { Body, Get, Middlewares, Path, Post, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
+import { OperationRefusedError } from "../../../../core/errors.js";
 import type { AudioAmount } from "../../../../core/maintenance/collect-audio.js";
 import type { HttpDeps } from "../../deps.js";
 import { jsonBody } from "../../middleware/json-body.js";
@@ -47,6 +48,23 @@ export interface AdminLedgerCheck {
   checked: number;
   /** The first 1,000. */
   violations: { invariant: string; subject: string; found: string }[];
+}
+
+export interface AuditVerificationRequest {
+  /** `head` of an earlier verification, which must still be in the chain. */
+  head?: string;
+}
+
+export interface AdminAuditVerification {
+  /**
+   * Those that follow each other without a break.
+   * @isInt
+   */
+  records: number;
+  /** The hash of the last of them: keep it elsewhere, and give it to the next verification. */
+  head: string;
+  /** The first thing that is wrong. */
+  broken: { number: number; problem: string } | null;
 }
 
 export interface CollectionRequest {
@@ -163,6 +181,30 @@ export class AdminMaintenanceController {
       contextOf(request).noRequestWaits(),
     );
     return { data: { complete: isComplete, checked, violations: violations.map((one) => ({ ...one })) } };
+  }
+
+  /**
+   * Follows the chain of hashes of the audit log from its first record to its end.
+   * @summary Verify the audit log
+   */
+  @Post("audit/verify")
+  @Security("admin", ["read"])
+  @Middlewares(jsonBody)
+  async verifyAudit(@Body() body: AuditVerificationRequest): Promise<{ data: AdminAuditVerification }> {
+    const { count, head, broken } = await this.admin.audit.verify(body.head);
+    return { data: { records: count, head, broken: broken === null ? null : { ...broken } } };
+  }
+
+  /**
+   * A link that opens the studio for an account without a key, for 12 hours: treat it like a key.
+   * @summary Make a link to the studio
+   */
+  @Post("accounts/{id}/studio-link")
+  @Security("admin", ["operate"])
+  async makeStudioLink(@Path() id: string): Promise<{ data: { url: string; expires_at: string } }> {
+    const link = await this.admin.studioLink((await this.admin.accounts.get(id)).id);
+    if (link === null) throw new OperationRefusedError("There is no studio: `studio.enabled` is false.");
+    return { data: { url: link.url, expires_at: moment(link.expiresAt) as string } };
   }
 
   /**

@@ -46,9 +46,36 @@ export function AccountActions({ account, onDone }: AccountActionsProps) {
           renewal gives the allowance of the new tier.
         </p>
       </Action>
+      <StudioLink account={account} onDone={onDone} />
       <Suspension account={account} onDone={onDone} />
       <Removal account={account} onDone={onDone} />
     </>
+  );
+}
+
+function StudioLink({ account: { id, name }, onDone }: AccountActionsProps) {
+  return (
+    <Action
+      label="Studio link…"
+      needs="operate"
+      title={`Make a link to the studio for ${name}`}
+      submit="Make it"
+      run={async (_, headers) => {
+        const params = { path: { id } };
+        const { url } = await read(admin.POST("/admin/v1/accounts/{id}/studio-link", { params, headers }));
+        return {
+          says: "This link works for 12 hours. It is shown this once: copy it now.",
+          secret: url,
+          what: "the link",
+        };
+      }}
+      onDone={onDone}
+    >
+      <p>
+        It opens the studio as {name} without a key, for everyone who has it, and spends the credits of {name}. The
+        audit log has that you made it.
+      </p>
+    </Action>
   );
 }
 

@@ -7,6 +7,7 @@ import { Loaded } from "../shown.js";
 import { Section, View } from "../shell/view.js";
 import { counted } from "../words.js";
 import { AudioCollection } from "./audio-collection.js";
+import { AuditCheck } from "./audit-check.js";
 import { LedgerCheck } from "./ledger-check.js";
 
 /** What is done now and then: secret keys, the check of the ledger, files that were left behind, and after a leak. */
@@ -15,6 +16,7 @@ export function Maintenance() {
     <View title="Maintenance" lead="What runs by itself can be done here at once, and what an emergency asks for.">
       <SecretKeys />
       <LedgerCheck />
+      <AuditCheck />
       <AudioCollection />
       <AllKeys />
     </View>
