@@ -34,8 +34,6 @@ interface ActionProps {
   readonly label: string;
   /** The role that it needs: without it there is no button. */
   readonly needs: Role;
-  /** There is nothing to do by it now. What it came to before stays open until it was read. */
-  readonly isIdle?: boolean;
   readonly look?: "plain" | "primary" | "danger";
   /** The heading of the dialog. */
   readonly title: string;
@@ -51,7 +49,7 @@ interface ActionProps {
     headers: { "X-Reason"?: string },
     opened: Opened,
   ) => Promise<Outcome>;
-  /** Afterwards: reads what has changed. */
+  /** Afterwards, when the outcome was read: reads what has changed. */
   readonly onDone: () => void;
 }
 
@@ -61,11 +59,9 @@ export function Action(props: ActionProps) {
   if (!may(props.needs)) return null;
   return (
     <>
-      {props.isIdle === true ? null : (
-        <Button look={props.look === "primary" ? "primary" : "plain"} onClick={() => setOpen(true)}>
-          {props.label}
-        </Button>
-      )}
+      <Button look={props.look === "primary" ? "primary" : "plain"} onClick={() => setOpen(true)}>
+        {props.label}
+      </Button>
       {isOpen ? <ActionDialog {...props} onClose={() => setOpen(false)} /> : null}
     </>
   );
@@ -91,8 +87,8 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
     setError(undefined);
     try {
       const result = await run(values, because(reason), { key, data });
-      onDone();
       if (typeof result !== "string") return setOutcome(result);
+      onDone();
       say(result);
       onClose();
     } catch (refusal) {
@@ -102,7 +98,14 @@ function ActionDialog({ onClose, ...props }: ActionProps & { readonly onClose: (
     }
   };
 
-  if (outcome !== undefined) return <OutcomeDialog title={title} outcome={outcome} onClose={onClose} />;
+  if (outcome !== undefined) {
+    // Only now: what the page shows afterwards may have no place for this dialog.
+    const closed = (): void => {
+      onClose();
+      onDone();
+    };
+    return <OutcomeDialog title={title} outcome={outcome} onClose={closed} />;
+  }
   const isOfField = fields.some(({ name }) => issueOf(error, name) !== undefined);
   const typedIssue = issueOf(error, "typed");
   return (

@@ -10,7 +10,7 @@ export interface Resource<Data> {
 }
 
 export interface ResourceOptions {
-  /** Reads again after this time, while the page is visible and no read is under way. */
+  /** Reads again after this time, while the page is visible, no read is under way and no dialog is open. */
   readonly everyMs?: number | undefined;
 }
 
@@ -63,7 +63,9 @@ export function useResource<Data>(
   useEffect(() => {
     if (everyMs === undefined) return;
     const again = (): void => {
-      if (document.visibilityState === "visible" && running.current === null) load(false);
+      // A dialog is part of what is shown: reading again could take it away from under the reader.
+      const isHeld = document.querySelector("dialog[open]") !== null;
+      if (document.visibilityState === "visible" && running.current === null && !isHeld) load(false);
     };
     const timer = setInterval(again, everyMs);
     document.addEventListener("visibilitychange", again);

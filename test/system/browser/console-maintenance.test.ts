@@ -13,6 +13,9 @@ interface Shown {
   readonly state: string;
 }
 
+/** As when the operator comes back to this tab: what is shown is read again. */
+const LOOK_AGAIN = 'document.dispatchEvent(new Event("visibilitychange"))';
+
 describe("Maintenance and emergencies at the console", function () {
   this.timeout(120_000);
   let fixture: ConsoleFixture;
@@ -150,6 +153,25 @@ describe("Maintenance and emergencies at the console", function () {
     expect(await open.submit("Send", { "What was created in": "7" })).to.equal("3 of 3 delivered.");
     await open.done();
     expect(await states()).to.deep.equal(["delivered", "delivered", "delivered"]);
+    await giveUp();
+    const listReads = async (act: () => Promise<unknown>): Promise<number> => {
+      const list = `/${id}/deliveries`;
+      const count = (): number => open.visit.requests.filter((one) => one.url().includes(list)).length;
+      const before = count();
+      await act();
+      // Requests are reported in the order in which the page sends them: those before this one are known.
+      await open.page.evaluate("fetch('').then((response) => response.text())");
+      return count() - before;
+    };
+    await open.goto(`#/webhooks/${id}?state=exhausted`);
+    await open.openDialog("Resend…");
+    // The delivery leaves this list, which is read again when the outcome was read.
+    let said = "";
+    expect(await listReads(async () => (said = await open.submit("Send")))).to.equal(0);
+    expect(said).to.include("Delivered: status 200");
+    expect(await listReads(() => open.page.evaluate(LOOK_AGAIN))).to.equal(0);
+    expect(await listReads(() => open.done())).to.equal(1);
+    await open.button("Resend these 2…").waitFor();
   });
 
   it("revoke all keys of an account, and all of all accounts by typing so", async () => {

@@ -41,7 +41,7 @@ function SecretKeys() {
       actions={
         <>
           {data?.origin === "file" && !hasOld ? <Rotate onDone={reload} /> : null}
-          <Retire isIdle={!hasOld} onDone={reload} />
+          {hasOld ? <Retire onDone={reload} /> : null}
         </>
       }
     >
@@ -96,12 +96,11 @@ function Rotate({ onDone }: { readonly onDone: () => void }) {
   );
 }
 
-function Retire({ isIdle, onDone }: { readonly isIdle: boolean; readonly onDone: () => void }) {
+function Retire({ onDone }: { readonly onDone: () => void }) {
   return (
     <Action
       label="Retire the old key…"
       needs="owner"
-      isIdle={isIdle}
       title="Retire the old secret key"
       submit="Retire"
       look="danger"

@@ -135,11 +135,11 @@ function Attempt({ attempt }: { readonly attempt: Schemas["AdminDeliveryAttempt"
 /** Sends those of this page once more that no receiver got, the oldest first, one after another. */
 function ResendAll({ deliveries, onDone }: { readonly deliveries: readonly Delivery[]; readonly onDone: () => void }) {
   const lost = deliveries.filter(({ state }) => state === "exhausted" || state === "dropped").reverse();
+  if (lost.length < 2) return null;
   return (
     <Action
       label={`Resend these ${lost.length}…`}
       needs="operate"
-      isIdle={lost.length < 2}
       title="Resend what was not delivered"
       submit="Send"
       run={async (_, headers) => {
