@@ -114,7 +114,7 @@ async function violationsIn(directory: string): Promise<readonly string[]> {
 }
 
 describe("The import rules", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let directory: string;
 
   beforeEach(async () => {

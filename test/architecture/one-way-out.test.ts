@@ -29,6 +29,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "config/doctor-proxies.ts",
     "config/settings/kinds.ts",
   ],
+  "connections in memory, to the router of the same process": ["adapters/http/in-process.ts"],
   "what disables them in a child process": ["adapters/sandbox/disable-network.ts"],
   "the broker of queue.url": ["adapters/queue/rabbitmq/connection.ts", "adapters/queue/rabbitmq/doctor.ts"],
 };
@@ -103,9 +104,9 @@ describe("One way out", () => {
     );
   });
 
-  it("is the only fetch: the guarded one calls Node's, and the commands for callers go where their user says", () => {
+  it("is the only fetch: the guarded one calls Node's, and commands for callers go where their user says", () => {
     const calling = sources("core", "adapters", "plugins", "config").filter((path) => lookAt(path).calls.length > 0);
-    expect(calling).to.deep.equal(["adapters/network/guarded-fetch.ts", "config/caller-host.ts"]);
+    expect(calling).to.deep.equal(["adapters/network/guarded-fetch.ts", "config/caller-host.ts", "config/mcp.ts"]);
   });
 
   it("leaves plugins without the environment and without a client of their own", () => {
