@@ -1,21 +1,17 @@
 import http from "node:http";
 import { duplexPair, Readable } from "node:stream";
-import express, { type Router } from "express";
 
-/** As `fetch`, of the router: the host of an address counts for nothing. */
+/** As `fetch`, of the app: the host of an address counts for nothing. */
 export type InProcessFetch = typeof globalThis.fetch;
 
 /**
- * Calls of a router without a network: a server that listens nowhere, and a connection in memory for each call. A call
+ * Calls of an app without a network: a server that listens nowhere, and a connection in memory for each call. A call
  * is checked, limited and logged like any other.
  */
 export class InProcessCalls {
   private readonly server: http.Server;
 
-  constructor(router: Router) {
-    const app = express();
-    app.disable("x-powered-by");
-    app.use(router);
+  constructor(app: http.RequestListener) {
     this.server = http.createServer(app);
   }
 

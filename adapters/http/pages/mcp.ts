@@ -1,5 +1,5 @@
 import { pipeline } from "node:stream/promises";
-import type { Request as ExpressRequest, Response as ExpressResponse, Router } from "express";
+import express, { type Request as ExpressRequest, type Response as ExpressResponse, type Router } from "express";
 import { authorize } from "../../../core/accounts/authenticate.js";
 import { InvalidRequestError } from "../../../core/errors.js";
 import { identifyByKey } from "../authentication.js";
@@ -20,7 +20,10 @@ const FORBIDDEN = 403;
  * @see Model Context Protocol, 2026-07-28, "Transports"
  */
 export function mcpPage(router: Router, deps: HttpDeps, endpoint: McpEndpoint): void {
-  const calls = new InProcessCalls(router);
+  const app = express();
+  app.disable("x-powered-by");
+  app.use(router);
+  const calls = new InProcessCalls(app);
   router.post("/mcp", checkOrigin, authenticate, jsonBody, async (request, response) => {
     const fetch = calls.from(request.ip);
     const authorization = request.headers.authorization ?? "";

@@ -158,7 +158,7 @@ describe("SIGTERM to a server or a worker", function () {
   it("lets a worker finish calls that cannot be repeated and release the rest to another", async () => {
     settings = { ...settings, FERMATA_JOBS__DRAIN_SECONDS: "60" };
     const { api } = await aServer();
-    const first = await aWorker(5_000);
+    const first = await aWorker(15_000);
     const ids = await underWay(api, first);
     first.signal("SIGTERM");
     const second = await aWorker(0);

@@ -30,6 +30,7 @@ export class Tempos extends Controller {
   }
 }
 `,
+  "adapters/mcp/sdk.ts": 'export { McpServer } from "@modelcontextprotocol/server";\n',
   "adapters/client/index.ts": "export const wait: number = 1;\n",
   "adapters/web/console/main.tsx": `
 import { render } from "preact";
@@ -62,6 +63,7 @@ export class Songs extends Controller {
 /** Copied as they are. */
 const TOOLS = [
   ...["adapters/client/build.js", "adapters/client/bundling.js"],
+  ...["adapters/mcp/build.js", "adapters/mcp/shims.js"],
   ...["adapters/web/build.js", "adapters/web/build-guides.js", "adapters/web/tsconfig.json"],
 ];
 

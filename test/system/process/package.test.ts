@@ -37,6 +37,7 @@ describe("The package, installed by another app", function () {
   before(async () => {
     app = await InstalledPackage.open();
     ({ folder, path: installed, manifest } = app);
+    await app.addApp();
   });
   after(async () => {
     await running?.kill();
@@ -54,7 +55,6 @@ describe("The package, installed by another app", function () {
   });
 
   it("has the client of the API in one module, without a library, and with its types", async () => {
-    await app.addApp();
     const code = programsIn("adapters/client/README.md", "fermata-music/client")[0] ?? "";
     expect(code).to.include("client.generate(");
     await app.compile("client", code, true);
@@ -81,8 +81,6 @@ describe("The package, installed by another app", function () {
   });
 
   describe("in the code of that app", () => {
-    before(() => app.addApp());
-
     it("needs no types of Express where the app does not import Express", async () => {
       const program = `
         import { compose, loadSettings, type RequestHandler } from "fermata-music";
