@@ -1,6 +1,4 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type Browser,
@@ -59,9 +57,8 @@ export async function visit(browser: Browser, options: BrowserContextOptions = {
   return { page, context, requests, complaints, close: () => context.close() };
 }
 
-/** The folder of screenshots for people: below the folder for temporary files. */
-export async function screenshotPath(name: string): Promise<string> {
-  const folder = join(tmpdir(), "fermata-screenshots");
-  await mkdir(folder, { recursive: true });
-  return join(folder, `${name}.png`);
+/** Keeps how a page looks, for people: as `NAME.png` in the folder that `FERMATA_TEST_SCREENSHOTS` names, or not at all. */
+export async function keepLooks(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
+  const folder = process.env["FERMATA_TEST_SCREENSHOTS"];
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }

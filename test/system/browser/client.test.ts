@@ -27,7 +27,11 @@ const RUN = `async (key) => {
   const client = createClient({ baseUrl: location.origin, apiKey: key });
   const input = { model_id: "scripted/song", prompt: "rain" };
   const percents = [];
-  const { status } = await client.generate(input, { onProgress: ({ percent }) => percents.push(percent) });
+  const onProgress = ({ percent }) => {
+    percents.push(percent);
+    globalThis.onPercent(percent);
+  };
+  const { status } = await client.generate(input, { onProgress });
   const thrown = await client.generate({ ...input, model_id: "scripted/none" }).catch((error) => error);
   const error = { name: thrown.name, status: thrown.status, hasKey: thrown.idempotencyKey.length === 32 };
   const signal = AbortSignal.abort();
@@ -63,13 +67,11 @@ describe("The bundle of the client, in a browser", function () {
   it("follows a generation by its events, throws errors by their code, and aborts", async () => {
     const { key } = await test.account();
     test.provider.behaviour = submitAccepts(50);
-    let polls = 0;
+    let isSeen = false;
+    await open.page.exposeFunction("onPercent", (percent: number | null) => (isSeen ||= percent === 40));
     test.provider.pollBehaviour = () => {
-      polls += 1;
-      const progress = { percent: 40 };
-      return Promise.resolve(
-        polls < 4 ? { state: "running", nextPollMs: 100, progress } : { state: "completed", tracks: [SCRIPTED_TRACK] },
-      );
+      const running = { state: "running", nextPollMs: 100, progress: { percent: 40 } } as const;
+      return Promise.resolve(isSeen ? { state: "completed", tracks: [SCRIPTED_TRACK] } : running);
     };
     const outcome = await open.page.evaluate<Outcome>(`(${RUN})(${JSON.stringify(key)})`);
     expect(outcome.percents).to.include(40);

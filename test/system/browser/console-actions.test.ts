@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Browser } from "playwright-core";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { expectAccessible } from "../../support/accessibility.js";
-import { openBrowser, screenshotPath } from "../../support/browser.js";
+import { keepLooks, openBrowser } from "../../support/browser.js";
 import { type ConsoleFixture, openConsoleFixture } from "../../support/console-fixture.js";
 import { ConsolePage } from "../../support/console-page.js";
 import { submitCompletes } from "../../support/doubles/scripted-provider.js";
@@ -41,7 +41,7 @@ describe("What operators do at the console", function () {
     await open.goto("#/accounts");
     await open.openDialog("New account…");
     await expectAccessible(open.page, "the dialog");
-    await open.page.screenshot({ path: await screenshotPath("console-new-account") });
+    await keepLooks(open.page, "console-new-account");
     expect(await open.submit("Create")).to.include("needed");
     const fields = { Name: "Tin Roof", Tier: "free", "Credits granted at once": "30", Reason: "order 17 – ünïcode" };
     expect(await open.submit("Create", fields)).to.equal("Tin Roof is created.");

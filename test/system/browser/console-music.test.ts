@@ -5,7 +5,7 @@ import { type AdminClient, OWNER_TOKEN, startAdminApp } from "../../api/admin/ad
 import { dataOf } from "../../support/api-client.js";
 import { expectAccessible } from "../../support/accessibility.js";
 import { aChord, wavFile } from "../../support/audio-files.js";
-import { openBrowser, screenshotPath } from "../../support/browser.js";
+import { keepLooks, openBrowser } from "../../support/browser.js";
 import { ConsolePage } from "../../support/console-page.js";
 import { submitCompletes } from "../../support/doubles/scripted-provider.js";
 import { SPLIT_SETTINGS, SplittingProvider, submitSplits } from "../../support/doubles/splitting-provider.js";
@@ -68,7 +68,7 @@ describe("Music at the console", function () {
       await open.page.setViewportSize({ width, height: 860 });
       await open.page.emulateMedia({ colorScheme });
       await expectAccessible(open.page, `${name}-${width}`);
-      await open.page.screenshot({ path: await screenshotPath(`console-${name}-${width}`) });
+      await keepLooks(open.page, `console-${name}-${width}`);
     }
     await open.page.setViewportSize({ width: 1_280, height: 860 });
     await open.page.emulateMedia({ colorScheme: "light" });

@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { AdminClient } from "../../api/admin/admin-client.js";
 import { dataOf } from "../../support/api-client.js";
 import { expectAccessible } from "../../support/accessibility.js";
-import { openBrowser, screenshotPath } from "../../support/browser.js";
+import { keepLooks, openBrowser } from "../../support/browser.js";
 import { type ConsoleFixture, openConsoleFixture } from "../../support/console-fixture.js";
 import { ConsolePage } from "../../support/console-page.js";
 import { eventually } from "../../support/process.js";
@@ -147,7 +147,7 @@ describe("The console, in a browser", function () {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       await expectAccessible(page, `${name}-${colorScheme}`, colorScheme === "light" ? undefined : ["color-contrast"]);
-      await page.screenshot({ path: await screenshotPath(`console-${name}-${colorScheme}`), fullPage: true });
+      await keepLooks(page, `console-${name}-${colorScheme}`, { fullPage: true });
       const [red = 0] =
         /\d+/.exec(await page.evaluate<string>("getComputedStyle(document.body).backgroundColor")) ?? [];
       expect(Number(red) > 127).to.equal(colorScheme === "light");

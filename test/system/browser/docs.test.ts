@@ -6,7 +6,7 @@ import { expect } from "chai";
 import express from "express";
 import type { Browser } from "playwright-core";
 import { expectAccessible } from "../../support/accessibility.js";
-import { openBrowser, screenshotPath } from "../../support/browser.js";
+import { keepLooks, openBrowser } from "../../support/browser.js";
 import { DocsPage } from "../../support/docs-page.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
 
@@ -184,7 +184,7 @@ describe("GET /docs, in a browser", function () {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       await expectAccessible(page, `${name}-${colorScheme}`, colorScheme === "light" ? undefined : ["color-contrast"]);
-      await page.screenshot({ path: await screenshotPath(`docs-${name}-${colorScheme}`), fullPage: true });
+      await keepLooks(page, `docs-${name}-${colorScheme}`, { fullPage: true });
     }
   }
 

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Locator } from "playwright-core";
 import type { TrackId } from "../../../core/ids.js";
 import { aHost, bytesOf, createSynth, renderOne } from "../../plugins/synth-support.js";
 import { expectAccessible, violationsIn } from "../../support/accessibility.js";
-import { openBrowser, screenshotPath, visit, type Visit } from "../../support/browser.js";
+import { keepLooks, openBrowser, visit, type Visit } from "../../support/browser.js";
 import { dataOf } from "../../support/api-client.js";
 import { importTrack } from "../../support/library-import.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
@@ -203,7 +203,7 @@ describe("The page of a shared track, in a browser", function () {
     await audio().evaluate((element) => (element as unknown as { play(): Promise<void> }).play());
     // Without scripts nothing in the page can wait: the test polls until playback has advanced.
     while ((await player()).currentTime < 0.3);
-    await open.page.screenshot({ path: await screenshotPath("share-without-javascript") });
+    await keepLooks(open.page, "share-without-javascript");
   });
 
   const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
@@ -223,7 +223,7 @@ describe("The page of a shared track, in a browser", function () {
       const [red = 0] =
         /\d+/.exec(await open.page.evaluate<string>("getComputedStyle(document.body).backgroundColor")) ?? [];
       if (options.forcedColors === undefined) expect(Number(red) > 127).to.equal(options.colorScheme === "light");
-      await open.page.screenshot({ path: await screenshotPath(`share-${name}`) });
+      await keepLooks(open.page, `share-${name}`);
     });
   }
 
@@ -249,6 +249,6 @@ describe("The page of a shared track, in a browser", function () {
     expect(await audio().count()).to.equal(0);
     expect(await violationsIn(open.page)).to.deep.equal([]);
     expect((await open.context.request.get(`${url}/audio`)).status()).to.equal(404);
-    await open.page.screenshot({ path: await screenshotPath("share-taken-back") });
+    await keepLooks(open.page, "share-taken-back");
   });
 });

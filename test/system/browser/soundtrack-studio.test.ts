@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expectAccessible } from "../../support/accessibility.js";
-import { openBrowser, screenshotPath, visit, type Visit } from "../../support/browser.js";
+import { keepLooks, openBrowser, visit, type Visit } from "../../support/browser.js";
 import { ExampleProcess } from "../../support/example-process.js";
 import { InstalledPackage } from "../../support/installed-package.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
@@ -132,7 +132,7 @@ describe("The example soundtrack-studio, with the packed package, on MySQL and i
 
   async function expectGoodLook(page: Page, name: string): Promise<void> {
     await expectAccessible(page);
-    await page.screenshot({ path: await screenshotPath(`studio-${name}`), fullPage: true });
+    await keepLooks(page, `studio-${name}`, { fullPage: true });
   }
 
   it("has less than 400 lines, none of them longer than 120 columns", async () => {
@@ -156,7 +156,7 @@ describe("The example soundtrack-studio, with the packed package, on MySQL and i
       await expectGoodLook(page, `${look}-nothing-yet`);
       await order(page, "a night drive, synthwave with drums and bass", 10);
       await page.locator("#orders > li").waitFor();
-      await page.screenshot({ path: await screenshotPath(`studio-${look}-ordered`), fullPage: true });
+      await keepLooks(page, `studio-${look}-ordered`, { fullPage: true });
       await stateOf(page, "ready").waitFor();
       expect(await page.getByRole("status").textContent()).to.equal(
         "a night drive, synthwave with drums and bass: Ready",
@@ -204,7 +204,7 @@ describe("The example soundtrack-studio, with the packed package, on MySQL and i
     const isFocused = (): Promise<boolean> =>
       split.evaluate((button) => (button as unknown as { matches(css: string): boolean }).matches(":focus-visible"));
     while (!(await isFocused())) await keyboard.press("Tab");
-    await page.screenshot({ path: await screenshotPath("studio-focus") });
+    await keepLooks(page, "studio-focus");
     await keyboard.press("Enter");
     await stateOf(page, "split").waitFor();
     expect(await page.evaluate<string>("document.activeElement.tagName")).to.equal("LI");
@@ -264,7 +264,7 @@ describe("The example soundtrack-studio, with the packed package, on MySQL and i
       await signIn(name, password);
       await page.getByRole("alert").filter({ hasText: "The email address or the password is wrong." }).waitFor();
       expect((await page.request.get(`${url}/orders`)).status()).to.equal(401);
-      await page.screenshot({ path: await screenshotPath("studio-refused") });
+      await keepLooks(page, "studio-refused");
     }
     await page.getByLabel("Email").fill(email);
     await page.getByRole("button", { name: "Create an account" }).click();

@@ -8,7 +8,7 @@ import axe from "axe-core";
 import { expect } from "chai";
 import express from "express";
 import type { Browser, BrowserContextOptions, Locator } from "playwright-core";
-import { openBrowser, screenshotPath, visit, type Visit } from "../../support/browser.js";
+import { keepLooks, openBrowser, visit, type Visit } from "../../support/browser.js";
 import { dataOf } from "../../support/api-client.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
@@ -362,7 +362,7 @@ describe("The studio, in a browser", function () {
           "[document.documentElement.scrollWidth, innerWidth]",
         );
         expect(wanted, `${what}: nothing sticks out to the right`).to.be.at.most(wide);
-        await open.page.screenshot({ path: await screenshotPath(`studio-${name}-${what}`), fullPage: true });
+        await keepLooks(open.page, `studio-${name}-${what}`, { fullPage: true });
       };
       await open.page.getByText("More options").click();
       await open.page.getByText("The same as code").click();
