@@ -265,6 +265,13 @@ export class ServiceUnavailableError extends FermataError {
   }
 }
 
+/** Other transactions hold rows that are needed, and go on doing so. Nothing was written. */
+export class RowsLockedError extends ServiceUnavailableError {
+  constructor(options?: ErrorOptions) {
+    super("Another change of the same account takes too long. Try again.", undefined, options);
+  }
+}
+
 /**
  * A transaction of the embedding app lost a race against another one (deadlock, lock wait, duplicate key). Roll it
  * back and run it again from its start.

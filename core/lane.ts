@@ -1,5 +1,11 @@
-import { ServiceUnavailableError } from "./errors.js";
+import { RowsLockedError, ServiceUnavailableError } from "./errors.js";
 import type { Clock } from "./ports/clock.js";
+
+/**
+ * In the place of a command's result: another transaction holds rows that it needs. Nothing was written of it, and it
+ * is taken into a later group.
+ */
+export const BUSY: unique symbol = Symbol("busy");
 
 export interface LaneOptions {
   /** Most commands in one transaction. */
@@ -8,44 +14,75 @@ export interface LaneOptions {
   readonly waitingMax: number;
   /** The longest a command waits for its group, in milliseconds. */
   readonly waitMaxMs: number;
+  /** The longest a command waits for rows that others hold, from its submission on, in milliseconds. */
+  readonly busyMaxMs: number;
 }
 
-export const LANE_DEFAULTS: LaneOptions = { groupMax: 256, waitingMax: 2_000, waitMaxMs: 5_000 };
+export const LANE_DEFAULTS: LaneOptions = { groupMax: 256, waitingMax: 2_000, waitMaxMs: 5_000, busyMaxMs: 1_000 };
+
+/** Between two groups that take the same busy command: this at first, twice as long each time. */
+const BUSY_WAIT_MIN_MS = 2;
+const BUSY_WAIT_MAX_MS = 50;
+/** How long commands of a key stay out of the groups of others after one of them spoilt a group. */
+const APART_MS = 30_000;
 
 /** Called for each group when it begins, with how long each of its commands has waited, in seconds. */
 export type OnGroup = (waitsSeconds: readonly number[]) => void;
 
+/**
+ * @param isAgain an earlier run may have written some of the commands, if the reply to its commit was lost
+ * @returns one result per command, in their order
+ * @throws when nothing was written
+ */
+export type RunGroup<Command, Result> = (
+  commands: readonly Command[],
+  isAgain: boolean,
+) => Promise<readonly (Result | typeof BUSY)[]>;
+
 interface Waiting<Command, Result> {
+  readonly key: string;
   readonly command: Command;
   readonly since: number;
+  /** How often it was busy, and when it is tried again. */
+  busy: number;
+  notBefore: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
 
 /**
  * Group commit: runs one group at a time and takes into the next everything that arrived meanwhile. Alone when idle,
- * grouped under pressure, with no timer. A group that fails is halved until the failing command is alone.
+ * grouped under pressure, with no timer. A group that fails is halved until the failing command is alone; a command
+ * whose rows are held elsewhere goes to the next group and holds up no other.
  */
 export class Lane<Command, Result> {
   private waiting: Waiting<Command, Result>[] = [];
   private running: Promise<void> | null = null;
+  private isWatched = false;
+  private readonly pause: Pause;
+  private readonly watch: Pause;
 
-  /** @param runGroup one result per command, in their order; it rejects when nothing was written */
+  /** @param onSpoilt called with the key of a command that failed alone, other than by an unavailable storage */
   constructor(
-    private readonly runGroup: (commands: readonly Command[]) => Promise<readonly Result[]>,
+    private readonly runGroup: RunGroup<Command, Result>,
     private readonly clock: Clock,
     private readonly options: LaneOptions = LANE_DEFAULTS,
     private readonly onGroup: OnGroup | null = null,
-  ) {}
+    private readonly onSpoilt: (key: string) => void = () => undefined,
+  ) {
+    this.pause = new Pause(clock);
+    this.watch = new Pause(clock);
+  }
 
   /** @throws {ServiceUnavailableError} too many wait, or this one waited too long; nothing was done */
-  submit(command: Command): Promise<Result> {
-    if (this.waiting.length >= this.options.waitingMax) {
-      return Promise.reject(new ServiceUnavailableError("The service is overloaded. Try again."));
-    }
+  submit(command: Command, key = ""): Promise<Result> {
+    if (this.waiting.length >= this.options.waitingMax) return Promise.reject(overloaded());
     return new Promise<Result>((resolve, reject) => {
-      this.waiting.push({ command, since: this.clock.now(), resolve, reject });
-      this.running ??= this.drain();
+      const now = this.clock.now();
+      this.waiting.push({ key, command, since: now, busy: 0, notBefore: now, resolve, reject });
+      this.pause.end();
+      if (this.running === null) this.running = this.drain();
+      else if (!this.isWatched) void this.refuseInTime();
     });
   }
 
@@ -57,37 +94,90 @@ export class Lane<Command, Result> {
   private async drain(): Promise<void> {
     // One turn of the microtask queue, so that commands of the same tick share the first group.
     await Promise.resolve();
+    let due = this.clock.now();
     while (this.waiting.length > 0) {
-      const group = this.waiting.splice(0, this.options.groupMax);
-      const inTime = this.refuseLate(group);
-      this.report(inTime);
-      await this.settleGroup(inTime);
+      this.refuseLate();
+      const group = this.nextGroup(due);
+      if (group.length > 0) {
+        this.report(group);
+        await this.settleGroup(group);
+        due = this.clock.now();
+      } else if (this.waiting.length > 0) {
+        due = await this.untilDue();
+      }
     }
     this.running = null;
+    this.watch.end();
   }
 
-  private refuseLate(group: Waiting<Command, Result>[]): Waiting<Command, Result>[] {
-    const oldest = this.clock.now() - this.options.waitMaxMs;
-    return group.filter((member) => {
-      if (member.since >= oldest) return true;
-      member.reject(new ServiceUnavailableError("The service is overloaded. Try again."));
+  /**
+   * Where only busy ones wait: until the first is to be tried again, or another command arrives. Not by the clock
+   * alone, which may be set back.
+   *
+   * @returns up to when they are due
+   */
+  private async untilDue(): Promise<number> {
+    const first = Math.min(...this.waiting.map(({ notBefore }) => notBefore));
+    const hasSlept = await this.pause.of(Math.min(first - this.clock.now(), BUSY_WAIT_MAX_MS));
+    return hasSlept ? Math.max(first, this.clock.now()) : this.clock.now();
+  }
+
+  private nextGroup(due: number): Waiting<Command, Result>[] {
+    const group: Waiting<Command, Result>[] = [];
+    this.waiting = this.waiting.filter((member) => {
+      if (group.length >= this.options.groupMax || member.notBefore > due) return true;
+      group.push(member);
+      return false;
+    });
+    return group;
+  }
+
+  /** Refuses in time also while a group takes long. */
+  private async refuseInTime(): Promise<void> {
+    this.isWatched = true;
+    while (this.waiting.length > 0) {
+      const first = Math.min(...this.waiting.map((member) => this.deadlineOf(member)));
+      await this.watch.of(first + 1 - this.clock.now());
+      this.refuseLate();
+    }
+    this.isWatched = false;
+  }
+
+  private refuseLate(): void {
+    const now = this.clock.now();
+    this.waiting = this.waiting.filter((member) => {
+      if (now <= this.deadlineOf(member)) return true;
+      member.reject(member.busy > 0 ? new RowsLockedError() : overloaded());
       return false;
     });
   }
 
+  private deadlineOf({ since, busy }: Waiting<Command, Result>): number {
+    return since + (busy > 0 ? this.options.busyMaxMs : this.options.waitMaxMs);
+  }
+
   private report(group: readonly Waiting<Command, Result>[]): void {
-    if (this.onGroup === null || group.length === 0) return;
+    if (this.onGroup === null) return;
     const now = this.clock.now();
     this.onGroup(group.map(({ since }) => (now - since) / 1000));
   }
 
   private async settleGroup(group: readonly Waiting<Command, Result>[]): Promise<void> {
-    if (group.length === 0) return;
     try {
-      const results = await this.runGroup(group.map((member) => member.command));
-      group.forEach((member, index) => member.resolve(results[index] as Result));
+      const commands = group.map((member) => member.command);
+      const isAgain = group.some(({ busy }) => busy > 0);
+      const results = await this.runGroup(commands, isAgain);
+      const busy = group.filter((_, index) => results[index] === BUSY);
+      if (busy.length > 0) this.postpone(busy);
+      group.forEach((member, index) => {
+        const result = results[index] as Result | typeof BUSY;
+        if (result !== BUSY) member.resolve(result);
+      });
     } catch (error) {
-      if (group.length === 1 || error instanceof ServiceUnavailableError) {
+      const isUnavailable = error instanceof ServiceUnavailableError;
+      // No command is at fault for an unavailable storage, and one is for a lock that lasts.
+      if (group.length === 1 || (isUnavailable && !(error instanceof RowsLockedError))) {
+        if (!isUnavailable) group.forEach(({ key }) => this.onSpoilt(key));
         group.forEach((member) => member.reject(error));
         return;
       }
@@ -96,30 +186,84 @@ export class Lane<Command, Result> {
       await this.settleGroup(group.slice(half));
     }
   }
+
+  /** They came first, and are first in the group that takes them. */
+  private postpone(busy: readonly Waiting<Command, Result>[]): void {
+    const now = this.clock.now();
+    for (const member of busy) {
+      const waitMs = Math.min(BUSY_WAIT_MIN_MS * 2 ** member.busy, BUSY_WAIT_MAX_MS);
+      member.busy += 1;
+      member.notBefore = Math.min(now + waitMs, this.deadlineOf(member) + 1);
+    }
+    this.waiting.unshift(...busy);
+  }
 }
 
-/** Lanes by account: all commands of an account share one, so that its balance row has one writer per process. */
+/**
+ * Lanes by account: all commands of an account share one, so that its balance row has one writer per process. An
+ * account whose command spoilt a group has its commands in a lane apart for a while.
+ */
 export class Lanes<Command, Result> {
   private readonly lanes: readonly Lane<Command, Result>[];
+  private readonly apart: Lane<Command, Result>;
+  /** Until when, by key. */
+  private readonly spoilt = new Map<string, number>();
 
   constructor(
     count: number,
-    runGroup: (commands: readonly Command[]) => Promise<readonly Result[]>,
-    clock: Clock,
+    runGroup: RunGroup<Command, Result>,
+    private readonly clock: Clock,
     options: LaneOptions = LANE_DEFAULTS,
     onGroup: OnGroup | null = null,
   ) {
-    this.lanes = Array.from({ length: count }, () => new Lane(runGroup, clock, options, onGroup));
+    const onSpoilt = (key: string): void => void this.spoilt.set(key, this.clock.now() + APART_MS);
+    const newLane = (): Lane<Command, Result> => new Lane(runGroup, clock, options, onGroup, onSpoilt);
+    this.lanes = Array.from({ length: count }, newLane);
+    this.apart = newLane();
   }
 
   submit(key: string, command: Command): Promise<Result> {
+    if (this.isApart(key)) return this.apart.submit(command, key);
     let hash = 0;
     for (let index = 0; index < key.length; index++) hash = (hash * 31 + key.charCodeAt(index)) | 0;
     const lane = this.lanes[Math.abs(hash) % this.lanes.length] as Lane<Command, Result>;
-    return lane.submit(command);
+    return lane.submit(command, key);
   }
 
   async idle(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.idle()));
+    await Promise.all([...this.lanes, this.apart].map((lane) => lane.idle()));
   }
+
+  private isApart(key: string): boolean {
+    const until = this.spoilt.get(key);
+    if (until === undefined) return false;
+    if (until > this.clock.now()) return true;
+    this.spoilt.delete(key);
+    return false;
+  }
+}
+
+/** One wait at a time, which can be ended early. */
+class Pause {
+  private controller: AbortController | null = null;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @returns whether it was a whole one */
+  async of(ms: number): Promise<boolean> {
+    const controller = new AbortController();
+    this.controller = controller;
+    await this.clock.sleep(Math.max(0, ms), controller.signal);
+    this.controller = null;
+    return !controller.signal.aborted;
+  }
+
+  end(): void {
+    // A reason of its own: the standard one is an exception with a stack.
+    this.controller?.abort("ended");
+  }
+}
+
+function overloaded(): ServiceUnavailableError {
+  return new ServiceUnavailableError("The service is overloaded. Try again.");
 }

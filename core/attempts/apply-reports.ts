@@ -1,25 +1,32 @@
 import { assert } from "../assert.js";
-import type { Alongside } from "../audit/audit-trail.js";
-import type { AccountId, JobId } from "../ids.js";
-import type { Ending } from "../jobs/decide-settlement.js";
+import type { JobId } from "../ids.js";
 import type { JobEnded } from "../jobs/ended-jobs.js";
-import { isFinal, type JobAttempt, type JobState } from "../jobs/job.js";
+import type { JobState } from "../jobs/job.js";
 import type { SettleJobs } from "../jobs/settle-jobs.js";
-import { LANE_DEFAULTS, Lanes } from "../lane.js";
+import { BUSY, LANE_DEFAULTS, Lanes } from "../lane.js";
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobQueue } from "../ports/job-queue.js";
-import type { AttemptUpdate, JobChanges, JobStore } from "../ports/job-store.js";
+import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Metrics } from "../ports/metrics.js";
 import type { Tracer } from "../ports/tracer.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
-import { decide, type Report } from "./decide.js";
-import { attemptsAfter, jobAfter, type Transition } from "./transition.js";
 import { traceEnd } from "../tracing/job-spans.js";
 import { untraced } from "../tracing/traced.js";
 import { CountPurchases } from "./purchases.js";
 import { ReportEnds } from "./report-ends.js";
+import {
+  type Applied,
+  attemptUpdates,
+  changesBetween,
+  changesOf,
+  type Current,
+  type Decided,
+  decideGroup,
+  endingOf,
+  type ReportCommand,
+} from "./report-groups.js";
 
 export interface ApplyReportsDeps {
   readonly jobs: JobStore;
@@ -32,39 +39,6 @@ export interface ApplyReportsDeps {
   /** Counts purchases at providers, ended jobs and groups; null: nothing is counted. */
   readonly metrics: Pick<Metrics, "countAttempt" | "countJobEnded" | "countGroup"> | null;
   readonly tracer: Tracer | null;
-}
-
-export interface ReportCommand extends Report {
-  readonly jobId: JobId;
-  readonly accountId: AccountId;
-  /** The id of this report; it stays the same when the report is sent again. */
-  readonly reportId: string;
-  /** Written in the transaction of this report, unless it changes nothing. */
-  readonly alongside?: Alongside<JobState>;
-}
-
-/** The result of a report. */
-export interface Applied {
-  readonly next: Transition["next"];
-  /** The current job; null when it does not exist. */
-  readonly job: JobState | null;
-  readonly attempts: readonly JobAttempt[];
-  /** The job that this report ended; null when it ended none, or another report ended the job. */
-  readonly ended: JobEnded | null;
-}
-
-interface Current {
-  readonly job: JobState;
-  readonly attempts: readonly JobAttempt[];
-}
-
-interface Decided {
-  readonly applied: Omit<Applied, "ended">;
-  readonly transition: Transition | null;
-  /** The job before it ends; null when this report does not end it. */
-  readonly endsFrom: JobState | null;
-  /** True when an earlier run of this report ended the job and the reply to its commit was lost. */
-  readonly isRepeated: boolean;
 }
 
 /**
@@ -98,44 +72,48 @@ export class ApplyReports {
     return applied;
   }
 
-  private async applyGroup(commands: readonly ReportCommand[]): Promise<readonly Applied[]> {
+  private async applyGroup(commands: readonly ReportCommand[]): Promise<readonly (Applied | typeof BUSY)[]> {
     const { unitOfWork, settleJobs, queue } = this.deps;
-    const { results, ended, notified } = await unitOfWork.inTransaction((tx) => this.write(tx, commands));
-    this.purchases.committed(commands);
+    const written = await unitOfWork.inTransaction((tx) => this.write(tx, commands));
+    const { results, ended, notified } = written;
+    this.purchases.committed(written.commands);
     for (const { ended: one, attempts } of results) if (one !== null) this.ends.report(one.job, attempts);
     settleJobs.emitEnded(ended);
     if (notified.length > 0) queue.notify(notified);
-    return results;
+    const all = new Map(written.commands.map((command, index) => [command, results[index] as Applied]));
+    return commands.map((command) => all.get(command) ?? BUSY);
   }
 
+  /** Waits for no job and no account that others hold: it would hold up all the others of the group. */
   private async write(
     tx: Transaction,
-    commands: readonly ReportCommand[],
+    given: readonly ReportCommand[],
   ): Promise<{
+    /** Those that were decided on. */
+    readonly commands: readonly ReportCommand[];
+    /** One per command, in their order. */
     readonly results: readonly Applied[];
     readonly ended: readonly JobEnded[];
     readonly notified: readonly { readonly jobId: JobId; readonly providerId: string }[];
   }> {
     const { jobs, settleJobs, clock } = this.deps;
-    const ids = [...new Set(commands.map(({ jobId }) => jobId))];
-    const locked = await jobs.lockJobs(tx, ids);
+    const { locked, busy } = await jobs.tryLockJobs(tx, [...new Set(given.map(({ jobId }) => jobId))]);
     const attempts = await jobs.attemptsIn(tx, [...locked.keys()]);
     const now = clock.now();
-    const current = new Map<JobId, Current>(
-      [...locked].map(([id, job]) => [id, { job, attempts: attempts.get(id) ?? [] }]),
-    );
-    const decided = commands.map((command) => {
-      const before = current.get(command.jobId)?.attempts ?? [];
-      const one = decideOn(command, current, now);
-      this.purchases.note(command, before, one.applied.attempts);
-      return one;
-    });
+    const inReach = given.filter(({ jobId }) => !busy.has(jobId));
+    const first = decideGroup(inReach, { locked, attempts, now }, this.purchases);
+    const balances = await settleJobs.lockBalances(tx, first.endsFrom.values());
+    const isFree = ({ jobId }: ReportCommand): boolean => {
+      const job = locked.get(jobId);
+      return job === undefined || !balances.busy.has(job.accountId);
+    };
+    const { commands, decided, current, endsFrom } =
+      balances.busy.size === 0 ? first : decideGroup(inReach.filter(isFree), { locked, attempts, now }, this.purchases);
 
-    const endsFrom = new Map(decided.flatMap(({ endsFrom: job }) => (job === null ? [] : [[job.id, job] as const])));
     const endings = commands
       .flatMap((command, index) => endingOf(command, decided[index]?.transition ?? null))
       .map((ending) => ({ ...ending, changes: changesOf(ending.jobId, locked, endsFrom) }));
-    const settled = await settleJobs.settle(tx, endings, endsFrom, now);
+    const settled = await settleJobs.settle(tx, endings, endsFrom, balances.locked, now);
     await this.writeJobs(tx, locked, current, endsFrom);
     await jobs.insertAttempts(
       tx,
@@ -158,7 +136,7 @@ export class ApplyReports {
       const providerId = transition?.notify ?? null;
       return providerId === null ? [] : [{ jobId: commands[index]?.jobId as JobId, providerId }];
     });
-    return { results, ended, notified };
+    return { commands, results, ended, notified };
   }
 
   /**
@@ -221,54 +199,4 @@ export class ApplyReports {
         await jobs.updateJobs(tx, [{ id: jobId, fence: applied.job.fence, changes: { dueAt: now } }]);
     }
   }
-}
-
-/** Decides one report on the state that the earlier reports of its group leave. */
-function decideOn(command: ReportCommand, current: Map<JobId, Current>, now: number): Decided {
-  const before = current.get(command.jobId);
-  const nothing = { transition: null, endsFrom: null, isRepeated: false };
-  if (before === undefined) return { applied: { next: "stale", job: null, attempts: [] }, ...nothing };
-  const { job } = before;
-  if (isFinal(job.status) && job.endedBy === command.reportId) {
-    return { applied: { next: "done", ...before }, ...nothing, isRepeated: true };
-  }
-  const transition = decide(job, before.attempts, command, now);
-  const attempts = attemptsAfter(before.attempts, transition);
-  const after = { job: jobAfter(job, transition, command.reportId), attempts };
-  current.set(command.jobId, after);
-  const endsFrom = transition.ending === null ? null : { ...job, ...transition.job };
-  return { applied: { next: transition.next, ...after }, transition, endsFrom, isRepeated: false };
-}
-
-function endingOf({ jobId, reportId }: ReportCommand, transition: Transition | null): Ending[] {
-  const outcome = transition?.ending ?? null;
-  return outcome === null ? [] : [{ jobId, endedBy: reportId, outcome }];
-}
-
-/** One update per attempt, with the changes of all reports of the group. */
-function attemptUpdates(commands: readonly ReportCommand[], decided: readonly Decided[]): AttemptUpdate[] {
-  const merged = new Map<string, AttemptUpdate>();
-  for (const [index, { transition }] of decided.entries()) {
-    const jobId = commands[index]?.jobId as JobId;
-    for (const { number, changes } of transition?.attempts ?? []) {
-      const key = `${jobId} ${number}`;
-      merged.set(key, { jobId, number, changes: { ...merged.get(key)?.changes, ...changes } });
-    }
-  }
-  return [...merged.values()];
-}
-
-/** What the reports of its group changed of a job before one of them ended it. */
-function changesOf(
-  id: JobId,
-  locked: ReadonlyMap<JobId, JobState>,
-  endsFrom: ReadonlyMap<JobId, JobState>,
-): JobChanges {
-  const [before, after] = [locked.get(id), endsFrom.get(id)];
-  return before === undefined || after === undefined ? {} : changesBetween(before, after);
-}
-
-function changesBetween(before: JobState, after: JobState): JobChanges {
-  const changed = Object.entries(after).filter(([member, value]) => value !== before[member as keyof JobState]);
-  return Object.fromEntries(changed);
 }

@@ -1,11 +1,11 @@
-import { Lane, type LaneOptions } from "../lane.js";
+import { Lane, LANE_DEFAULTS, type LaneOptions } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import { type MusicProvider, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
 import type { Tracer } from "../ports/tracer.js";
 import { untraced } from "../tracing/traced.js";
 
 /** A poll that waits longer than this would time out anyway. */
-const LANE: LaneOptions = { groupMax: 100, waitingMax: 2_000, waitMaxMs: 60_000 };
+const LANE: LaneOptions = { ...LANE_DEFAULTS, groupMax: 100, waitMaxMs: 60_000 };
 
 interface Asked {
   readonly handle: ProviderHandle;

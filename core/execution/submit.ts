@@ -2,7 +2,7 @@ import { type Accepted, type Completed, ProviderFailure, type SubmitRequest } fr
 import { healthIdOf } from "../providers/circuit-breaker.js";
 import type { Route } from "../providers/routes.js";
 import { isOpen } from "../attempts/attempt-states.js";
-import type { Applied } from "../attempts/apply-reports.js";
+import type { Applied } from "../attempts/report-groups.js";
 import { OBEY_MS } from "./call-plugin.js";
 import type { JobStep } from "./job-step.js";
 import { isLasting, isRetryable, needsOperator } from "../attempts/retry-policy.js";

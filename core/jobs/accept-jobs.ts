@@ -1,7 +1,14 @@
-import { type AcceptCommand, type AcceptResult, decideAcceptance, referencesOf } from "./decide-acceptance.js";
+import {
+  type AcceptCommand,
+  type AcceptOutcome,
+  type AcceptResult,
+  decideAcceptance,
+  referencesOf,
+} from "./decide-acceptance.js";
 import { assert } from "../assert.js";
-import type { JobId } from "../ids.js";
-import { LANE_DEFAULTS, Lanes } from "../lane.js";
+import type { Balance } from "../credits/balance.js";
+import type { AccountId, JobId } from "../ids.js";
+import { BUSY, LANE_DEFAULTS, Lanes } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobQueue } from "../ports/job-queue.js";
@@ -9,7 +16,7 @@ import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { Metrics } from "../ports/metrics.js";
 import type { SpanAttributes, SpanDescription, Tracer } from "../ports/tracer.js";
-import type { HostTransaction, Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
+import type { HostTransaction, Locked, Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
 import { jobMessage } from "../tracing/job-spans.js";
 import { traced, untraced } from "../tracing/traced.js";
 import { joinTransaction } from "../transactions.js";
@@ -34,7 +41,7 @@ export class AcceptJobs {
     const lanes = deps.unitOfWork.concurrentWriters;
     this.lanes = new Lanes(
       lanes,
-      (commands) => untraced(deps.tracer, () => this.acceptGroup(commands)),
+      (commands, isAgain) => untraced(deps.tracer, () => this.acceptGroup(commands, isAgain)),
       deps.clock,
       LANE_DEFAULTS,
       (waits) => deps.metrics?.countGroup("accept", waits),
@@ -72,23 +79,35 @@ export class AcceptJobs {
 
   /** Alone: the app's transaction holds up no other command. */
   private async acceptIn(transaction: HostTransaction, command: AcceptCommand): Promise<AcceptResult> {
+    const { ledger } = this.deps;
     const work: TransactionWork<AcceptResult> = async (tx, run) => {
-      const [result] = await this.write([command])(tx, run);
-      assert(result !== undefined, "each command has a result");
+      const lock: LockBalances = async (ids) => ({ locked: await ledger.lockBalances(tx, ids), busy: new Set() });
+      const [result] = await this.write(tx, [command], { mayExist: run.isRetry, lock });
+      assert(result !== undefined && result.kind !== "busy", "a command that waits for its balance has a result");
       // No other transaction sees a job that this one created.
       return result.kind === "replayed" ? { ...result, job: await this.find(tx, result.record.jobId) } : result;
     };
     return joinTransaction(this.deps.unitOfWork, transaction, work, (result) => this.notify([result]));
   }
 
-  private async acceptGroup(commands: readonly AcceptCommand[]): Promise<readonly AcceptResult[]> {
-    const results = await this.deps.unitOfWork.inTransaction(this.write(commands));
+  /** Waits for no account that others hold: it would hold up all the others of the group. */
+  private async acceptGroup(
+    commands: readonly AcceptCommand[],
+    isAgain: boolean,
+  ): Promise<readonly (AcceptResult | typeof BUSY)[]> {
+    const { unitOfWork, ledger } = this.deps;
+    const results = await unitOfWork.inTransaction((tx, { isRetry }) =>
+      this.write(tx, commands, {
+        mayExist: isRetry || isAgain,
+        lock: (ids) => ledger.tryLockBalances(tx, ids),
+      }),
+    );
     this.notify(results);
-    return results;
+    return results.map((result) => (result.kind === "busy" ? BUSY : result));
   }
 
   /** Workers hear of the jobs that were created. */
-  private notify(results: readonly AcceptResult[]): void {
+  private notify(results: readonly AcceptOutcome[]): void {
     const created = results.flatMap((result) => (result.kind === "accepted" ? [result.job] : []));
     this.deps.queue.notify(created.map((job) => ({ jobId: job.id, providerId: job.providerId })));
   }
@@ -99,40 +118,44 @@ export class AcceptJobs {
     return state === undefined || request === undefined ? null : { ...state, request };
   }
 
-  /** Decides on the commands, and writes what was decided. */
-  private write(commands: readonly AcceptCommand[]): TransactionWork<readonly AcceptResult[]> {
+  /**
+   * Decides on the commands, and writes what was decided.
+   *
+   * @param mayExist an earlier run may have created some of the jobs
+   */
+  private async write(
+    tx: Transaction,
+    commands: readonly AcceptCommand[],
+    { mayExist, lock }: { readonly mayExist: boolean; readonly lock: LockBalances },
+  ): Promise<readonly AcceptOutcome[]> {
     const { idempotency, ledger, jobs, clock } = this.deps;
-    return async (tx, { isRetry }) => {
-      const now = clock.now();
-      const keys = commands.flatMap(({ job, idempotency: given }) =>
-        given === null ? [] : [{ accountId: job.accountId, keyHash: given.keyHash }],
-      );
-      const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
-      const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
-      const created = isRetry
-        ? await jobs.lockJobs(
-            tx,
-            commands.map(({ job }) => job.id),
-          )
-        : new Map<JobId, JobState>();
-      const made = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(created.get(id), request)));
-      const balances = await ledger.lockBalances(tx, accountIds);
-      const references = commands.flatMap(referencesOf);
-      // Read under the lock of the balances: another process that accepts for the same account has committed, or waits.
-      const referenced = references.length === 0 ? [] : await jobs.findByReferences(tx, references);
-      const decided = decideAcceptance(commands, { created: made, records, referenced, balances });
-      if (decided.jobs.length > 0) {
-        await idempotency.insertRecords(tx, decided.records, now);
-        await jobs.insertJobs(tx, decided.jobs);
-        await ledger.apply(tx, decided.movements);
-      }
-      for (const [index, result] of decided.results.entries()) {
-        if (result.kind === "accepted") await commands[index]?.alongside?.(tx, result.job);
-      }
-      return decided.results;
-    };
+    const now = clock.now();
+    const keys = commands.flatMap(({ job, idempotency: given }) =>
+      given === null ? [] : [{ accountId: job.accountId, keyHash: given.keyHash }],
+    );
+    const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
+    const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
+    const ids = mayExist ? commands.map(({ job }) => job.id) : [];
+    const existing = ids.length === 0 ? new Map<JobId, JobState>() : await jobs.lockJobs(tx, ids);
+    const created = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(existing.get(id), request)));
+    const { locked: balances, busy } = await lock(accountIds);
+    const references = commands.flatMap(referencesOf);
+    // Read under the lock of the balances: another process that accepts for the same account has committed, or waits.
+    const referenced = references.length === 0 ? [] : await jobs.findByReferences(tx, references);
+    const decided = decideAcceptance(commands, { created, records, referenced, balances, busy });
+    if (decided.jobs.length > 0) {
+      await idempotency.insertRecords(tx, decided.records, now);
+      await jobs.insertJobs(tx, decided.jobs);
+      await ledger.apply(tx, decided.movements);
+    }
+    for (const [index, result] of decided.results.entries()) {
+      if (result.kind === "accepted") await commands[index]?.alongside?.(tx, result.job);
+    }
+    return decided.results;
   }
 }
+
+type LockBalances = (accountIds: readonly AccountId[]) => Promise<Locked<AccountId, Balance>>;
 
 function withRequest(state: JobState | undefined, request: JobRequest): [JobId, Job][] {
   return state === undefined ? [] : [[state.id, { ...state, request }]];

@@ -42,6 +42,9 @@ export type AcceptResult =
   | { readonly kind: "repeated"; readonly job: Job }
   | { readonly kind: "refused"; readonly error: FermataError };
 
+/** `busy`: the decision needs a balance that others hold, and is to be made again. */
+export type AcceptOutcome = AcceptResult | { readonly kind: "busy" };
+
 export interface AcceptState {
   /** Jobs of this very batch that are there already: an earlier run was committed, and its reply was lost. */
   readonly created: ReadonlyMap<JobId, Job>;
@@ -49,11 +52,13 @@ export interface AcceptState {
   /** Those of the references that the commands name. */
   readonly referenced: readonly Job[];
   readonly balances: ReadonlyMap<AccountId, Balance>;
+  /** Accounts whose balances others hold. */
+  readonly busy: ReadonlySet<AccountId>;
 }
 
 export interface AcceptDecision {
   /** One per command, in their order. */
-  readonly results: readonly AcceptResult[];
+  readonly results: readonly AcceptOutcome[];
   readonly jobs: readonly Job[];
   readonly records: readonly IdempotencyRecord[];
   readonly movements: readonly Movement[];
@@ -117,7 +122,7 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
   const jobs: Job[] = [];
   const newRecords: IdempotencyRecord[] = [];
 
-  const decide = (command: AcceptCommand): AcceptResult => {
+  const decide = (command: AcceptCommand): AcceptOutcome => {
     const { accountId } = command.job;
     const key = command.idempotency === null ? null : recordKey(accountId, command.idempotency.keyHash);
     const record = key === null ? undefined : records.get(key);
@@ -127,6 +132,7 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
       checkReplay(record, command.idempotency.fingerprint);
       return { kind: "replayed", record };
     }
+    if (state.busy.has(accountId)) return { kind: "busy" };
     const earlier = command.job.reference === null ? undefined : referenced.get(referenceKey(command.job));
     if (earlier !== undefined) {
       checkSameWork(earlier, command.job);
@@ -155,7 +161,7 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
     return { kind: "accepted", job, response };
   };
 
-  const results = commands.map((command): AcceptResult => {
+  const results = commands.map((command): AcceptOutcome => {
     try {
       return decide(command);
     } catch (error) {

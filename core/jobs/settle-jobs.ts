@@ -1,10 +1,10 @@
 import { assert } from "../assert.js";
-import type { Movement } from "../credits/balance.js";
-import type { JobId } from "../ids.js";
+import type { Balance, Movement } from "../credits/balance.js";
+import type { AccountId, JobId } from "../ids.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
-import type { Transaction } from "../ports/unit-of-work.js";
+import type { Locked, Transaction } from "../ports/unit-of-work.js";
 import { decideSettlement, type Ending } from "./decide-settlement.js";
 import type { JobEnded, EndedJobs } from "./ended-jobs.js";
 import type { JobState } from "./job.js";
@@ -27,21 +27,28 @@ export interface SettleJobsDeps {
 export class SettleJobs {
   constructor(private readonly deps: SettleJobsDeps) {}
 
+  /** The balances that {@link settle} of these jobs needs, locked in `tx` without waiting for other transactions. */
+  async lockBalances(tx: Transaction, jobs: Iterable<JobState>): Promise<Locked<AccountId, Balance>> {
+    const accountIds = [...new Set([...jobs].map(({ accountId }) => accountId))];
+    if (accountIds.length === 0) return { locked: new Map(), busy: new Set() };
+    return this.deps.ledger.tryLockBalances(tx, accountIds);
+  }
+
   /**
    * @param locked live jobs, locked in `tx`
+   * @param balances of their accounts, locked in `tx`
    * @returns the ended jobs, for {@link emitEnded} once `tx` is committed
    */
   async settle(
     tx: Transaction,
     endings: readonly Ending[],
     locked: ReadonlyMap<JobId, JobState>,
+    balances: ReadonlyMap<AccountId, Balance>,
     now: number,
   ): Promise<readonly JobEnded[]> {
     if (endings.length === 0) return [];
     const { ledger, jobs, library, writeEvents } = this.deps;
     const ids = endings.map(({ jobId }) => jobId);
-    const accountIds = [...new Set(ids.flatMap((id) => locked.get(id)?.accountId ?? []))];
-    const balances = await ledger.lockBalances(tx, accountIds);
     const { ended, updates, movements } = decideSettlement(endings, locked, balances, now);
 
     const written = await jobs.updateJobs(tx, updates);

@@ -1,6 +1,6 @@
 import type { AccountId, JobId, ProcessId } from "../ids.js";
 import type { Job, JobAttempt, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../jobs/job.js";
-import type { Transaction } from "./unit-of-work.js";
+import type { Locked, Transaction } from "./unit-of-work.js";
 
 /** What changes while a job lives; everything else is fixed at its creation. */
 export type JobChanges = Partial<
@@ -120,6 +120,9 @@ export interface JobStore {
 
   /** Reads jobs in ascending order of id and keeps them from changing until `tx` ends; unknown ids are left out. */
   lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>>;
+
+  /** The same without waiting for other transactions. */
+  tryLockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Locked<JobId, JobState>>;
 
   /** The requests of these jobs, as `tx` sees them; unknown ids are left out. */
   requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>>;

@@ -1,6 +1,6 @@
 import type { Balance, LedgerEntry, Movement } from "../credits/balance.js";
 import type { AccountId, JobId } from "../ids.js";
-import type { Transaction } from "./unit-of-work.js";
+import type { Locked, Transaction } from "./unit-of-work.js";
 
 /** A row that breaks an invariant of the ledger. */
 export interface LedgerViolation {
@@ -37,6 +37,9 @@ export interface LedgerStore {
    * that two reservations never spend the same credit. Unknown accounts are left out.
    */
   lockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>>;
+
+  /** The same without waiting for other transactions. */
+  tryLockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Locked<AccountId, Balance>>;
 
   /** Balances as last committed; unknown accounts are left out. */
   findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>>;

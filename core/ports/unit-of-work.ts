@@ -15,6 +15,14 @@ export interface TransactionRun {
   readonly isRetry: boolean;
 }
 
+/** Rows that a transaction asked for without waiting for others; keys without a row are in neither. */
+export interface Locked<Key, Row> {
+  /** In ascending order of key; they stay as they are until the transaction ends. */
+  readonly locked: ReadonlyMap<Key, Row>;
+  /** Whose rows other transactions hold. Empty where transactions write one after another. */
+  readonly busy: ReadonlySet<Key>;
+}
+
 /** What one transaction does. */
 export type TransactionWork<T> = (tx: Transaction, run: TransactionRun) => Promise<T>;
 
@@ -37,6 +45,7 @@ export interface UnitOfWork {
    *
    * Locks are taken in one order: idempotency records, jobs, balances (ascending account id), inserts.
    *
+   * @throws {RowsLockedError} other transactions went on holding rows that `work` waited for; nothing was written
    * @throws {ServiceUnavailableError} the storage cannot be reached or stays busy; nothing was written
    */
   inTransaction<T>(work: TransactionWork<T>): Promise<T>;

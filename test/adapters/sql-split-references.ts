@@ -3,6 +3,7 @@ import { MemoryJobQueue } from "../../adapters/queue/memory/job-queue.js";
 import type { Stores } from "../../adapters/storage/sql/index.js";
 import { Tiers } from "../../core/accounts/tiers.js";
 import type { AccountId } from "../../core/ids.js";
+import type { Clock } from "../../core/ports/clock.js";
 import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
 import type { Job } from "../../core/jobs/job.js";
 import { type SplitRequest, type StartedSplit, StartSplit } from "../../core/generations/start-split.js";
@@ -10,7 +11,7 @@ import type { Track } from "../../core/library/track.js";
 import { Catalogue } from "../../core/providers/catalogue.js";
 import { Routes } from "../../core/providers/routes.js";
 import { anAsset, anId, aTrack, NOON, NO_UPLOADS } from "../support/builders.js";
-import { SILENT } from "../support/databases.js";
+import { SILENT, TEST_PORTS } from "../support/databases.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { unrecorded } from "../../core/audit/unrecorded.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
@@ -80,7 +81,12 @@ export function describeSplitReferences(
       return added;
     }
 
-    function splitsOf(stores: Stores, { isDown = false, isOff = false }: Surroundings = {}): StartSplit {
+    /** @param stepped of a process that is held; else two at once wait for each other as they would anywhere */
+    function splitsOf(
+      stores: Stores,
+      { isDown = false, isOff = false }: Surroundings = {},
+      stepped: Clock = { ...TEST_PORTS.clock, now: () => clock.now() },
+    ): StartSplit {
       const anyTrack = { sources: "any" } as const;
       return new StartSplit({
         ...stores,
@@ -88,7 +94,7 @@ export function describeSplitReferences(
         acceptJobs: new AcceptJobs({
           ...stores,
           queue: new MemoryJobQueue(SILENT),
-          clock,
+          clock: stepped,
           metrics: null,
           tracer: null,
         }),
@@ -218,7 +224,7 @@ export function describeSplitReferences(
         ...orders: readonly SplitRequest[]
       ): Promise<[StartedSplit | Error, StartedSplit | Error]> => {
         const steps = processes.map((process, index): Step<StartedSplit | Error> => {
-          const splits = splitsOf(process.stores);
+          const splits = splitsOf(process.stores, {}, process.clockOf(clock));
           return {
             by: { process },
             begin: () => splits.start(orders[index] as SplitRequest).catch((error: unknown) => error as Error),

@@ -4,7 +4,7 @@ import { MIGRATIONS } from "../../adapters/storage/sql/migrations/index.js";
 import { MYSQL_LIMITS } from "../../adapters/storage/sql/mysql/options.js";
 import { POOL_MAX } from "../../adapters/storage/sql/mysql/options.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
-import { anId } from "../support/builders.js";
+import { aJob, anId } from "../support/builders.js";
 import { SILENT } from "../support/databases.js";
 import { createMysqlDatabase, mysqlStorage, type MysqlUnderTest, sharedServer } from "../support/mysql.js";
 import { query } from "../support/mysql-server.js";
@@ -51,7 +51,7 @@ describe("MySQL storage", () => {
   async function expectSetUp(): Promise<void> {
     const settings = await sessionSettings();
     expect(settings.get("time_zone")).to.equal("+00:00");
-    expect(settings.get("innodb_lock_wait_timeout")).to.equal("3");
+    expect(settings.get("innodb_lock_wait_timeout")).to.equal("1");
     expect(settings.get("lock_wait_timeout")).to.equal("3");
     // A process that hangs in a transaction holds its locks no longer than this.
     expect(settings.get("wait_timeout")).to.equal("60");
@@ -59,7 +59,7 @@ describe("MySQL storage", () => {
     expect(settings.get("sql_mode")).to.include("STRICT_ALL_TABLES");
   }
 
-  it("sets on every connection: READ COMMITTED, lock waits of 3 s, UTC, strict", async () => {
+  it("sets on every connection: READ COMMITTED, lock waits of 1 s, UTC, strict", async () => {
     await expectSetUp();
     const first = await connectionId();
     await query(await sharedServer(), "KILL ?", [first]);
@@ -144,6 +144,31 @@ describe("MySQL storage", () => {
     await Promise.race(holders);
     await storage.addAccount();
     await Promise.all(holders);
+  });
+
+  it("locks rows without waiting, and says which ones other transactions hold", async () => {
+    const [held, free] = [await storage.addAccount(), await storage.addAccount()];
+    const jobs = [aJob({ accountId: held.id }), aJob({ accountId: free.id })] as const;
+    await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, jobs));
+    const [isHeld, letGo] = [new Gate(), new Gate()];
+    const holder = storage.inTransaction(async (tx) => {
+      await storage.ledger.lockBalances(tx, [held.id]);
+      await storage.jobs.lockJobs(tx, [jobs[0].id]);
+      isHeld.open();
+      await letGo.opened;
+    });
+    await isHeld.opened;
+    try {
+      const [balances, states] = await storage.inTransaction(async (tx) => [
+        await storage.ledger.tryLockBalances(tx, [held.id, anId("acct"), free.id]),
+        await storage.jobs.tryLockJobs(tx, [jobs[0].id, anId("job"), jobs[1].id]),
+      ]);
+      expect([[...balances.locked.keys()], [...balances.busy]]).to.deep.equal([[free.id], [held.id]]);
+      expect([[...states.locked.keys()], [...states.busy]]).to.deep.equal([[jobs[1].id], [jobs[0].id]]);
+    } finally {
+      letGo.open();
+      await holder;
+    }
   });
 
   describe("schema", () => {

@@ -129,6 +129,8 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   findUploads: ({ uploads }) => uploads.findUploads([anId("trk")]),
   deleteAbandoned: (storage) => storage.inTransaction((tx) => storage.uploads.deleteAbandoned(tx, NOON, 10)),
   lockBalances: (storage, { account }) => storage.inTransaction((tx) => storage.ledger.lockBalances(tx, [account.id])),
+  tryLockBalances: (storage, { account }) =>
+    storage.inTransaction((tx) => storage.ledger.tryLockBalances(tx, [account.id])),
   findBalances: ({ ledger }, { account }) => ledger.findBalances([account.id]),
   apply: (storage) => storage.apply(aMovement(aBalance(), { pack: 1 })),
   findByReference: (storage, { reference }) =>
@@ -148,6 +150,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     storage.inTransaction((tx) => storage.jobs.findByReferences(tx, [{ accountId, reference: "order 17" }])),
   findJobs: ({ jobs }, { job }) => jobs.findJobs([job.id]),
   lockJobs: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.lockJobs(tx, [job.id])),
+  tryLockJobs: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.tryLockJobs(tx, [job.id])),
   "listJobs of an account": ({ jobs }, { account }) => jobs.listJobs({ accountId: account.id, limit: 20 }),
   "listJobs of an account and a status": ({ jobs }, { account }) =>
     jobs.listJobs({ accountId: account.id, status: "failed", limit: 20 }),

@@ -65,9 +65,14 @@ describe("Rate limits of three servers on one storage", function () {
 
   it("let at most 5 % more requests pass where servers count locally between exchanges", async () => {
     const { key } = await (servers[0] as TestApp).account();
-    const found = await send(210, (server) => new ApiClient(server.url, key).get("/api/v1/me"));
+    // All at once, a busy machine would answer some with 503.
+    const found: Record<string, number> = {};
+    for (let wave = 0; wave < 7; wave++) {
+      const statuses = await send(30, (server) => new ApiClient(server.url, key).get("/api/v1/me"));
+      for (const [status, count] of Object.entries(statuses)) found[status] = (found[status] ?? 0) + count;
+    }
+    expect(Object.keys(found)).to.deep.equal(["200", "429"]);
     expect(found["200"]).to.be.at.least(120).and.at.most(126);
-    expect((found["200"] ?? 0) + (found["429"] ?? 0)).to.equal(210);
   });
 
   it("count an address's failed authentications across servers", async () => {

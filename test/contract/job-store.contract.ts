@@ -175,6 +175,15 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         expect([...locked.values()]).to.deep.equal(jobs.map(({ request: _request, ...state }) => state));
       });
 
+      it("locks jobs without waiting in the same order, with none busy where nobody else writes", async () => {
+        const jobs = [aJob(), aJob()];
+        await add(...jobs);
+        const asked = [...jobs.map((job) => job.id).reverse(), anId("job"), ...jobs.map((job) => job.id)];
+        const { locked, busy } = await storage.inTransaction((tx) => storage.jobs.tryLockJobs(tx, asked));
+        expect([...locked.values()]).to.deep.equal(jobs.map(({ request: _request, ...state }) => state));
+        expect([...busy]).to.deep.equal([]);
+      });
+
       it("returns requests separately, omitting unknown ids", async () => {
         const [job, other] = [aJob(), aJob({ request: aJobRequest({ prompt: "another" }) })];
         await add(job, other);

@@ -49,6 +49,15 @@ export function ledgerStoreContract(name: string, open: () => Promise<Storage>):
         expect([...locked.keys()]).to.deep.equal([...ids].sort());
       });
 
+      it("locks without waiting in the same order, with none busy where nobody else writes", async () => {
+        const ids = [await addBareAccount(), await addBareAccount()].map((balance) => balance.accountId);
+        const asked = [...ids].reverse().concat(ids, anId("acct"));
+        const { locked, busy } = await storage.inTransaction((tx) => storage.ledger.tryLockBalances(tx, asked));
+        expect([...locked.keys()]).to.deep.equal([...ids].sort());
+        expect(locked).to.deep.equal(await storage.ledger.findBalances([...ids].sort()));
+        expect([...busy]).to.deep.equal([]);
+      });
+
       it("accepts empty lists", async () => {
         const locked = await storage.inTransaction(async (tx) => {
           await storage.ledger.apply(tx, []);

@@ -10,7 +10,8 @@ import type { ProcessId } from "../../core/ids.js";
 import { createJobs } from "../../core/jobs/create-jobs.js";
 import type { AcceptJobs } from "../../core/jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
-import type { ApplyReports, ReportCommand } from "../../core/attempts/apply-reports.js";
+import type { ApplyReports } from "../../core/attempts/apply-reports.js";
+import type { ReportCommand } from "../../core/attempts/report-groups.js";
 import type { Job, JobPhase } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
 import { anId, NO_UPLOADS } from "./builders.js";
@@ -72,11 +73,12 @@ export class RaceHarness {
     private readonly providerId: string,
   ) {
     const { stores } = process;
-    const ports = corePorts(stores, { clock, random: new SystemRandom() });
+    const stepped = process.clockOf(clock);
+    const ports = corePorts(stores, { clock: stepped, random: new SystemRandom() });
     const audit = unrecorded(stores.unitOfWork);
     const { authenticate, accounts } = createAccounts({ ports, audit, tiers: new Tiers([TIER]) });
     this.accept = createJobs(ports, eventsOf(stores)).acceptJobs;
-    this.reports = reportsOn(stores, clock);
+    this.reports = reportsOn(stores, stepped);
     this.accounts = accounts;
     this.authenticate = authenticate;
     const { callbackUrls, receiveCallback } = createProviders({

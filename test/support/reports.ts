@@ -1,5 +1,6 @@
 import type { Stores } from "../../adapters/storage/sql/index.js";
-import { type Applied, ApplyReports, type ReportCommand } from "../../core/attempts/apply-reports.js";
+import { ApplyReports } from "../../core/attempts/apply-reports.js";
+import type { Applied, ReportCommand } from "../../core/attempts/report-groups.js";
 import type { ExecutionEvent } from "../../core/attempts/events.js";
 import type { ExecutionPolicy } from "../../core/attempts/policy.js";
 import { EndedJobs } from "../../core/jobs/ended-jobs.js";

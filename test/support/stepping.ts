@@ -1,6 +1,8 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { once } from "node:events";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/sql/index.js";
 import type { Session, TransactionSession } from "../../adapters/storage/sql/session.js";
+import type { Clock } from "../../core/ports/clock.js";
 import { SILENT, TEST_PORTS } from "./databases.js";
 import { query } from "./mysql-server.js";
 
@@ -25,9 +27,11 @@ export interface SteppedProcess {
   readonly database: KnexDatabase;
   /** Holds the first transaction at this point, until the test releases it. */
   holdAt(point: Point): { readonly reached: Promise<void>; goOn(): void };
+  /** For use cases of this process: {@link blocked} takes one that sleeps for one that waits for another process. */
+  clockOf(time: Pick<Clock, "now">): Clock;
   /** Resolves when one of its transactions waits for another process. */
   blocked(): Promise<void>;
-  /** Lets a waiting transaction retry, on an engine without a lock queue. */
+  /** Lets a waiting transaction retry, where it is not in the engine's own queue. */
   retry(): void;
   close(): Promise<void>;
 }
@@ -38,23 +42,32 @@ export async function openSteppedProcess(url: string): Promise<SteppedProcess> {
   const isSqlite = url.startsWith("sqlite:");
   const database = await openDatabase({ url, logger: SILENT, ...(isSqlite ? { lockWaitMs: 1 } : {}) });
   const [blocked, retry] = [new Gate(), new Gate()];
-  const clock = {
-    now: TEST_PORTS.clock.now,
-    async sleep() {
+  const clockOf = (time: Pick<Clock, "now">): Clock => ({
+    now: () => time.now(),
+    async sleep(_ms, signal) {
       blocked.open();
-      await retry.opened;
+      await Promise.race([retry.opened, signal === undefined ? retry.opened : aborted(signal)]);
+      await nextTurn();
     },
-  };
+  });
+  const clock = clockOf(TEST_PORTS.clock);
   return {
+    clockOf,
     stores: createStores(database, { ...TEST_PORTS, clock: isSqlite ? clock : TEST_PORTS.clock }),
     database,
     holdAt: (point) => holdAt(database, point),
     async blocked() {
-      await (isSqlite ? blocked.opened : lockWait(url));
+      const stopLooking = new AbortController();
+      await Promise.race([blocked.opened, ...(isSqlite ? [] : [lockWait(url, stopLooking.signal)])]);
+      stopLooking.abort();
     },
     retry: retry.open,
     close: () => database.close(),
   };
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 /** Holds the first transaction of this handle at the point, until the test releases it. */
@@ -93,9 +106,14 @@ const WAITING = /LOCK WAIT[^]*?(?:MySQL|MariaDB) thread id (\d+)/g;
 
 const BOUND_MS = 15_000;
 
-/** Resolves when a transaction in the database of this URL waits for a lock. @returns the number of its connection */
-export async function lockWait(url: string): Promise<number> {
+/**
+ * Resolves when a transaction in the database of this URL waits for a lock.
+ *
+ * @returns the number of its connection; 0 when aborted
+ */
+export async function lockWait(url: string, signal?: AbortSignal): Promise<number> {
   for (const until = performance.now() + BOUND_MS; performance.now() < until; await pause(10)) {
+    if (signal?.aborted) return 0;
     const [report] = await query<{ Status: string }>(url, "SHOW ENGINE INNODB STATUS");
     const waiting = Array.from((report?.Status ?? "").matchAll(WAITING), (match) => Number(match[1]));
     const ours = await query<{ id: number }>(

@@ -77,6 +77,8 @@ export interface Dialect {
    * False: it would fail again, so it is not repeated, and {@link isUnavailable} decides what the caller gets.
    */
   isLostRace(error: unknown): boolean;
+  /** True: a lost race against one that holds a lock for longer than a statement waits. */
+  isLockWait(error: unknown): boolean;
   /**
    * True: the engine cannot be reached, stays busy, or cannot write now. Callers get a `ServiceUnavailableError`. An
    * error that is a lost race too becomes one once the repeats are used up.

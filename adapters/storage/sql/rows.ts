@@ -1,3 +1,4 @@
+import type { Locked } from "../../../core/ports/unit-of-work.js";
 import type { Session, SqlValue } from "./session.js";
 
 type Values = readonly SqlValue[];
@@ -22,6 +23,25 @@ export async function mapOf<Row, Key, Item>(
   entryOf: (row: Row) => readonly [Key, Item],
 ): Promise<Map<Key, Item>> {
   return new Map((await allOf<Row>(session, query, values)).map(entryOf));
+}
+
+/**
+ * {@link mapOf} of rows that `session` locks, without waiting for those that others hold.
+ *
+ * @param query of one row by its key, without a lock
+ */
+export async function tryLocked<Row, Key extends SqlValue, Item>(
+  session: Reads,
+  { query, forClaim }: { readonly query: string; readonly forClaim: string },
+  keys: Iterable<Key>,
+  entryOf: (row: Row) => readonly [Key, Item],
+): Promise<Locked<Key, Item>> {
+  const sorted = [...new Set(keys)].sort();
+  const locked = await mapOf(session, query + forClaim, sorted, entryOf);
+  const missing = forClaim === "" ? [] : sorted.filter((key) => !locked.has(key));
+  // Skipped, or not there: a read without a lock tells.
+  const busy = missing.length === 0 ? [] : (await mapOf(session, query, missing, entryOf)).keys();
+  return { locked, busy: new Set(busy) };
 }
 
 /** The one row that a query finds, or null. */

@@ -1,11 +1,13 @@
 import type { Clock } from "../../../core/ports/clock.js";
 import type { Random } from "../../../core/ports/random.js";
-import { TransactionLostError } from "../../../core/errors.js";
+import { RowsLockedError, TransactionLostError } from "../../../core/errors.js";
 import type { HostTransaction, TransactionWork, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { type KnexDatabase, unavailable } from "./database.js";
 import { toTransaction } from "./session.js";
 
 const TRIES_MAX = 5;
+/** Each has waited for a lock as long as the dialect lets it. */
+const LOCK_WAITS_MAX = 2;
 const WAIT_MIN_MS = 5;
 const WAIT_MAX_MS = 200;
 
@@ -26,10 +28,12 @@ export class KnexUnitOfWork implements UnitOfWork {
       try {
         return await this.database.transaction((session) => work(toTransaction(session), { isRetry: tries > 1 }));
       } catch (error) {
-        if (dialect.isLostRace(error) && tries < TRIES_MAX) {
+        const isLockWait = dialect.isLockWait(error);
+        if (dialect.isLostRace(error) && tries < (isLockWait ? LOCK_WAITS_MAX : TRIES_MAX)) {
           await this.clock.sleep(this.waitMs(tries));
           continue;
         }
+        if (isLockWait) throw new RowsLockedError({ cause: error });
         throw dialect.isUnavailable(error) ? unavailable(error) : error;
       }
     }

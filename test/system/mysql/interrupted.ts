@@ -144,7 +144,7 @@ async function settlement(url: string): Promise<Deed> {
     return {
       locks: {
         first: ["SELECT * FROM fermata_jobs WHERE id = ? FOR UPDATE", job.id],
-        later: ["SELECT * FROM fermata_balances WHERE account_id = ? FOR UPDATE", account.id],
+        later: ["SELECT * FROM fermata_job_attempts WHERE job_id = ? FOR UPDATE", job.id],
       },
       begin: ({ stores: using }) => reportsOn(using, TEST_PORTS.clock).apply(command),
       expectDoneOnce: () => expectState("completed", ["reserve", "charge"], [track.id], "completed"),

@@ -104,7 +104,17 @@ describe("An unavailable MySQL server", function () {
   it("in the middle of a statement blocks no request for ever", async () => {
     await caller.api.get("/api/v1/credits");
     const otherAccount = await OtherCaller.begin(url);
-    await otherAccount.run(["SELECT * FROM fermata_balances WHERE account_id = ? FOR UPDATE", caller.account.id]);
+    const [last] = await query<{ seq: number }>(
+      url,
+      "SELECT ledger_seq AS seq FROM fermata_balances WHERE account_id = ?",
+      [caller.account.id],
+    );
+    await otherAccount.run([
+      "INSERT INTO fermata_ledger_entries (account_id, seq, kind, monthly, pack, reserved_monthly, reserved_pack, " +
+        "spent, created_at) VALUES (?, ?, 'grant', 0, 0, 0, 0, 0, 0)",
+      caller.account.id,
+      String((last?.seq ?? 0) + 1),
+    ]);
     const waiting = caller.api.generate(BODY, { "Idempotency-Key": "stuck" });
     await lockWait(url);
     await server.freeze();

@@ -37,6 +37,7 @@ const samples: readonly errors.FermataError[] = [
   new errors.ProviderTimeoutError(),
   new errors.ServiceUnavailableError("Busy.", 1, { cause: new Error(SECRET) }),
   new errors.TransactionLostError({ cause: new Error(SECRET) }),
+  new errors.RowsLockedError({ cause: new Error(SECRET) }),
   new errors.OperationRefusedError("There is no such tier."),
   new errors.UnknownObjectError("There is no such account."),
 ];

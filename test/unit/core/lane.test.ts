@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ServiceUnavailableError } from "../../../core/errors.js";
-import { Lane, LANE_DEFAULTS, type LaneOptions, Lanes } from "../../../core/lane.js";
+import { RowsLockedError, ServiceUnavailableError } from "../../../core/errors.js";
+import { BUSY, Lane, LANE_DEFAULTS, type LaneOptions, Lanes } from "../../../core/lane.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 
 /** A lane whose groups a test lets end one by one. */
@@ -119,11 +119,10 @@ describe("Lane", () => {
     const { lane, clock, groups, finish } = aHeldLane({ waitMaxMs: 5_000 });
     const running = lane.submit(1);
     await clock.advance(0);
-    const late = lane.submit(2);
+    const refused = errorOf(lane.submit(2));
     await clock.advance(1);
     const inTime = lane.submit(3);
     await clock.advance(5_000);
-    const refused = errorOf(late);
     await finish();
     await finish();
     expect(await refused).to.be.instanceOf(ServiceUnavailableError);
@@ -141,6 +140,94 @@ describe("Lane", () => {
     await running;
     expect(await late).to.be.instanceOf(ServiceUnavailableError);
     expect(groups).to.deep.equal([[1]]);
+  });
+
+  it("refuses who waited too long while a group takes long, not only when it has ended", async () => {
+    const { lane, clock, finish } = aHeldLane({ waitMaxMs: 5_000 });
+    const running = lane.submit(1);
+    await clock.advance(0);
+    const late = errorOf(lane.submit(2));
+    await clock.advance(5_001);
+    expect(await late)
+      .to.be.instanceOf(ServiceUnavailableError)
+      .and.not.instanceOf(RowsLockedError);
+    await finish();
+    expect(await running).to.equal("done 1");
+    expect(clock.sleeping).to.equal(0);
+  });
+
+  describe("with commands whose rows others hold", () => {
+    /** The rows of these commands are held; the others are done at once. */
+    function aLaneBeside(held: Set<number>): {
+      readonly lane: Lane<number, string>;
+      readonly clock: ManualClock;
+      readonly groups: (readonly [commands: readonly number[], isAgain: boolean])[];
+    } {
+      const clock = new ManualClock();
+      const groups: (readonly [readonly number[], boolean])[] = [];
+      const lane = new Lane<number, string>((commands, isAgain) => {
+        groups.push([commands, isAgain]);
+        return Promise.resolve(commands.map((command) => (held.has(command) ? BUSY : `done ${command}`)));
+      }, clock);
+      return { lane, clock, groups };
+    }
+
+    it("does the others of the group at once, and those as soon as they are free", async () => {
+      const held = new Set([2]);
+      const { lane, clock, groups } = aLaneBeside(held);
+      const [first, second, third] = [1, 2, 3].map((command) => lane.submit(command));
+      expect(await Promise.all([first, third])).to.deep.equal(["done 1", "done 3"]);
+      await clock.advance(10);
+      expect(await lane.submit(4)).to.equal("done 4");
+      held.clear();
+      await clock.advance(50);
+      expect(await second).to.equal("done 2");
+      expect(groups.at(0)).to.deep.equal([[1, 2, 3], false]);
+      expect(groups.at(-1)).to.deep.equal([[2], true]);
+      expect(clock.sleeping).to.equal(0);
+    });
+
+    it("tries them less and less often, and refuses them after a second", async () => {
+      const { lane, clock, groups } = aLaneBeside(new Set([2]));
+      const refused = errorOf(lane.submit(2));
+      await clock.advance(50);
+      expect(groups).to.have.length(5); // at 0, 2, 6, 14 and 30 ms
+      await clock.advance(950);
+      expect(groups.length).to.be.within(20, 25);
+      await clock.advance(1);
+      expect(await refused)
+        .to.be.instanceOf(RowsLockedError)
+        .and.have.property("retryAfterSeconds", 1);
+      await lane.idle();
+      expect(clock.sleeping).to.equal(0);
+    });
+
+    it("takes them into groups in the order in which they came", async () => {
+      const held = new Set([1, 2, 3]);
+      const { lane, clock, groups } = aLaneBeside(held);
+      const all = [1, 2, 3].map((command) => lane.submit(command));
+      await clock.advance(1);
+      held.clear();
+      all.push(lane.submit(4));
+      await clock.advance(1);
+      expect(await Promise.all(all)).to.deep.equal(["done 1", "done 2", "done 3", "done 4"]);
+      expect(groups.slice(-2)).to.deep.equal([
+        [[4], false],
+        [[1, 2, 3], true],
+      ]);
+    });
+  });
+
+  it("halves a group that a lasting lock holds up", async () => {
+    const { lane, groups } = aBreakableLane((commands) => (commands.includes(3) ? new RowsLockedError() : null));
+    const locked = new RowsLockedError().message;
+    expect(await outcomes([1, 2, 3, 4].map((command) => lane.submit(command)))).to.deep.equal([
+      "done 1",
+      "done 2",
+      locked,
+      "done 4",
+    ]);
+    expect(groups).to.deep.equal([[1, 2, 3, 4], [1, 2], [3, 4], [3], [4]]);
   });
 
   it("halves a group until the command that spoils it stands alone", async () => {
@@ -226,6 +313,31 @@ describe("Lanes", () => {
       expect(ofKey).to.deep.equal(ofKey.toSorted((a, b) => a - b));
       expect(ofKey).to.have.length(10);
     }
+  });
+
+  it("keep the commands of a key whose command spoilt a group apart for half a minute", async () => {
+    const groups: (readonly string[])[] = [];
+    const clock = new ManualClock();
+    let isSpoilt = true;
+    const lanes = new Lanes<string, string>(
+      1,
+      (commands) => {
+        groups.push(commands);
+        if (isSpoilt && commands.includes("bad")) return Promise.reject(new Error("spoilt"));
+        return Promise.resolve(commands);
+      },
+      clock,
+    );
+    const both = (): Promise<string[]> => outcomes(["good", "bad"].map((key) => lanes.submit(key, key)));
+    expect(await both()).to.deep.equal(["good", "spoilt"]);
+    expect(groups.splice(0)).to.deep.equal([["good", "bad"], ["good"], ["bad"]]);
+    expect(await both()).to.deep.equal(["good", "spoilt"]);
+    expect(groups.splice(0)).to.deep.equal([["good"], ["bad"]]);
+    isSpoilt = false;
+    await clock.advance(30_000);
+    expect(await both()).to.deep.equal(["good", "bad"]);
+    expect(groups).to.deep.equal([["good", "bad"]]);
+    await lanes.idle();
   });
 
   it("take any key, the empty one too, and work side by side", async () => {

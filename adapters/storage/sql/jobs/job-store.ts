@@ -1,13 +1,5 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
-import type {
-  Job,
-  JobAttempt,
-  JobOutput,
-  JobPhase,
-  JobRequest,
-  JobState,
-  JobStatus,
-} from "../../../../core/jobs/job.js";
+import type { Job, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../../../../core/jobs/job.js";
 import type {
   ClaimedJob,
   ClaimRequest,
@@ -18,9 +10,9 @@ import type {
   JobUpdate,
   ProviderWork,
 } from "../../../../core/ports/job-store.js";
-import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
 import { groupBy } from "../lists.js";
-import { allOf, mapOf } from "../rows.js";
+import { allOf, mapOf, tryLocked } from "../rows.js";
 import { AttemptQueries, attemptsOf } from "./attempt-queries.js";
 import { writeGuarded } from "./guarded-updates.js";
 import {
@@ -36,6 +28,7 @@ import {
   toOutput,
   toRequest,
 } from "./job-tables.js";
+import { claimOf } from "./claims.js";
 import { HELD, RENEW } from "./lease-rows.js";
 import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
@@ -98,8 +91,12 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
   }
 
   lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>> {
-    const entryOf = (row: JobStateRow): [JobId, JobState] => [row.id, toJobState(row)];
-    return mapOf(sessionOf(tx), LOCK + this.database.dialect.forUpdate, [...ids].sort(), entryOf);
+    return mapOf(sessionOf(tx), LOCK + this.database.dialect.forUpdate, [...ids].sort(), stateEntry);
+  }
+
+  tryLockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Locked<JobId, JobState>> {
+    const { forClaim } = this.database.dialect;
+    return tryLocked(sessionOf(tx), { query: LOCK, forClaim }, ids, stateEntry);
   }
 
   requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>> {
@@ -130,7 +127,7 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
       const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
       const ids = longestDue.map(({ id }) => id);
       const tried = await attemptsOf(session, ids);
-      const claims = longestDue.map((row) => toClaim(row, tried.get(row.id) ?? [], request));
+      const claims = longestDue.map((row) => claimOf(row, tried.get(row.id) ?? [], request));
       await session.runEach(
         CLAIM,
         claims.map(({ job }) => [job.fence, request.owner, request.leaseUntil, job.crashes, job.id, job.fence - 1]),
@@ -280,16 +277,6 @@ function filterCondition(filter: JobFilter): { readonly condition: string; reado
   return { condition: conditions.join(" "), values };
 }
 
-function toClaim(row: JobStateRow, tried: readonly JobAttempt[], request: ClaimRequest): ClaimedJob {
-  const before = toJobState(row);
-  const wasLost = before.leaseOwner !== null;
-  const job: JobState = {
-    ...before,
-    status: "processing",
-    fence: before.fence + 1,
-    leaseOwner: request.owner,
-    dueAt: request.leaseUntil,
-    crashes: before.crashes + (wasLost ? 1 : 0),
-  };
-  return { job, attempts: tried, wasLost };
+function stateEntry(row: JobStateRow): readonly [JobId, JobState] {
+  return [row.id, toJobState(row)];
 }

@@ -1,7 +1,7 @@
 import type { Balance, LedgerEntry, Movement } from "../../../../core/credits/balance.js";
 import type { AccountId, JobId } from "../../../../core/ids.js";
 import type { LedgerAudit, LedgerPage, LedgerStore } from "../../../../core/ports/ledger-store.js";
-import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
 import { auditLedger } from "./ledger-audit.js";
 import { auditPage } from "./ledger-pages.js";
@@ -13,7 +13,7 @@ import {
   toLedgerEntry,
   toLedgerEntryRow,
 } from "./ledger-tables.js";
-import { mapOf, oneOf } from "../rows.js";
+import { mapOf, oneOf, tryLocked } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
 const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM {balances} WHERE account_id = ?`;
@@ -28,6 +28,11 @@ export class KnexLedgerStore implements LedgerStore {
   lockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
     const query = FIND_BALANCE + this.database.dialect.forUpdate;
     return mapOf(sessionOf(tx), query, [...accountIds].sort(), balanceEntry);
+  }
+
+  tryLockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Locked<AccountId, Balance>> {
+    const { forClaim } = this.database.dialect;
+    return tryLocked(sessionOf(tx), { query: FIND_BALANCE, forClaim }, accountIds, balanceEntry);
   }
 
   findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {

@@ -7,7 +7,7 @@ import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHan
 import { MysqlConnections } from "./connections.js";
 import { cannotConnect, spoilsConnection } from "./errors.js";
 import { HostMysqlSession, unfitness } from "./host-session.js";
-import { MIGRATION_LOCK, MYSQL_LIMITS, SQL_MODE } from "./options.js";
+import { MIGRATION_LOCK, MYSQL_LIMITS, SCHEMA_WAIT_SECONDS, SQL_MODE } from "./options.js";
 import type { MysqlConnection } from "./session.js";
 import { afterWaiting } from "./waits.js";
 
@@ -24,14 +24,15 @@ const OURS: Readonly<Record<string, string>> = {
   // The one before sets it, too: it comes last, also where it is set back.
   collation_connection: "utf8mb4_bin",
 };
-/** With the wait for a lock, in seconds. */
-const LOCK_WAITS = ["innodb_lock_wait_timeout", "lock_wait_timeout"];
+/** What else is set: the waits for a row and for a change of the schema. */
+const LOCK_WAITS = ["innodb_lock_wait_timeout", "lock_wait_timeout"] as const;
 const KEPT = [...LOCK_WAITS, ...Object.keys(OURS)];
 
 const THEIRS = `SET ${KEPT.map((name) => `SESSION ${name} = @fermata_${name}`).join(", ")}`;
 
 function oursWith(lockWaitSeconds: number): string {
-  const waits = LOCK_WAITS.map((name) => `SESSION ${name} = ${lockWaitSeconds}`);
+  const seconds = [lockWaitSeconds, Math.max(lockWaitSeconds, SCHEMA_WAIT_SECONDS)];
+  const waits = LOCK_WAITS.map((name, index) => `SESSION ${name} = ${seconds[index]}`);
   const values = Object.entries(OURS).map(([name, value]) => `SESSION ${name} = ${value}`);
   const kept = KEPT.map((name) => `@fermata_${name} = @@SESSION.${name}`);
   return `SET ${[...kept, ...values, ...waits].join(", ")}`;

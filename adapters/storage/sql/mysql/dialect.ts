@@ -1,7 +1,7 @@
 import type { Dialect } from "../dialect.js";
 import { MYSQL_TIME } from "../storage-time.js";
 import { TABLE_COMMENT } from "../migrations/migration.js";
-import { isLostRace, isUnavailable } from "./errors.js";
+import { isLockWait, isLostRace, isUnavailable } from "./errors.js";
 
 const ASCII = "character set ascii collate ascii_bin";
 const UNICODE = "character set utf8mb4 collate utf8mb4_bin";
@@ -15,7 +15,7 @@ const EXACT = "character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 
 export const mysqlDialect: Dialect = {
   name: "mysql",
   urlForm: "mysql://USER:PASSWORD@HOST:PORT/DATABASE",
-  lockWaitMs: 3_000,
+  lockWaitMs: 1_000,
   concurrentWriters: 4,
   forUpdate: " FOR UPDATE",
   forClaim: " FOR UPDATE SKIP LOCKED",
@@ -45,6 +45,7 @@ export const mysqlDialect: Dialect = {
     },
   },
   isLostRace,
+  isLockWait,
   isUnavailable,
   // The driver is loaded where it is needed.
   connect: async (target, options) => (await import("./connections.js")).connectMysql(target, options),

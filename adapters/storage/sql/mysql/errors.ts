@@ -7,6 +7,8 @@ const LOST_RACE = new Set([
   3101, // another member of the cluster committed first
 ]);
 
+const LOCK_WAIT = new Set([1205]);
+
 /** After a failover the connection leads to a server that only reads; a new one leads to its successor. */
 const READ_ONLY = new Set([
   1290, // --read-only
@@ -92,6 +94,11 @@ export function isLostRace(error: unknown): boolean {
     error instanceof NoResponseError ||
     isConnectionLost(error)
   );
+}
+
+/** The statement waited for a lock as long as it may. */
+export function isLockWait(error: unknown): boolean {
+  return hasNumber(error, LOCK_WAIT);
 }
 
 export function isUnavailable(error: unknown): boolean {

@@ -42,6 +42,9 @@ export const MIGRATION_LOCK = "CONCAT('fermata ', LEFT(SHA2(DATABASE(), 256), 32
  */
 const SILENCE_SECONDS = 60;
 
+/** For a change of the schema: a migration holds a table for a moment, and needs to be waited for longer than a row. */
+export const SCHEMA_WAIT_SECONDS = 3;
+
 export const SQL_MODE =
   "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE";
 
@@ -51,8 +54,7 @@ export function sessionSetup(lockWaitSeconds: number): string {
     "time_zone = '+00:00'",
     `sql_mode = '${SQL_MODE}'`,
     `innodb_lock_wait_timeout = ${lockWaitSeconds}`,
-    // The same for statements that wait for a change of the schema.
-    `lock_wait_timeout = ${lockWaitSeconds}`,
+    `lock_wait_timeout = ${Math.max(lockWaitSeconds, SCHEMA_WAIT_SECONDS)}`,
     `wait_timeout = ${SILENCE_SECONDS}`,
   ];
   return `SET SESSION ${values.join(", ")}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;

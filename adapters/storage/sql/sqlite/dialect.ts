@@ -34,6 +34,8 @@ export const sqliteDialect: Dialect = {
     },
   },
   isLostRace,
+  // Whoever holds the lock holds up every writer.
+  isLockWait: () => false,
   isUnavailable,
   // The driver is loaded where it is needed.
   connect: async (target, options) => (await import("./connections.js")).connectSqlite(target, options),

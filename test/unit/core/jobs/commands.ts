@@ -62,6 +62,7 @@ export function stateOf(balances: readonly Balance[], records: AcceptState["reco
     records,
     referenced: [],
     balances: new Map(balances.map((balance) => [balance.accountId, balance])),
+    busy: new Set(),
   };
 }
 
@@ -70,7 +71,7 @@ export function afterDecision(state: AcceptState, decision: AcceptDecision): Acc
   const balances = new Map(state.balances);
   for (const { after } of decision.movements) balances.set(after.accountId, after);
   const referenced = [...state.referenced, ...decision.jobs.filter(({ reference }) => reference !== null)];
-  return { created: new Map(), records: [...state.records, ...decision.records], referenced, balances };
+  return { ...state, created: new Map(), records: [...state.records, ...decision.records], referenced, balances };
 }
 
 /** The same commands, each in a transaction of its own. */

@@ -10,12 +10,12 @@ import {
   InvalidModelError,
   ProviderUnavailableError,
 } from "../../../../core/errors.js";
-import { type AcceptCommand, type AcceptResult, decideAcceptance } from "../../../../core/jobs/decide-acceptance.js";
+import { type AcceptCommand, type AcceptOutcome, decideAcceptance } from "../../../../core/jobs/decide-acceptance.js";
 import { aBalance, anId, anIdempotencyRecord, NOON } from "../../../support/builders.js";
 import { acceptOneByOne, afterDecision, aGivenKey, anAcceptCommand, aSplitCommand, stateOf } from "./commands.js";
 
 /** What became of each command, in a word. */
-function outcomes(results: readonly AcceptResult[]): string[] {
+function outcomes(results: readonly AcceptOutcome[]): string[] {
   return results.map((result) => (result.kind === "refused" ? result.error.code : result.kind));
 }
 
@@ -80,6 +80,28 @@ describe("decideAcceptance", () => {
     const decision = decideAcceptance(commands, stateOf([balance], [record]));
     expect(outcomes(decision.results)).to.deep.equal(["replayed", "invalid_model", "insufficient_credits"]);
     expect([decision.jobs, decision.records, decision.movements]).to.deep.equal([[], [], []]);
+  });
+
+  it("puts off what needs a balance that others hold, and replays all the same", () => {
+    const [held, free] = [aBalance({ monthly: 100 }), aBalance({ monthly: 100 })];
+    const key = aGivenKey("used");
+    const record = anIdempotencyRecord({
+      accountId: held.accountId,
+      keyHash: key.keyHash,
+      ...key.fingerprint,
+    });
+    const state = { ...stateOf([free], [record]), busy: new Set([held.accountId]) };
+    const commands = [
+      anAcceptCommand(held.accountId),
+      anAcceptCommand(held.accountId, { idempotency: key }),
+      anAcceptCommand(held.accountId, { refusal: new InvalidModelError() }),
+      aSplitCommand(held.accountId, anId("trk"), "order 17"),
+      anAcceptCommand(free.accountId),
+    ];
+    const { results, jobs, movements } = decideAcceptance(commands, state);
+    expect(outcomes(results)).to.deep.equal(["busy", "replayed", "busy", "busy", "accepted"]);
+    expect(jobs.map(({ id }) => id)).to.deep.equal([commands[4]?.job.id]);
+    expect(movements.map(({ after }) => after.accountId)).to.deep.equal([free.accountId]);
   });
 
   describe("in a batch", () => {
@@ -180,9 +202,9 @@ describe("decideAcceptance", () => {
       body: "body",
     });
     const refusal = new ProviderUnavailableError();
-    const decideOne = (overrides: Partial<AcceptCommand>, balance = full): AcceptResult | undefined =>
+    const decideOne = (overrides: Partial<AcceptCommand>, balance = full): AcceptOutcome | undefined =>
       decideAcceptance([anAcceptCommand(balance.accountId, overrides)], stateOf([balance], [used])).results[0];
-    const errorOf = (result: AcceptResult | undefined): FermataError | null =>
+    const errorOf = (result: AcceptOutcome | undefined): FermataError | null =>
       result?.kind === "refused" ? result.error : null;
 
     it("a replay, also where the request would be refused for another reason", () => {
@@ -299,7 +321,7 @@ describe("decideAcceptance", () => {
           const again = decideAcceptance(commands, afterDecision(state, first));
           commands.forEach((command, index) => {
             const result = first.results[index];
-            if (result === undefined || result.kind === "refused") return;
+            if (result === undefined || result.kind === "refused" || result.kind === "busy") return;
             if (command.job.reference !== null && result.kind !== "replayed") {
               expect(again.results[index]).to.deep.equal({ kind: "repeated", job: result.job });
             }
