@@ -191,29 +191,6 @@ describe("/mcp", function () {
     }
   });
 
-  it("draws on the reads of the account, and its calls on the limits of the API", async () => {
-    const limited = await startTestApp({
-      settings: { rateLimits: { generation: { perMinute: 1, perDay: 10 }, read: { perMinute: 8, perDay: 100 } } },
-    });
-    try {
-      const account = await limited.account();
-      const client = await connect(account, {}, limited.url);
-      const call = { name: "generate_music", arguments: { ...SONG, wait_seconds: 0 } };
-      expect(codeOf(await client.callTool(call))).to.equal(null);
-      const second = await client.callTool(call);
-      expect([codeOf(second), textOf(second).includes("Try again in")]).to.deep.equal(["rate_limited", true]);
-      for (;;) {
-        const { status } = await account.api.send("POST", "/mcp", { headers: MESSAGE, body: PING });
-        if (status === 429) break;
-        expect(status).to.equal(200);
-      }
-      const { logs } = dataOf<{ logs: { path: string }[] }>(await (await limited.account()).api.get("/api/v1/logs"));
-      expect(logs).to.deep.equal([]);
-    } finally {
-      await limited.close();
-    }
-  });
-
   it("works below the prefix of another app, and is not there where it is off", async () => {
     const publicUrl = "https://example.com/music";
     const mounted = await startTestApp({ listen: false, settings: { http: { publicUrl } } });
