@@ -42,8 +42,6 @@ export function createMcpEndpoint({ keepAliveMs = 15_000, ...options }: McpEndpo
       // Signs of life keep the connection of a call that waits.
       responseMode: "sse",
       keepAliveMs,
-      // Nothing changes that could be listened for.
-      maxSubscriptions: 0,
       onerror: options.onError,
     },
   );

@@ -191,6 +191,24 @@ describe("/mcp", function () {
     }
   });
 
+  it("ends a subscription as soon as it is acknowledged: nothing changes that could be listened for", async () => {
+    const { api } = await test.account();
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const body = {
+      ...{ jsonrpc: "2.0", id: "listen", method: "subscriptions/listen" },
+      params: { _meta, notifications: { toolsListChanged: true } },
+    };
+    const headers = { ...MESSAGE, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen" };
+    const { status, text } = await api.send("POST", "/mcp", { headers, body });
+    const messages = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => JSON.parse(data) as object);
+    expect([status, messages.length]).to.deep.equal([200, 2]);
+    expect(messages[0]).to.deep.include({ method: "notifications/subscriptions/acknowledged" });
+    expect(messages[1]).to.have.nested.property("result.resultType", "complete");
+  });
+
   it("works below the prefix of another app, and is not there where it is off", async () => {
     const publicUrl = "https://example.com/music";
     const mounted = await startTestApp({ listen: false, settings: { http: { publicUrl } } });

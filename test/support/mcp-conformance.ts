@@ -13,7 +13,13 @@ const PACKAGE = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 /** Of revisions of the protocol. */
 const SCENARIOS: readonly (readonly [revision: string, scenarios: readonly string[]])[] = [
   ["2025-11-25", ["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"]],
-  ["2026-07-28", ["tools-list", "resources-list"]],
+  [
+    "2026-07-28",
+    [
+      ...["tools-list", "resources-list", "sep-2164-resource-not-found", "http-header-validation"],
+      ...["dns-rebinding-protection", "server-sse-multiple-streams", "input-required-result-unsupported-methods"],
+    ],
+  ],
 ];
 
 /** Passes everything on to `server.port`, with this key. */
