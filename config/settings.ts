@@ -239,7 +239,7 @@ const DEFINITION = {
       default: 24,
       max: 8_760,
       unit: "hours",
-      description: "How long a signed URL of an audio file works",
+      description: "How long a signed URL of an audio file works at least; up to a 24th longer",
     }),
     maxBytes: kind.integer({
       default: 256 * MIB,

@@ -31,7 +31,7 @@ import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { ReadEvents } from "../../core/webhooks/read-events.js";
 import type { AdminDeps } from "./admin/deps.js";
 import type { ConnectionLimits } from "./connections/limits.js";
-import type { McpEndpoint } from "./mcp-endpoint.js";
+import type { McpDeps } from "./mcp-endpoint.js";
 import type { AuthenticateRequest } from "./signed-in.js";
 import type { StudioDeps } from "./sessions/studio-session.js";
 
@@ -114,7 +114,7 @@ export interface HttpDeps {
   /** Behind the studio; without it there is none. */
   readonly studio?: StudioDeps;
   /** Behind `/mcp`; without it there is none. */
-  readonly mcp?: McpEndpoint;
+  readonly mcp?: McpDeps;
   readonly limits: Limits;
   readonly networkBudget: Pick<NetworkBudget, "enter">;
   readonly credits: Pick<ManageCredits, "balance">;

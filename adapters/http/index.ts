@@ -24,7 +24,7 @@ export type {
   MetricsPage,
   TrustProxy,
 } from "./deps.js";
-export type { McpEndpoint } from "./mcp-endpoint.js";
+export type { McpDeps, McpEndpoint } from "./mcp-endpoint.js";
 export type { RequestHandler } from "./request-handler.js";
 export type { AuthenticateRequest, SignedInCaller } from "./signed-in.js";
 export { Sessions, type SessionsDeps } from "./sessions/sessions.js";

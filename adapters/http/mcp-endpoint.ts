@@ -1,3 +1,4 @@
+import type { ConcurrencyBudget } from "../../core/rate-limits/concurrency-budget.js";
 import type { InProcessFetch } from "./in-process.js";
 
 /** Responds to one message of a client of the Model Context Protocol. */
@@ -11,4 +12,11 @@ export interface McpEndpoint {
     /** Calls the API of this server. */
     readonly fetch: InProcessFetch;
   }): Promise<Response>;
+}
+
+/** Behind `/mcp`. */
+export interface McpDeps {
+  readonly endpoint: McpEndpoint;
+  /** Counts the calls that an account has open at once. */
+  readonly calls: Pick<ConcurrencyBudget, "enter">;
 }

@@ -17,7 +17,7 @@ export class PreparedResponse implements StoredResponse {
 
 /**
  * Takes the place of Express's `response.json`, which the generated routes call: that one computes an ETag for every
- * response and turns some into 304, but nothing under /api may be cached.
+ * response and turns some into 304. Here the operations that use `conditional` do so, and no others.
  */
 export function json(this: Response, body: unknown): Response {
   if (body instanceof PreparedResponse) sendJson(this, body.status, body.body);

@@ -20,9 +20,12 @@ export interface McpEndpoint {
   respond(message: McpMessage): Promise<Response>;
 }
 
-export function createMcpEndpoint(
-  options: Pick<McpServerOptions, "version" | "confirmAbove" | "onError">,
-): McpEndpoint {
+export interface McpEndpointOptions extends Pick<McpServerOptions, "version" | "confirmAbove" | "onError"> {
+  /** Between two signs of life of a response; 15,000 ms by default. */
+  readonly keepAliveMs?: number;
+}
+
+export function createMcpEndpoint({ keepAliveMs = 15_000, ...options }: McpEndpointOptions): McpEndpoint {
   const handler = createMcpHandler(
     ({ era, authInfo }) => {
       const { fetch } = authInfo?.extra as Pick<McpMessage, "fetch">;
@@ -38,8 +41,7 @@ export function createMcpEndpoint(
     {
       // Signs of life keep the connection of a call that waits.
       responseMode: "sse",
-      // Nothing changes that could be listened for.
-      maxSubscriptions: 0,
+      keepAliveMs,
       onerror: options.onError,
     },
   );

@@ -17,7 +17,6 @@ export async function serveOverStdio({ stdin, stdout, stop, ...options }: StdioO
     reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
   const served = serveStdio(() => createServer({ ...options, isCancelled: (reason) => !isClosed(reason) }), {
     transport: new StdioServerTransport(stdin, stdout),
-    maxSubscriptions: 0,
     onerror: options.onError,
   });
   if (!stop.aborted) await ended;

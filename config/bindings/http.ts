@@ -10,6 +10,7 @@ import {
   type Http,
   type HttpDeps,
   type HttpSettings,
+  type McpDeps,
   type McpEndpoint,
   Sessions,
   type StudioDeps,
@@ -17,6 +18,7 @@ import {
 } from "../../adapters/http/index.js";
 import type { Core } from "../../core/create-core.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
+import { ConcurrencyBudget } from "../../core/rate-limits/concurrency-budget.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import { makeStudioLink } from "../make-studio-link.js";
 import type { Settings } from "../settings.js";
@@ -107,7 +109,7 @@ function httpDeps(
       ? {}
       : { app: { authenticate, findAccount: (id: string) => api.authenticate.findAccount(id) } }),
     ...(settings.studio.enabled ? { studio: studioDeps(core, ports, server) } : {}),
-    ...(settings.mcp.enabled ? { mcp: mcpEndpoint(settings, ports) } : {}),
+    ...(settings.mcp.enabled ? { mcp: mcpDeps(settings, ports) } : {}),
     limits: api.limits,
     networkBudget: new NetworkBudget(settings.rateLimits.anonymous.concurrent),
     credits: core.credits,
@@ -146,6 +148,11 @@ function studioDeps(
   const codes = { secretBox, clock, publicUrl };
   const sessions = new Sessions<StudioSession>("fermata_studio", STUDIO_SESSION_MS, codes);
   return { sessions, codes, authenticate: api.authenticate };
+}
+
+function mcpDeps(settings: Settings, ports: CorePorts): McpDeps {
+  const calls = new ConcurrencyBudget(settings.http.maxJobStreamsPerAccount, "calls of /mcp at once by one account");
+  return { endpoint: mcpEndpoint(settings, ports), calls };
 }
 
 /** Loaded with the first message: most servers have no use for it. */

@@ -39,7 +39,9 @@ const limits = {
     min: 1,
     max: 10_000,
     unit: "streams",
-    description: "Most streams of `GET /api/v1/jobs/{id}/events` open at once for one account, in a process",
+    description:
+      "Most streams of `GET /api/v1/jobs/{id}/events`, and most calls of `/mcp`, open at once for one account, " +
+      "in a process",
   }),
   stalledResponseSeconds: kind.duration({
     default: 60,

@@ -3,7 +3,7 @@ import { isFinal } from "../jobs/job.js";
 import type { ReadTimelines } from "../jobs/read-timelines.js";
 import { type AccountEvent, accountPart, timelineOf } from "../jobs/timeline.js";
 import type { WatchedJob, WatchJobs } from "../jobs/watch-jobs.js";
-import { RateLimitedError } from "../errors.js";
+import { ConcurrencyBudget } from "../rate-limits/concurrency-budget.js";
 import type { JobOutlook, Outlooks } from "../providers/outlook.js";
 import type { JobWithTracks, ReadGenerations } from "./read-generations.js";
 
@@ -24,15 +24,16 @@ export interface FollowJobsDeps {
   readonly followedMax: number;
 }
 
-const RETRY_AFTER_SECONDS = 5;
 /** Expected moments that differ by less are the same to a reader. */
 const SAME_MOMENT_MS = 2_000;
 
 /** Lets an account follow its jobs. */
 export class FollowJobs {
-  private readonly followed = new Map<AccountId, number>();
+  private readonly followed: ConcurrencyBudget;
 
-  constructor(private readonly deps: FollowJobsDeps) {}
+  constructor(private readonly deps: FollowJobsDeps) {
+    this.followed = new ConcurrencyBudget(deps.followedMax, "jobs followed at once by one account");
+  }
 
   /**
    * All that happened to a job and what happens from now on, until it ends or `signal` aborts.
@@ -50,16 +51,15 @@ export class FollowJobs {
   ): Promise<AsyncGenerator<JobUpdate, void, undefined> | null> {
     const { job } = await this.deps.read.getJob(accountId, id);
     if (isFinal(job.status) && after === job.status) return null;
-    const count = this.followed.get(accountId) ?? 0;
-    if (count >= this.deps.followedMax) throw toError(this.deps.followedMax);
-    this.followed.set(accountId, count + 1);
-    return this.updates(accountId, this.deps.watch.watch(job.id, signal), after);
+    const end = this.followed.enter(accountId);
+    return this.updates(accountId, this.deps.watch.watch(job.id, signal), after, end);
   }
 
   private async *updates(
     accountId: AccountId,
     watched: AsyncGenerator<WatchedJob, void, undefined>,
     after: string | null,
+    end: () => void,
   ): AsyncGenerator<JobUpdate, void, undefined> {
     const sent = new Set<string>();
     let [isFirst, last]: [boolean, JobOutlook | null] = [true, null];
@@ -80,9 +80,7 @@ export class FollowJobs {
         if (last === null || !isSame(outlook, last)) yield { type: "outlook", outlook: (last = outlook) };
       }
     } finally {
-      const left = (this.followed.get(accountId) ?? 1) - 1;
-      if (left > 0) this.followed.set(accountId, left);
-      else this.followed.delete(accountId);
+      end();
     }
   }
 
@@ -103,12 +101,5 @@ function isSame(one: JobOutlook, other: JobOutlook): boolean {
     one.queuePosition === other.queuePosition &&
     isSameMoment(one.startsAt, other.startsAt) &&
     isSameMoment(one.endsAt, other.endsAt)
-  );
-}
-
-function toError(limit: number): RateLimitedError {
-  return new RateLimitedError(
-    { limit, window_seconds: 0, retry_after_seconds: RETRY_AFTER_SECONDS },
-    `More than ${limit} jobs followed at once by one account. Try again in ${RETRY_AFTER_SECONDS} s.`,
   );
 }

@@ -17,7 +17,7 @@ export interface PresentedLink {
 }
 
 export interface LinkOptions {
-  /** How long the link lives, in milliseconds; the configured time by default. */
+  /** How long the link lives, in milliseconds; by default the configured time, and up to a 24th of it longer. */
   readonly ttlMs?: number;
   /** {@link Track.linkGeneration}; left out for files of no track. */
   readonly generation?: number;
@@ -38,6 +38,9 @@ export const AUDIO_PATH = "/audio/";
 
 const KEY_ID_PATTERN = /^[0-9a-f]{16}$/;
 
+/** The configured time has so many windows; links that are signed within one of them end together. */
+const WINDOWS_PER_TTL = 24;
+
 /**
  * Links to stored audio that need no API key: signed, and dead after their time or when their track is unshared or
  * deleted.
@@ -48,12 +51,13 @@ export class AudioUrls {
   constructor(private readonly deps: AudioUrlsDeps) {}
 
   /**
-   * A link to a stored file, beginning with `http.publicUrl`. Every client that has it can fetch the file.
+   * A link to a stored file, beginning with `http.publicUrl`. Every client that has it can fetch the file. Within a
+   * window of time the link to a file is always the same, unless `ttlMs` is given: responses with it stay the same too.
    *
    * @param audioKey of an asset of a track, or of an output of a split
    */
-  sign(audioKey: string, { ttlMs = this.deps.ttlMs, generation }: LinkOptions = {}): string {
-    const expires = String(Math.ceil((this.deps.clock.now() + ttlMs) / 1000));
+  sign(audioKey: string, { ttlMs, generation }: LinkOptions = {}): string {
+    const expires = String(this.endOf(ttlMs));
     const subkey = this.deps.keyring.current("audio-links");
     const counter = generation === undefined ? null : String(generation);
     const signature = this.signature(subkey, { audioKey, expires, generation: counter });
@@ -84,6 +88,14 @@ export class AudioUrls {
     if (!this.deps.digest.equals(signature, expected)) return FORGED;
     if (this.deps.clock.now() >= Number(expires) * 1000) return { state: "expired" };
     return (await this.isCurrent(audioKey, generation)) ? { state: "valid", audioKey } : { state: "revoked" };
+  }
+
+  /** In whole seconds since 1970. */
+  private endOf(ttlMs: number | undefined): number {
+    const now = this.deps.clock.now();
+    if (ttlMs !== undefined) return Math.ceil((now + ttlMs) / 1000);
+    const windowSeconds = Math.max(1, Math.floor(this.deps.ttlMs / 1000 / WINDOWS_PER_TTL));
+    return Math.ceil((now + this.deps.ttlMs) / 1000 / windowSeconds) * windowSeconds;
   }
 
   /** A file of no track has no generation. Links of versions without generations count as the first one, 0. */

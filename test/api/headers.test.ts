@@ -33,7 +33,7 @@ describe("The headers of every response", () => {
   }
 
   it("forbid caching under /api", async () => {
-    for (const path of ["/api/v1/me", "/api/v1/models", "/api/v1/nothing"]) {
+    for (const path of ["/api/v1/me", "/api/v1/generations", "/api/v1/nothing"]) {
       const response = await caller.api.get(path, { "If-None-Match": "*" });
       expect(response.headers.get("cache-control")).to.equal("no-store");
       expect(response.headers.get("etag")).to.equal(null);

@@ -191,27 +191,22 @@ describe("/mcp", function () {
     }
   });
 
-  it("draws on the reads of the account, and its calls on the limits of the API", async () => {
-    const limited = await startTestApp({
-      settings: { rateLimits: { generation: { perMinute: 1, perDay: 10 }, read: { perMinute: 8, perDay: 100 } } },
-    });
-    try {
-      const account = await limited.account();
-      const client = await connect(account, {}, limited.url);
-      const call = { name: "generate_music", arguments: { ...SONG, wait_seconds: 0 } };
-      expect(codeOf(await client.callTool(call))).to.equal(null);
-      const second = await client.callTool(call);
-      expect([codeOf(second), textOf(second).includes("Try again in")]).to.deep.equal(["rate_limited", true]);
-      for (;;) {
-        const { status } = await account.api.send("POST", "/mcp", { headers: MESSAGE, body: PING });
-        if (status === 429) break;
-        expect(status).to.equal(200);
-      }
-      const { logs } = dataOf<{ logs: { path: string }[] }>(await (await limited.account()).api.get("/api/v1/logs"));
-      expect(logs).to.deep.equal([]);
-    } finally {
-      await limited.close();
-    }
+  it("ends a subscription as soon as it is acknowledged: nothing changes that could be listened for", async () => {
+    const { api } = await test.account();
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const body = {
+      ...{ jsonrpc: "2.0", id: "listen", method: "subscriptions/listen" },
+      params: { _meta, notifications: { toolsListChanged: true } },
+    };
+    const headers = { ...MESSAGE, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen" };
+    const { status, text } = await api.send("POST", "/mcp", { headers, body });
+    const messages = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => JSON.parse(data) as object);
+    expect([status, messages.length]).to.deep.equal([200, 2]);
+    expect(messages[0]).to.deep.include({ method: "notifications/subscriptions/acknowledged" });
+    expect(messages[1]).to.have.nested.property("result.resultType", "complete");
   });
 
   it("works below the prefix of another app, and is not there where it is off", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
+import { KnexAccountStore } from "../../adapters/storage/sql/accounts/account-store.js";
 import { KnexLibraryStore } from "../../adapters/storage/sql/library/library-store.js";
 import { errorOf, refusalOf } from "../support/api-client.js";
 import { RawConnection } from "../support/attack/index.js";
@@ -77,6 +78,27 @@ describe("The request budget of paths without a key", () => {
       expect((await test.anonymous.get(path, FORWARDED)).status).to.equal(200);
     }
     expect(await docs("192.0.2.2")).to.equal(200);
+  });
+
+  it("is released by clients with wrong keys that were gone before they were refused", async () => {
+    const { key } = await test.account();
+    let refuse = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      sinon.stub(KnexAccountStore.prototype, "findKeyHolders").callsFake(() => {
+        resolve();
+        return new Promise((found) => (refuse = () => found(new Map())));
+      });
+    });
+    const connection = await RawConnection.open(test.url, { reads: true });
+    held.push(connection);
+    const head = ["GET /api/v1/me HTTP/1.1", "Host: x", "X-Forwarded-For: 192.0.2.1", `Authorization: Bearer ${key}`];
+    connection.send(`${head.join("\r\n")}\r\n\r\n`.repeat(CONCURRENT));
+    await asked;
+    connection.destroy();
+    const gone = (): number => test.logger.lines.filter(({ fields }) => fields["status"] === 499).length;
+    await eventually("the clients are gone", () => gone() === CONCURRENT);
+    refuse();
+    expect(await docs("192.0.2.1")).to.equal(200);
   });
 
   it("is released when the client disconnects, including queued requests", async () => {

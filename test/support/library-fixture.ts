@@ -83,7 +83,7 @@ export class LibraryFixture {
   }
 }
 
-/** A track of a response without the signatures of its links, which differ in every response. */
+/** A track of a response without the signatures of its links, which change with time. */
 export function unsigned(track: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const cut = (value: unknown): unknown => (typeof value === "string" ? value.split("?expires=")[0] : value);
   return Object.fromEntries(Object.entries(track).map(([name, value]) => [name, cut(value)]));

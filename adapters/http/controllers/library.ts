@@ -1,6 +1,7 @@
-import { Get, Query, Request, Route, Security, Tags } from "@tsoa/runtime";
+import { Get, Middlewares, Query, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
 import { contextOf } from "../request-context.js";
+import { conditional } from "../middleware/conditional.js";
 import type { HttpDeps } from "../deps.js";
 import { type Playlist, presentPlaylists } from "../presenters/playlist.js";
 import { presentTrack, type Track } from "../presenters/track.js";
@@ -29,6 +30,7 @@ export class LibraryController {
    */
   @Get("search")
   @Security("bearer", ["library:read"])
+  @Middlewares(conditional)
   async searchLibrary(
     @Request() request: express.Request,
     @Query() q?: string,

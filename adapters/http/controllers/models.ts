@@ -1,4 +1,5 @@
-import { Get, Path, Route, Security, Tags } from "@tsoa/runtime";
+import { Get, Middlewares, Path, Route, Security, Tags } from "@tsoa/runtime";
+import { conditional } from "../middleware/conditional.js";
 import type { HttpDeps } from "../deps.js";
 import { type Model, presentModel } from "../presenters/model.js";
 
@@ -13,6 +14,7 @@ export class ModelsController {
    */
   @Get()
   @Security("bearer", ["models:read"])
+  @Middlewares(conditional)
   async listModels(): Promise<{ data: { models: Model[] } }> {
     return { data: { models: (await this.deps.models.list()).map(presentModel) } };
   }
@@ -24,6 +26,7 @@ export class ModelsController {
    */
   @Get("{model_id}")
   @Security("bearer", ["models:read"])
+  @Middlewares(conditional)
   async getModel(@Path() model_id: string): Promise<{ data: Model }> {
     return { data: presentModel(await this.deps.models.get(model_id)) };
   }

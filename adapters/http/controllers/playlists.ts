@@ -1,6 +1,7 @@
-import { Get, Path, Request, Route, Security, Tags } from "@tsoa/runtime";
+import { Get, Middlewares, Path, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
 import { contextOf } from "../request-context.js";
+import { conditional } from "../middleware/conditional.js";
 import type { HttpDeps } from "../deps.js";
 import { type Playlist, presentPlaylist, presentPlaylists } from "../presenters/playlist.js";
 
@@ -16,6 +17,7 @@ export class PlaylistsController {
    */
   @Get()
   @Security("bearer", ["library:read"])
+  @Middlewares(conditional)
   async listPlaylists(@Request() request: express.Request): Promise<{ data: { playlists: Playlist[] } }> {
     const found = await this.deps.readLibrary.playlists(contextOf(request).account.id);
     return { data: { playlists: await presentPlaylists(found, this.deps) } };
@@ -29,6 +31,7 @@ export class PlaylistsController {
    */
   @Get("{id}")
   @Security("bearer", ["library:read"])
+  @Middlewares(conditional)
   async getPlaylist(@Request() request: express.Request, @Path() id: string): Promise<{ data: Playlist }> {
     return {
       data: presentPlaylist(await this.deps.readLibrary.playlist(contextOf(request).account.id, id), this.deps),

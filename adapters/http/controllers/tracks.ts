@@ -15,6 +15,7 @@ import {
 import type express from "express";
 import { contextOf } from "../request-context.js";
 import { bodyClient } from "../middleware/body-client.js";
+import { conditional } from "../middleware/conditional.js";
 import { idempotencyKey } from "../middleware/idempotency-key.js";
 import { multipart } from "../middleware/multipart.js";
 import { optionalJsonBody } from "../middleware/optional-json-body.js";
@@ -59,6 +60,7 @@ export class TracksController {
    */
   @Get("{id}")
   @Security("bearer", ["library:read"])
+  @Middlewares(conditional)
   async getTrack(@Request() request: express.Request, @Path() id: string): Promise<{ data: SingleTrack }> {
     const found = await this.deps.readLibrary.trackWithLyrics(contextOf(request).account.id, id);
     return { data: presentSingleTrack(found, this.deps) };
@@ -72,6 +74,7 @@ export class TracksController {
    */
   @Get("{id}/details")
   @Security("bearer", ["library:read"])
+  @Middlewares(conditional)
   async getTrackDetails(@Request() request: express.Request, @Path() id: string): Promise<{ data: TrackDetails }> {
     const track = await this.deps.readLibrary.track(contextOf(request).account.id, id);
     return { data: presentTrackDetails(track, await this.deps.acceptSplit.offersFor(track)) };

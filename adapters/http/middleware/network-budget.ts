@@ -7,8 +7,12 @@ import { contextOf } from "../request-context.js";
  * @throws {RateLimitedError} the budget is used up
  */
 export function drawOnNetworkBudget(request: Request, response: Response): void {
+  const context = contextOf(request);
   try {
-    response.once("close", contextOf(request).deps.networkBudget.enter(request.ip));
+    const end = context.deps.networkBudget.enter(request.ip);
+    response.once("close", end);
+    // Its key was looked up meanwhile: no event comes any more.
+    if (context.clientIsGone) end();
   } catch (error) {
     // Kept alive, the connection of one that asks too much would stay open for another minute.
     response.setHeader("Connection", "close");

@@ -55,6 +55,16 @@ const PARAMETER_NOTES: { readonly [name: string]: ParameterNotes } = {
   job_id: { schema: {}, example: "job_01m7ysy25j6pcsftb5nnfsysak" },
 };
 
+const IF_NONE_MATCH: Parameter = {
+  in: "header",
+  name: "If-None-Match",
+  required: false,
+  description: "`ETag` of a response that you have: 304 without a body says that it would be the same.",
+  schema: { type: "string" },
+  example: '"2jmj7l5rSw0yVb_vlWAYkK_Y"',
+};
+const NOT_MODIFIED = "Nothing changed: the response that the tag came with is still the right one.";
+
 /**
  * The description of the public API: what tsoa generates from the controllers, completed with what only this code knows
  * (errors, headers, lengths, examples).
@@ -112,6 +122,7 @@ function completeOperation(operation: Operation): void {
   const notes = OPERATIONS[operation.operationId];
   assert(notes !== undefined, `openapi/operations.ts has the operation ${operation.operationId}`);
   operation.parameters = operation.parameters.map((parameter) => completeParameter(parameter, notes.parameters ?? {}));
+  if (notes.isConditional === true) operation.parameters.push(IF_NONE_MATCH);
   if (notes.requestBody !== undefined) operation.requestBody = notes.requestBody;
   const body = operation.requestBody?.content["application/json"];
   if (body !== undefined) body.examples = { request: { value: notes.body ?? GENERATION_REQUEST } };
@@ -133,6 +144,10 @@ function completeOperation(operation: Operation): void {
   operation.responses = { ...Object.fromEntries(successes), ...refusals };
   for (const [each, result] of Object.entries(operation.responses)) {
     result.headers = headersOf(Number(each), each === status ? (notes.headers ?? []) : []);
+  }
+  if (notes.isConditional === true) {
+    response.headers = headersOf(Number(status), ["ETag"]);
+    operation.responses["304"] = { description: NOT_MODIFIED, headers: headersOf(304, ["ETag"]) };
   }
 }
 

@@ -23,6 +23,11 @@ export const HEADERS: OpenApiDocument["components"]["headers"] = {
     schema: { type: "string", format: "uri" },
     example: "https://music.example.com/api/v1/generations/job_01m7ysy25j6pcsftb5nnfsysak",
   },
+  ETag: {
+    description: "Of this response: as `If-None-Match` of the next request it saves the body, while nothing changed.",
+    schema: { type: "string" },
+    example: '"2jmj7l5rSw0yVb_vlWAYkK_Y"',
+  },
   "Idempotent-Replayed": {
     description: "Present when this is the stored response to an earlier request with the same Idempotency-Key.",
     schema: { type: "string", enum: ["true"] },

@@ -13,6 +13,8 @@ export interface OperationNotes {
   readonly examples: { readonly [name: string]: unknown };
   /** Headers of its success, in addition to those of every success. */
   readonly headers?: readonly string[];
+  /** Whether its success has an ETag, and is 304 where If-None-Match has it. */
+  readonly isConditional?: true;
   /** Where tsoa generates none. */
   readonly requestBody?: NonNullable<Operation["requestBody"]>;
   /** An example of its JSON body, where that is not a generation's. */
@@ -68,8 +70,12 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     parameters: { limit: { schema: { default: LOGS_LIMIT.default }, example: 50 } },
   },
   getCredits: { errors: [], examples: { credits: { data: example.CREDITS } } },
-  listModels: { errors: [], examples: { models: { data: { models: [example.MODEL] } } } },
-  getModel: { errors: ["invalid_request", "model_not_found"], examples: { model: { data: example.MODEL } } },
+  listModels: { errors: [], examples: { models: { data: { models: [example.MODEL] } } }, isConditional: true },
+  getModel: {
+    errors: ["invalid_request", "model_not_found"],
+    examples: { model: { data: example.MODEL } },
+    isConditional: true,
+  },
   createGeneration: {
     errors: [
       "invalid_request",
@@ -114,6 +120,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   searchLibrary: {
     errors: ["invalid_request"],
     examples: { found: { data: { tracks: [example.TRACK], playlists: [example.PLAYLIST] } } },
+    isConditional: true,
     parameters: {
       q: { schema: { maxLength: SEARCH_TEXT_MAX_LENGTH }, example: "rain piano" },
       mood: { schema: { maxLength: SEARCH_TEXT_MAX_LENGTH }, example: "calm" },
@@ -129,11 +136,13 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   getTrack: {
     errors: ["invalid_request", "track_not_found"],
     examples: { track: { data: example.TRACK }, sung: { data: example.SUNG_TRACK } },
+    isConditional: true,
     parameters: { id: { schema: {}, example: example.TRACK.id } },
   },
   getTrackDetails: {
     errors: ["invalid_request", "track_not_found"],
     examples: { details: { data: example.TRACK_DETAILS } },
+    isConditional: true,
     parameters: { id: { schema: {}, example: example.TRACK.id } },
   },
   splitTrack: {
@@ -160,10 +169,15 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     examples: { unshared: { data: example.TRACK } },
     parameters: { id: { schema: {}, example: example.TRACK.id } },
   },
-  listPlaylists: { errors: [], examples: { playlists: { data: { playlists: [example.PLAYLIST] } } } },
+  listPlaylists: {
+    errors: [],
+    examples: { playlists: { data: { playlists: [example.PLAYLIST] } } },
+    isConditional: true,
+  },
   getPlaylist: {
     errors: ["invalid_request", "playlist_not_found"],
     examples: { playlist: { data: example.PLAYLIST } },
+    isConditional: true,
     parameters: { id: { schema: {}, example: example.PLAYLIST.id } },
   },
   listWebhookEndpoints: {

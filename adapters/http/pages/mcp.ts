@@ -5,7 +5,7 @@ import { InvalidRequestError } from "../../../core/errors.js";
 import { identifyByKey } from "../authentication.js";
 import type { HttpDeps } from "../deps.js";
 import { InProcessCalls } from "../in-process.js";
-import type { McpEndpoint } from "../mcp-endpoint.js";
+import type { McpDeps } from "../mcp-endpoint.js";
 import { refuse } from "../middleware/handle-error.js";
 import { jsonBody } from "../middleware/json-body.js";
 import { showAllowance } from "../rate-limits.js";
@@ -19,12 +19,20 @@ const FORBIDDEN = 403;
  *
  * @see Model Context Protocol, 2026-07-28, "Transports"
  */
-export function mcpPage(router: Router, deps: HttpDeps, endpoint: McpEndpoint): void {
+export function mcpPage(router: Router, deps: HttpDeps, { endpoint, calls: open }: McpDeps): void {
   const app = express();
   app.disable("x-powered-by");
   app.use(router);
   const calls = new InProcessCalls(app);
-  router.post("/mcp", checkOrigin, authenticate, jsonBody, async (request, response) => {
+  // A call that waits for a job holds a connection, and follows the job, for minutes.
+  const countCall = (request: ExpressRequest, response: ExpressResponse, next: () => void): void => {
+    const context = contextOf(request);
+    const end = open.enter(context.account.id);
+    response.once("close", end);
+    if (context.clientIsGone) end();
+    next();
+  };
+  router.post("/mcp", checkOrigin, authenticate, countCall, jsonBody, async (request, response) => {
     const fetch = calls.from(request.ip);
     const authorization = request.headers.authorization ?? "";
     const message = {

@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
 import { InvalidRequestError } from "../../../core/errors.js";
 import type { StoredAudio } from "../../../core/ports/audio-store.js";
+import { hasTag } from "../entity-tag.js";
 import { contextOf } from "../request-context.js";
 import { refuse } from "../middleware/handle-error.js";
 import type { HttpDeps } from "../deps.js";
@@ -60,9 +61,7 @@ async function stream(request: IncomingMessage, response: Response, source: Asyn
 
 function isKnownToClient({ headers }: IncomingMessage, stored: StoredAudio): boolean {
   const known = headers["if-none-match"];
-  if (known !== undefined) {
-    return known.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === `"${stored.etag}"`);
-  }
+  if (known !== undefined) return hasTag(known, `"${stored.etag}"`);
   const since = Date.parse(headers["if-modified-since"] ?? "");
   return since >= wholeSeconds(stored.modifiedAt);
 }

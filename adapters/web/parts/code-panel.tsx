@@ -35,6 +35,12 @@ export function CodePanel({ request, onCopied, onLanguage }: CodePanelProps) {
         <CopyButton label="Copy" text={() => code} onCopied={onCopied} />
         <span class="hint">
           Needs your API key: <code>export FERMATA_API_KEY=frm_…</code>
+          {language === "JavaScript" ? (
+            <>
+              {" "}
+              and the client: <code>npm install fermata-music</code>
+            </>
+          ) : null}
         </span>
       </div>
     </div>

@@ -4,14 +4,19 @@ export type Language = (typeof LANGUAGES)[number];
 /** A request with an API key. */
 export interface CodeRequest {
   readonly method: string;
-  /** Of the whole address, with its query. */
-  readonly url: string;
+  /** What the address begins with, without a slash at its end. */
+  readonly base: string;
+  /** As the description has it: `/api/v1/tracks/{id}`. */
+  readonly path: string;
+  /** What stands for the names in `path`. */
+  readonly pathParameters: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | number>>;
   /** In addition to those of the key and of the body. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: CodeBody;
   /**
    * What is done with the response: its data is shown; or what is at the `status_url` in it, for a job; or its text as
-   * it arrives.
+   * it arrives. The client, in JavaScript, waits for a job and shows what became of it.
    */
   readonly shows: "data" | "job" | "text";
 }
@@ -20,6 +25,13 @@ export interface CodeRequest {
 export type CodeBody =
   | { readonly json: unknown }
   | { readonly texts: Readonly<Record<string, string>>; readonly files: Readonly<Record<string, string>> };
+
+/** The whole address, with its query. */
+export function addressOf({ base, path, pathParameters, query }: CodeRequest): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(pathParameters[name] ?? ""));
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  return `${base}${filled}${search.size === 0 ? "" : `?${search}`}`;
+}
 
 const WRITERS: Readonly<Record<Language, (request: CodeRequest) => string>> = {
   curl: curlOf,
@@ -38,10 +50,11 @@ function isCharged({ headers }: CodeRequest): boolean {
   return "Idempotency-Key" in headers;
 }
 
-function curlOf({ method, url, headers, body, shows }: CodeRequest): string {
+function curlOf(request: CodeRequest): string {
+  const { method, headers, body, shows } = request;
   const sends = body === undefined ? "GET" : "POST";
   const options = [
-    `curl ${shows === "text" ? "-sSN" : "-sS"} ${method === sends ? "" : `-X ${method} `}${quoted(url)}`,
+    `curl ${shows === "text" ? "-sSN" : "-sS"} ${method === sends ? "" : `-X ${method} `}${quoted(addressOf(request))}`,
     `-H "Authorization: Bearer $FERMATA_API_KEY"`,
     ...(body !== undefined && "json" in body ? ["-H 'Content-Type: application/json'"] : []),
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
@@ -59,34 +72,72 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** A function of the client, and its arguments as code. */
+type ClientCall = readonly [name: string, ...args: string[]];
+
+/** Operations for which the client has more than a request: these calls wait until the job has ended. */
+const FUNCTIONS: Readonly<Record<string, (request: CodeRequest) => ClientCall>> = {
+  "POST /api/v1/generations": (request) => ["generate", ...chargedArguments(request)],
+  "POST /api/v1/tracks/{id}/stems": (request) => ["split", firstOf(request), ...chargedArguments(request)],
+  "POST /api/v1/tracks/{id}/vocal-removal": (request) => [
+    "removeVocals",
+    firstOf(request),
+    ...chargedArguments(request),
+  ],
+  "GET /api/v1/jobs/{job_id}/events": (request) => ["wait", firstOf(request), "{ onProgress: console.log }"],
+};
+
+function firstOf({ pathParameters }: CodeRequest): string {
+  return JSON.stringify(Object.values(pathParameters)[0] ?? "");
+}
+
+function chargedArguments({ headers, body }: CodeRequest): string[] {
+  const input = body !== undefined && "json" in body ? body.json : {};
+  return [javascriptLiteral(input), javascriptLiteral({ idempotencyKey: headers["Idempotency-Key"] })];
+}
+
 function javascriptOf(request: CodeRequest): string {
-  const { method, url, headers, body, shows } = request;
-  const isJson = body !== undefined && "json" in body;
-  const own = { ...(isJson ? { "Content-Type": "application/json" } : {}), ...headers };
-  const ownLines = Object.entries(own).map(
-    ([name, value]) => `    ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${JSON.stringify(value)},\n`,
-  );
-  const init = [
-    ...(method === "GET" ? [] : [`  method: ${JSON.stringify(method)},\n`]),
-    ownLines.length === 0 ? "  headers,\n" : `  headers: {\n    ...headers,\n${ownLines.join("")}  },\n`,
-    ...(isJson ? [`  body: JSON.stringify(${indented(JSON.stringify(body.json, null, 2), "  ")}),\n`] : []),
-    ...(body !== undefined && !isJson ? ["  body,\n"] : []),
-  ];
+  const { method, base, path, body } = request;
+  const form = body !== undefined && "texts" in body ? body : null;
+  const call: ClientCall = FUNCTIONS[`${method} ${path}`]?.(request) ?? [method, ...plainArguments(request)];
+  const [name, ...args] = call;
   return [
-    ...(body !== undefined && !isJson && Object.keys(body.files).length > 0
-      ? [`import { openAsBlob } from "node:fs";\n\n`]
-      : []),
-    "const headers = { Authorization: `Bearer ${process.env.FERMATA_API_KEY}` };\n",
-    ...(body !== undefined && !isJson ? [javascriptForm(body)] : []),
+    'import { createClient } from "fermata-music/client";\n',
+    ...(form !== null && Object.keys(form.files).length > 0 ? ['import { openAsBlob } from "node:fs";\n'] : []),
+    `\nconst client = createClient({\n  baseUrl: ${JSON.stringify(base)},\n`,
+    "  apiKey: process.env.FERMATA_API_KEY,\n});\n",
+    ...(form === null ? [] : [javascriptForm(form)]),
     isCharged(request) ? `\n// ${KEY_COMMENT}\n` : "\n",
-    `const response = await fetch(${JSON.stringify(url)}, {\n${init.join("")}});\n`,
-    JAVASCRIPT_ENDS[shows],
+    args.length < 3 && !args.slice(0, -1).join().includes("\n")
+      ? `const data = await client.${name}(${args.join(", ")});\n`
+      : `const data = await client.${name}(\n${args.map((each) => `  ${indented(each, "  ")},\n`).join("")});\n`,
+    "console.log(JSON.stringify(data, null, 2));\n",
   ].join("");
+}
+
+/** Of a call by its path: `client.GET("/api/v1/tracks/{id}", { params: { path: { id: "…" } } })`. */
+function plainArguments({ path, pathParameters, query, headers, body }: CodeRequest): string[] {
+  const params = {
+    ...(Object.keys(pathParameters).length === 0 ? {} : { path: pathParameters }),
+    ...(Object.keys(query).length === 0 ? {} : { query }),
+  };
+  const init = [
+    ...(Object.keys(params).length === 0 ? [] : [`params: ${javascriptLiteral(params)}`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`headers: ${javascriptLiteral(headers)}`]),
+    ...(body === undefined ? [] : "json" in body ? [`body: ${javascriptLiteral(body.json)}`] : ["body"]),
+  ];
+  if (init.length === 0) return [JSON.stringify(path)];
+  return [JSON.stringify(path), `{\n${init.map((each) => `  ${indented(each, "  ")},\n`).join("")}}`];
+}
+
+/** JSON without the quotes that names need not have: a line of it that begins with a text and a colon is a member. */
+function javascriptLiteral(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)": /gm, "$1$2: ");
 }
 
 function javascriptForm({ texts, files }: Exclude<CodeBody, { readonly json: unknown }>): string {
   return [
-    "const body = new FormData();\n",
+    "\nconst body = new FormData();\n",
     ...Object.entries(files).map(
       ([name, file]) =>
         `body.append(${JSON.stringify(name)}, await openAsBlob(${JSON.stringify(file)}), ${JSON.stringify(file)});\n`,
@@ -95,25 +146,8 @@ function javascriptForm({ texts, files }: Exclude<CodeBody, { readonly json: unk
   ].join("");
 }
 
-const JAVASCRIPT_DATA = `const { data, error } = await response.json();
-if (error) throw new Error(error.message);
-`;
-
-const JAVASCRIPT_ENDS: Readonly<Record<CodeRequest["shows"], string>> = {
-  data: `${JAVASCRIPT_DATA}
-console.log(JSON.stringify(data, null, 2));
-`,
-  job: `${JAVASCRIPT_DATA}
-const job = await fetch(data.status_url, { headers });
-console.log(JSON.stringify((await job.json()).data, null, 2));
-`,
-  text: `if (!response.ok) throw new Error(await response.text());
-for await (const text of response.body.pipeThrough(new TextDecoderStream())) process.stdout.write(text);
-`,
-};
-
 function pythonOf(request: CodeRequest): string {
-  const { method, url, headers, body, shows } = request;
+  const { method, headers, body, shows } = request;
   const isJson = body !== undefined && "json" in body;
   const own = Object.entries({ ...(isJson ? { "Content-Type": "application/json" } : {}), ...headers }).map(
     ([name, value]) => `        ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`,
@@ -125,7 +159,7 @@ function pythonOf(request: CodeRequest): string {
     `headers = {"Authorization": f"Bearer {os.environ['FERMATA_API_KEY']}"}\n`,
     ...(body !== undefined && !isJson ? [pythonForm(body)] : []),
     isCharged(request) ? `\n# ${KEY_COMMENT}\n` : "\n",
-    `request = urllib.request.Request(\n    ${JSON.stringify(url)},\n`,
+    `request = urllib.request.Request(\n    ${JSON.stringify(addressOf(request))},\n`,
     ...(method === (body === undefined ? "GET" : "POST") ? [] : [`    method=${JSON.stringify(method)},\n`]),
     ...(isJson ? [`    data=json.dumps(${indented(pythonLiteral(body.json), "    ")}).encode(),\n`] : []),
     ...(body !== undefined && !isJson ? ["    data=form,\n"] : []),

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,6 +9,7 @@ import { dataOf } from "../../support/api-client.js";
 import { wavFile } from "../../support/audio-files.js";
 import { openBrowser } from "../../support/browser.js";
 import { DocsPage } from "../../support/docs-page.js";
+import { repositoryPath } from "../../support/repository.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
 /** Not where the page of these tests comes from. */
@@ -21,7 +22,12 @@ describe("What /docs sends, in a browser", function () {
   let test: TestApp;
   let caller: TestAccount;
   let docs: DocsPage;
+  /** Of a caller, with the package and a file to upload. */
+  let folder: string;
   before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "fermata-docs-"));
+    await mkdir(join(folder, "node_modules"));
+    await symlink(repositoryPath(), join(folder, "node_modules", "fermata-music"));
     test = await startTestApp({
       work: true,
       settings: { http: { port: 0, publicUrl: PUBLIC_URL }, plugins: { synth: { enabled: true } } },
@@ -32,6 +38,7 @@ describe("What /docs sends, in a browser", function () {
   after(async () => {
     await browser.close();
     await test.close();
+    await rm(folder, { recursive: true });
   });
   afterEach(() => docs.close());
 
@@ -132,24 +139,29 @@ describe("What /docs sends, in a browser", function () {
   });
 
   it("is shown as code that runs, in every language: generations, reads, uploads, deletions", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "fermata-docs-"));
     const samples = Float32Array.from({ length: 44_100 }, (_, at) => Math.sin(at / 20));
     await writeFile(join(folder, "audio.wav"), wavFile({ channels: [samples], sampleRate: 44_100 }));
     const open = await enter("createGeneration");
     await open.page.getByLabel("Prefer").fill("wait=60");
     await open.giveBody(`it's "quoted" \\ $HOME \`date\``);
-    for (const data of await everyLanguage(folder)) expect(data).to.include({ status: "completed" });
+    for (const data of await everyLanguage()) expect(data).to.include({ status: "completed" });
     await open.goTo("#/operations/getModel", "One model");
     await open.page.getByLabel("model_id").fill("synth/song");
-    for (const data of await everyLanguage(folder)) expect(data).to.include({ id: "synth/song" });
+    for (const data of await everyLanguage()) expect(data).to.include({ id: "synth/song" });
+    await open.goTo("#/operations/searchLibrary", "Search tracks and playlists");
+    await open.page.getByLabel("q (optional)").fill("nothing & nowhere");
+    await open.page.getByLabel("limit (optional)").fill("5");
+    for (const data of await everyLanguage()) expect(data).to.deep.equal({ tracks: [], playlists: [] });
     await open.goTo("#/operations/uploadTrack", "Upload a track");
     await open.page.getByLabel("title").fill(TITLE);
-    const uploads = await everyLanguage(folder);
+    const uploads = await everyLanguage();
     for (const data of uploads) expect(data).to.include({ title: TITLE });
     await open.goTo("#/operations/unshareTrack", "Stop sharing a track");
     await open.page.getByLabel("id", { exact: true }).fill(String(uploads[0]?.["id"]));
-    for (const data of await everyLanguage(folder)) expect(data).to.include({ share_url: null });
-    await rm(folder, { recursive: true });
+    for (const data of await everyLanguage()) expect(data).to.include({ share_url: null });
+    await open.goTo("#/operations/splitTrack", "Split a track into stems");
+    await open.page.getByLabel("id", { exact: true }).fill(String(uploads[0]?.["id"]));
+    for (const data of await everyLanguage()) expect(data).to.include({ operation: "stem_split" });
   });
 
   it("is shown as code that follows a stream", async () => {
@@ -157,20 +169,22 @@ describe("What /docs sends, in a browser", function () {
     const { id } = dataOf<{ id: string }>(await caller.api.generate(body, { Prefer: "wait=60" }));
     const open = await enter("followJob");
     await open.page.getByLabel("job_id").fill(id);
-    for (const output of await everyOutput(tmpdir())) expect(output).to.include("event: completed");
+    const [curl, client, python] = await everyOutput();
+    for (const output of [curl, python]) expect(output).to.include("event: completed");
+    expect(JSON.parse(client ?? "")).to.include({ job_id: id, status: "completed" });
   });
 
   /** The data that the code of the shown operation prints. */
-  async function everyLanguage(cwd: string): Promise<Record<string, unknown>[]> {
-    return (await everyOutput(cwd)).map((output) => {
+  async function everyLanguage(): Promise<Record<string, unknown>[]> {
+    return (await everyOutput()).map((output) => {
       const printed = JSON.parse(output) as Record<string, unknown>;
       return (printed["data"] as Record<string, unknown> | undefined) ?? printed;
     });
   }
 
-  async function everyOutput(cwd: string): Promise<string[]> {
+  async function everyOutput(): Promise<string[]> {
     const run = promisify(execFile);
-    const options = { cwd, env: { ...process.env, FERMATA_API_KEY: caller.key } };
+    const options = { cwd: folder, env: { ...process.env, FERMATA_API_KEY: caller.key } };
     const commands = {
       curl: (code: string) => run("sh", ["-c", code], options),
       JavaScript: (code: string) => run(process.execPath, ["--input-type=module", "-e", code], options),

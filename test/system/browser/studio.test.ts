@@ -10,6 +10,7 @@ import express from "express";
 import type { Browser, BrowserContextOptions, Locator } from "playwright-core";
 import { keepLooks, openBrowser, visit, type Visit } from "../../support/browser.js";
 import { dataOf } from "../../support/api-client.js";
+import { repositoryPath } from "../../support/repository.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
 /** Not where the pages of these tests come from. */
@@ -309,11 +310,12 @@ describe("The studio, in a browser", function () {
       JavaScript: (code: string) => run(process.execPath, ["--input-type=module", "-e", code], environment),
       Python: (code: string) => run("python3", ["-c", code], environment),
     };
-    const environment = { env: { ...process.env, FERMATA_API_KEY: account.key } };
+    // Where the package is found by its own name.
+    const environment = { cwd: repositoryPath(), env: { ...process.env, FERMATA_API_KEY: account.key } };
     for (const [language, command] of Object.entries(commands)) {
       await open.page.getByLabel(language, { exact: true }).check({ force: true });
       const code = await open.page.getByLabel(`The request in ${language}`).textContent();
-      expect(code).to.include(`${PUBLIC_URL}/api/v1/generations`);
+      expect(code).to.include(PUBLIC_URL);
       // The second address comes with the response.
       const here = (code ?? "")
         .replaceAll(PUBLIC_URL, test.url)

@@ -6,6 +6,7 @@ import { audioTypeOf } from "../../../core/library/audio-type.js";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { type CommandResult, type Environment, eventually, Sandbox } from "../../support/process.js";
 import { openRelayTo } from "../../support/relay.js";
+import { startTestApp } from "../../support/test-app.js";
 
 interface Job {
   readonly job_id: string;
@@ -151,6 +152,29 @@ describe("fermata as the command of a caller", function () {
     expect(started.stderr).to.include(`fermata -- wait ${id} --out ${join(folder, "rain.mp3")}\``);
     await done(["wait", id, "--out", "rain.mp3"]);
     expect(audioTypeOf(await readFile(join(folder, "rain.mp3")))).to.equal("mp3");
+  });
+
+  it("cancels the job at Ctrl-C where that was said beforehand, and its credits are back", async () => {
+    // Without workers, so that nothing is bought of it.
+    const idle = await startTestApp({ settings: { plugins: { synth: { enabled: true } } } });
+    try {
+      const { api: owner, key } = await idle.account({ credits: 100 });
+      const available = async (): Promise<unknown> => dataOf(await owner.get("/api/v1/credits"))["available"];
+      const args = ["generate", "rain", "--duration", "5", "--on-interrupt", "cancel"];
+      const given = { ...env, FERMATA_URL: idle.url, FERMATA_API_KEY: key };
+      const call = sandbox.call(args, join(folder, "none"), given, { cwd: folder });
+      await eventually("accepted", () => call.stderr.includes("was accepted for 10 credits"));
+      expect(await available()).to.equal(90);
+      call.signal("SIGINT");
+      expect([await call.ended, call.stdout]).to.deep.equal([130, ""]);
+      const [, id = ""] = /^(job_\w+) is cancelled; its credits are refunded\.$/m.exec(call.stderr) ?? [];
+      const job = dataOf(await owner.get(`/api/v1/jobs/${id}`));
+      expect(job).to.include({ status: "failed", credits_charged: 0 });
+      expect(job).to.have.nested.property("error.details.reason", "cancelled");
+      expect(await available()).to.equal(100);
+    } finally {
+      await idle.close();
+    }
   });
 
   it("asks on a terminal what becomes of the job", async () => {

@@ -2,11 +2,34 @@ import { PassThrough } from "node:stream";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Client } from "@modelcontextprotocol/client";
 import { expect } from "chai";
+import { dataOf } from "../../support/api-client.js";
+import { openEventStream } from "../../support/event-stream.js";
 import { codeOf, type McpClientOptions, mcpClient, textOf } from "../../support/mcp-client.js";
 import { type Environment, eventually, useSandbox } from "../../support/process.js";
 import { repositoryPath } from "../../support/repository.js";
+import { startTestApp, type TestApp } from "../../support/test-app.js";
 
 const TRACK = { model_id: "synth/instrumental", prompt: "rain on a tin roof", duration: 5 };
+
+interface Connected {
+  readonly client: Client;
+  stderr(): string;
+}
+
+/** A client of `fermata mcp`, which runs in a process of its own. */
+async function connectTo(env: Environment, options: McpClientOptions, args: readonly string[]): Promise<Connected> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [repositoryPath("dist/config/main.js"), "mcp", ...args],
+    env: { ...env },
+    stderr: "pipe",
+  });
+  let stderr = "";
+  transport.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const client = mcpClient(options);
+  await client.connect(transport);
+  return { client, stderr: () => stderr };
+}
 
 describe("fermata mcp", function () {
   this.timeout(120_000);
@@ -24,19 +47,10 @@ describe("fermata mcp", function () {
     given: Environment = env,
     options: McpClientOptions = {},
     ...args: readonly string[]
-  ): Promise<{ readonly client: Client; readonly stderr: () => string }> {
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [repositoryPath("dist/config/main.js"), "mcp", ...args],
-      env: { ...given },
-      stderr: "pipe",
-    });
-    let stderr = "";
-    transport.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-    const client = mcpClient(options);
-    clients.push(client);
-    await client.connect(transport);
-    return { client, stderr: () => stderr };
+  ): Promise<Connected> {
+    const connected = await connectTo(given, options, args);
+    clients.push(connected.client);
+    return connected;
   }
 
   for (const era of ["modern", "legacy"] as const) {
@@ -89,4 +103,45 @@ describe("fermata mcp", function () {
     await eventually("a response", () => stopped.stdout.includes('"id":1'));
     expect(await stopped.stop()).to.equal(0);
   });
+});
+
+describe("fermata mcp, where a call is cancelled", function () {
+  this.timeout(60_000);
+  let test: TestApp;
+  before(async () => {
+    // Without workers, so that nothing is bought of a job.
+    test = await startTestApp();
+  });
+  after(() => test.close());
+
+  for (const era of ["modern", "legacy"] as const) {
+    it(`cancels the job and refunds it, for a client of the ${era} revision`, async () => {
+      const { api, key } = await test.account({ credits: 100 });
+      const { client, stderr } = await connectTo({ FERMATA_URL: test.url, FERMATA_API_KEY: key }, { era }, []);
+      try {
+        const cancel = new AbortController();
+        const call = client.callTool(
+          { name: "generate_music", arguments: { model_id: "scripted/song", prompt: "rain" } },
+          { signal: cancel.signal, onprogress: () => cancel.abort(new Error("wanted no more")) },
+        );
+        expect(
+          await call.then(
+            () => "completed",
+            () => "cancelled",
+          ),
+        ).to.equal("cancelled");
+        const { generations } = dataOf<{ generations: { id: string }[] }>(await api.get("/api/v1/generations"));
+        const events = await openEventStream(api, `/api/v1/jobs/${generations[0]?.id}/events`);
+        await events.until(({ name }) => name === "failed");
+        await events.ended;
+        expect(dataOf(await api.get("/api/v1/credits"))).to.include({ available: 100, total_spent: 0 });
+        // The connection goes on.
+        const credits = await client.callTool({ name: "get_credits", arguments: {} });
+        expect(credits.structuredContent).to.include({ available: 100 });
+        expect(stderr()).to.equal("");
+      } finally {
+        await client.close();
+      }
+    });
+  }
 });

@@ -5,12 +5,15 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
 import { ApiClient } from "../../support/api-client.js";
 import { wavFile } from "../../support/audio-files.js";
+import { ExampleProcess } from "../../support/example-process.js";
 import { ended, InstalledPackage, type Manifest } from "../../support/installed-package.js";
-import { FermataProcess } from "../../support/process.js";
+import { eventually, FermataProcess } from "../../support/process.js";
 import { programsIn } from "../../support/readme-programs.js";
 import { repositoryPath } from "../../support/repository.js";
+import { freePort } from "../../support/services.js";
 
 /** A second of one tone. */
 const HUM = wavFile({
@@ -24,6 +27,18 @@ const SPECIFIERS = {
   '"../../contracts.js"': '"fermata-music/testing/contracts"',
   '"../../index.js"': '"fermata-music/testing"',
 };
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const EVENT = JSON.stringify({ type: "generation.completed", data: { job_id: "job_1" } });
+
+function signedHeaders(): Record<string, string> {
+  const now = new Date();
+  return {
+    "webhook-id": "evt_1",
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+    "webhook-signature": new Webhook(SECRET).sign("evt_1", now, EVENT),
+  };
+}
 
 /** Packed as `npm pack` does from the build, with only the dependencies of its manifest. */
 describe("The package, installed by another app", function () {
@@ -44,10 +59,15 @@ describe("The package, installed by another app", function () {
     await app.remove();
   });
 
-  it("serves the API description and its page", async () => {
+  /** That of the package, started when it is first asked for. */
+  function server(): FermataProcess {
     const env = { FERMATA_DATA_DIR: join(folder, "data"), FERMATA_HTTP__PORT: "0" };
-    running = new FermataProcess(["start"], env, folder, join(installed, "dist", "config", "main.js"));
-    const api = new ApiClient(await running.listening(), null);
+    running ??= new FermataProcess(["start"], env, folder, join(installed, "dist", "config", "main.js"));
+    return running;
+  }
+
+  it("serves the API description and its page", async () => {
+    const api = new ApiClient(await server().listening(), null);
     const page = await api.get("/docs");
     const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link as string);
     expect(files.map((file) => file.split("?")[0])).to.include.members(["pages/docs.js", "pages/docs.css"]);
@@ -70,6 +90,29 @@ describe("The package, installed by another app", function () {
     const files = await readdir(join(installed, "dist/adapters/client"), { recursive: true });
     expect(files.filter((file) => file.endsWith(".js"))).to.deep.equal(["generated/client.js"]);
     expect(files).to.include("generated/licences.txt");
+  });
+
+  it("has a client whose README works as printed: it makes music, and receives webhooks", async () => {
+    const [generates = "", receives = "", ...others] = programsIn("adapters/client/README.md", "fermata-music/client");
+    expect(others).to.deep.equal([]);
+    const url = await server().listening();
+    const code = generates.replace("http://127.0.0.1:8080", url).replace("<API_KEY>", await server().demoKey());
+    const made = await app.compiledAndRun("music", code.replace("duration: 30", "duration: 5"), []);
+    expect(made.output).to.match(/ http:\/\/127\.0\.0\.1:\d+\/audio\/\S+\n(\d+\n)+$/);
+    expect(made.code).to.equal(0);
+
+    const port = await freePort();
+    await app.compile("receiver", receives.replace("<SIGNING_SECRET>", SECRET).replace("3000", String(port)));
+    const receiver = ExampleProcess.start("receiver.js", folder, process.env);
+    try {
+      const post = (body: string): Promise<Response> =>
+        fetch(`http://127.0.0.1:${port}`, { method: "POST", headers: signedHeaders(), body });
+      const forged = await eventually("listening", () => post(EVENT.replace("job_1", "job_2")).catch(() => null));
+      expect([forged.status, (await post(EVENT)).status]).to.deep.equal([400, 204]);
+      expect(await receiver.line()).to.equal("generation.completed job_1");
+    } finally {
+      await receiver.kill();
+    }
   });
 
   it("contains the licences of everything in it", async () => {

@@ -1,4 +1,4 @@
-import { addColumn, addIndex, type Migration } from "./migration.js";
+import { addColumn, addIndex, inSteps, type Migration } from "./migration.js";
 
 /**
  * Events of an account are listed by numbers: those of the ledger entries that settled their jobs. The new index leads
@@ -12,7 +12,9 @@ export const eventNumbers: Migration = {
     const entry = knex(names.of("ledger_entries"))
       .max("seq")
       .where({ job_id: knex.ref(`${events}.job_id`), phase: "close" });
-    await knex(events).whereNotNull("job_id").whereNull("number").update({ number: entry });
+    await inSteps(knex, events, (ofStep) =>
+      ofStep.whereNotNull("job_id").whereNull("number").update({ number: entry }).then(),
+    );
     const [numbers, accounts] = [names.of("webhook_events_numbers"), names.of("webhook_events_account")];
     await addIndex(knex, columns, events, numbers, (table) => void table.index(["account_id", "number"], numbers));
     if (await columns.hasIndex(knex, events, accounts)) {

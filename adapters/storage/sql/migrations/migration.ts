@@ -62,6 +62,29 @@ export async function addColumn(
   });
 }
 
+/** Rows of a step: few enough to lock for a moment, and to roll back in one where the connection is lost. */
+const STEP_ROWS = 1_000;
+
+/**
+ * Changes all rows of a table some at a time, in the order of their ids.
+ *
+ * @param change gets a query for the rows of a step, and may narrow it
+ */
+export async function inSteps(
+  knex: Knex,
+  table: string,
+  change: (ofStep: Knex.QueryBuilder) => Promise<unknown>,
+): Promise<void> {
+  for (let last = ""; ;) {
+    const next = knex(table).where("id", ">", last).orderBy("id").limit(STEP_ROWS);
+    const ids = await next.pluck<string[]>("id");
+    if (ids.length === 0) return;
+    const end = ids.at(-1) as string;
+    await change(knex(table).where("id", ">", last).where("id", "<=", end));
+    last = end;
+  }
+}
+
 /** Adds an index unless the table has one of this name. */
 export async function addIndex(
   knex: Knex,

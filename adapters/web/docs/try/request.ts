@@ -58,22 +58,23 @@ export function isForm({ requestBody }: Operation): boolean {
  * @throws {SyntaxError} the body is not JSON
  */
 export function requestOf(operation: Operation, entered: Entered, base: string, key: string): CodeRequest {
-  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(entered.parameters[name] ?? ""),
-  );
-  const query = new URLSearchParams();
+  const pathParameters: Record<string, string> = {};
+  const query: Record<string, string | number> = {};
   const headers: Record<string, string> = {};
-  for (const { name, in: place } of operation.parameters ?? []) {
+  for (const { name, in: place, schema } of operation.parameters ?? []) {
     const value = name === "Idempotency-Key" ? key : (entered.parameters[name] ?? "");
     if (value === "") continue;
-    if (place === "query") query.set(name, value);
+    if (place === "path") pathParameters[name] = value;
+    if (place === "query")
+      query[name] = schema?.type === "integer" && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : value;
     if (place === "header") headers[name] = value;
   }
   const body = enteredBody(operation, entered);
   return {
     method: operation.method,
-    url: `${base}${path}${query.size === 0 ? "" : `?${query}`}`,
-    headers,
+    base,
+    path: operation.path,
+    ...{ pathParameters, query, headers },
     ...(body === null ? {} : { body }),
     shows: showsOf(operation),
   };

@@ -1,4 +1,4 @@
-import type { CodeRequest } from "../../parts/code.js";
+import { addressOf, type CodeRequest } from "../../parts/code.js";
 import { remember } from "./request.js";
 
 /** What came of a request. */
@@ -27,10 +27,10 @@ export async function send(
   signal: AbortSignal,
   onProgress: (sent: Sent) => void,
 ): Promise<Sent> {
-  const { method, url, headers, body } = request;
+  const { method, headers, body } = request;
   const startedAt = performance.now();
   const isJson = body !== undefined && "json" in body;
-  const response = await fetch(url, {
+  const response = await fetch(addressOf(request), {
     method,
     headers: {
       ...(apiKey === "" ? {} : { Authorization: `Bearer ${apiKey}` }),

@@ -19,7 +19,10 @@ export function CodePanel() {
       <SharedPanel
         request={{
           method: "POST",
-          url: `${PUBLIC_URL}/api/v1/generations`,
+          base: PUBLIC_URL,
+          path: "/api/v1/generations",
+          pathParameters: {},
+          query: {},
           headers: { "Idempotency-Key": key, Prefer: "wait=60" },
           body: { json: asked },
           shows: "job",

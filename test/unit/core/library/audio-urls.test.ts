@@ -9,6 +9,7 @@ import { ManualClock } from "../../../support/doubles/manual-clock.js";
 
 const KEY = "job_1/3/0-mix.mp3";
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const SECRET = "a secret of at least 32 characters";
 
 /** The parts of a link; what is left out is taken from a good one, and undefined is not sent. */
@@ -24,11 +25,11 @@ interface SetUp {
   check(link: Readonly<Record<string, unknown>>): Promise<LinkCheck>;
 }
 
-function setUp(now = NOON, publicUrl = (): string => "https://music.example"): SetUp {
+function setUp(now = NOON, publicUrl = (): string => "https://music.example", ttlMs = DAY_MS): SetUp {
   const clock = new ManualClock(now);
   const keyring = new FixedKeyring(SECRET);
   const library = { linkGeneration: () => Promise.resolve(setup.generation) };
-  const urls = new AudioUrls({ digest: new NodeDigest(), clock, keyring, library, publicUrl, ttlMs: DAY_MS });
+  const urls = new AudioUrls({ digest: new NodeDigest(), clock, keyring, library, publicUrl, ttlMs });
   const sign = (options?: LinkOptions): Link => parse(urls.sign(KEY, options));
   const good = sign();
   const setup: SetUp = {
@@ -79,17 +80,33 @@ describe("AudioUrls", () => {
   it("lets a link live exactly as long as it says", async () => {
     const { clock, sign, check } = setUp();
     const link = sign();
-    expect(Number(link["expires"]) * 1000).to.equal(NOON + DAY_MS);
-    await clock.advance(DAY_MS - 1);
+    const lifeMs = Number(link["expires"]) * 1000 - NOON;
+    expect(lifeMs).to.equal(DAY_MS + HOUR_MS / 2);
+    await clock.advance(lifeMs - 1);
     expect(await check(link)).to.deep.equal(VALID);
     await clock.advance(1);
     expect(await check(link)).to.deep.equal(EXPIRED);
   });
 
-  it("rounds the end of a link up to a second, and lets a caller choose the time", () => {
+  it("ends all links of an hour together, where they live for a day", async () => {
+    const { clock, sign } = setUp(NOON + HOUR_MS / 2 + 1);
+    const first = sign();
+    expect(Number(first["expires"]) * 1000).to.equal(NOON + DAY_MS + HOUR_MS * 1.5);
+    await clock.advance(HOUR_MS - 1);
+    expect(sign()).to.deep.equal(first);
+    await clock.advance(1);
+    expect(Number(sign()["expires"])).to.equal(Number(first["expires"]) + 3_600);
+  });
+
+  it("rounds the end of a link up to a second where links live for less than a minute", () => {
+    const { sign } = setUp(NOON + 1, undefined, 20_000);
+    expect(Number(sign()["expires"]) * 1000).to.equal(NOON + 21_000);
+  });
+
+  it("lets a caller choose the time, to the second", () => {
     const { sign } = setUp(NOON + 1);
-    expect(Number(sign()["expires"]) * 1000).to.equal(NOON + DAY_MS + 1_000);
     expect(Number(sign({ ttlMs: 1_000 })["expires"]) * 1000).to.equal(NOON + 2_000);
+    expect(Number(sign({ ttlMs: DAY_MS })["expires"]) * 1000).to.equal(NOON + DAY_MS + 1_000);
   });
 
   describe("with the generation of a track", () => {
@@ -111,7 +128,7 @@ describe("AudioUrls", () => {
       const setup = setUp();
       const link = setup.sign({ generation: 3 });
       setup.generation = 4;
-      await setup.clock.advance(DAY_MS);
+      await setup.clock.advance(DAY_MS + HOUR_MS);
       expect(await setup.check(link)).to.deep.equal(EXPIRED);
     });
 
