@@ -57,7 +57,7 @@ export async function visit(browser: Browser, options: BrowserContextOptions = {
   return { page, context, requests, complaints, close: () => context.close() };
 }
 
-/** Keeps how a page looks, for people: as `NAME.png` in the folder that `FERMATA_TEST_SCREENSHOTS` names, or not at all. */
+/** Keeps how a page looks, for people: `NAME.png` in the folder that `FERMATA_TEST_SCREENSHOTS` names; else nothing. */
 export async function keepLooks(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
   const folder = process.env["FERMATA_TEST_SCREENSHOTS"];
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
