@@ -93,10 +93,16 @@ export async function createGeneration(
   context.jobId = result.job.id;
   const accepted = result.response ?? acceptance(context, result.job);
   const waitSeconds = preferredWaitSeconds(prefer);
-  if (waitSeconds === null) return send(context, response, result.job.id, accepted);
-  response.setHeader("Preference-Applied", `wait=${waitSeconds}`);
-  const received = await respondAfter(context, waitSeconds, result.job, accepted, idempotencyKey);
-  return send(context, response, result.job.id, received);
+  const endWait = waitSeconds === null ? null : deps.waits.tryEnter(account.id);
+  // A preference need not be honoured (RFC 7240, section 2): beyond the bound the job is accepted without a wait.
+  if (waitSeconds === null || endWait === null) return send(context, response, result.job.id, accepted);
+  try {
+    response.setHeader("Preference-Applied", `wait=${waitSeconds}`);
+    const received = await respondAfter(context, waitSeconds, result.job, accepted, idempotencyKey);
+    return send(context, response, result.job.id, received);
+  } finally {
+    endWait();
+  }
 }
 
 /** What a body asks for. */

@@ -24,6 +24,7 @@ import type { IdGenerator } from "../../core/ports/id-generator.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { Metrics } from "../../core/ports/metrics.js";
 import type { Tracer } from "../../core/ports/tracer.js";
+import type { ConcurrencyBudget } from "../../core/rate-limits/concurrency-budget.js";
 import type { Limits } from "../../core/rate-limits/limits.js";
 import type { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import type { ReadUsage } from "../../core/usage/read-usage.js";
@@ -124,6 +125,8 @@ export interface HttpDeps {
   readonly sharing: Pick<ManageLibrary, "share" | "unshare">;
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
+  /** How many requests of an account may wait for their job at once, in this process. */
+  readonly waits: Pick<ConcurrencyBudget, "tryEnter">;
   readonly cancelJob: Pick<CancelOwnJob, "execute">;
   readonly followJobs: Pick<FollowJobs, "follow">;
   readonly readLibrary: ReadLibrary;

@@ -119,6 +119,7 @@ function httpDeps(
     sharing: api.sharing,
     readGenerations: api.readGenerations,
     waitForJob: api.waitForJob,
+    waits: new ConcurrencyBudget(settings.http.maxWaitsPerAccount, "requests that wait for a job"),
     cancelJob: api.cancelJob,
     followJobs: api.followJobs,
     readLibrary: core.library.read,

@@ -34,6 +34,15 @@ const limits = {
     unit: "seconds",
     description: "How long a request may take to arrive; its headers at most 10 of them",
   }),
+  maxWaitsPerAccount: kind.integer({
+    default: 100,
+    min: 0,
+    max: 10_000,
+    unit: "requests",
+    description:
+      "Most requests with `Prefer: wait` that wait for their job at once for one account, in a process; others are " +
+      "answered at once",
+  }),
   maxJobStreamsPerAccount: kind.integer({
     default: 20,
     min: 1,

@@ -64,7 +64,8 @@ export function createGenerations({
   const { idempotencyTtlMs, splitCosts: costs } = options;
   const accept = new AcceptGeneration({ ...ports, ...providers, acceptJobs, tiers, idempotencyTtlMs });
   const read = new ReadGenerations({ jobs: ports.jobs, library: ports.library });
-  const waitForJob = new WaitForJob({ jobs: ports.jobs, endedJobs, clock: ports.clock });
+  const watch = new WatchJobs({ ...ports, endedJobs });
+  const waitForJob = new WaitForJob({ jobs: ports.jobs, watch, clock: ports.clock });
   const splits = new StartSplit({ ...ports, ...providers, acceptJobs, audit, tiers, costs });
   return {
     generations: new Generations({ accept, accounts, read, waitForJob }),
@@ -72,7 +73,7 @@ export function createGenerations({
     operate: new OperateGenerations({ acceptGeneration: accept, accounts, read, audit }),
     read,
     waitForJob,
-    followJobs: new FollowJobs({ ...providers, ...options, read, watch: new WatchJobs({ ...ports, endedJobs }) }),
+    followJobs: new FollowJobs({ ...providers, ...options, read, watch }),
     splits,
     acceptSplit: new AcceptSplit({ ...ports, ...providers, acceptJobs, tiers, costs, idempotencyTtlMs }),
     retryJobs: new RetryJobs({ jobs: ports.jobs, tracer: ports.tracer, accept, accounts, splits, audit }),

@@ -19,8 +19,15 @@ export class ConcurrencyBudget {
    * @throws {RateLimitedError} the subject has as many under way as it may; this one was not counted
    */
   enter(subject: string): () => void {
+    const release = this.tryEnter(subject);
+    if (release === null) throw this.toError();
+    return release;
+  }
+
+  /** The same. @returns null where {@link enter} throws */
+  tryEnter(subject: string): (() => void) | null {
     const count = this.underWay.get(subject) ?? 0;
-    if (count >= this.max) throw this.toError();
+    if (count >= this.max) return null;
     this.underWay.set(subject, count + 1);
     let isReleased = false;
     return () => {

@@ -15,6 +15,7 @@ import { JobNotFoundError } from "../../core/errors.js";
 import { AudioUrls } from "../../core/library/audio-urls.js";
 import { ShareUrls } from "../../core/library/share-urls.js";
 import { Limits } from "../../core/rate-limits/limits.js";
+import { ConcurrencyBudget } from "../../core/rate-limits/concurrency-budget.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import { aBalance, anAccount, anApiKey, anId, aJob, NO_UPLOADS } from "../support/builders.js";
 import { ApiClient } from "../support/api-client.js";
@@ -65,6 +66,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
       authFailuresPerMinute: 2,
     }),
     networkBudget: new NetworkBudget(100),
+    waits: new ConcurrencyBudget(100, "requests that wait for a job"),
     credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
     models: {} as HttpDeps["models"],
     acceptGeneration: {

@@ -57,6 +57,32 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     expectReplay(await api.generate(A_GENERATION, headers), first);
   });
 
+  it("is not applied to more requests of an account at once than may wait: those are accepted at once", async () => {
+    const own = await startTestApp({ work: true, settings: { http: { maxWaitsPerAccount: 1 } } });
+    try {
+      const held = submitHolds();
+      own.provider.behaviour = held.behaviour;
+      const [one, other] = [await own.account(), await own.account()];
+      const [first, others] = [
+        one.api.generate(undefined, { Prefer: "wait=60" }),
+        other.api.generate(undefined, { Prefer: "wait=60" }),
+      ];
+      await own.provider.submitted(2);
+      const second = await one.api.generate(undefined, { Prefer: "wait=60" });
+      expect([second.status, second.headers.get("preference-applied")]).to.deep.equal([202, null]);
+      expect(dataOf(second)).to.include({ status: "queued" });
+      held.release();
+      for (const response of await Promise.all([first, others])) {
+        expect(response.headers.get("preference-applied")).to.equal("wait=60");
+        expect(dataOf(response)).to.include({ status: "completed" });
+      }
+      const again = await one.api.generate(undefined, { Prefer: "wait=60" });
+      expect(dataOf(again)).to.include({ status: "completed" });
+    } finally {
+      await own.close();
+    }
+  });
+
   it("returns no tracks where the key may not read generations", async () => {
     const { api } = await test.account({ scopes: ["generations:create"] });
     const response = await api.generate(undefined, { Prefer: "wait=20" });

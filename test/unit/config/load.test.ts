@@ -51,6 +51,7 @@ describe("loading settings", () => {
         maxConnections: 4_096,
         maxConnectionsPerNetwork: 512,
         maxJobStreamsPerAccount: 20,
+        maxWaitsPerAccount: 100,
         maxPipelined: 16,
         requestTimeoutSeconds: 20,
         stalledResponseSeconds: 60,

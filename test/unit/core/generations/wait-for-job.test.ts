@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { WaitForJob } from "../../../../core/generations/wait-for-job.js";
 import type { JobId } from "../../../../core/ids.js";
+import { WatchJobs } from "../../../../core/jobs/watch-jobs.js";
 import { EndedJobs } from "../../../../core/jobs/ended-jobs.js";
 import type { Job } from "../../../../core/jobs/job.js";
 import type { JobStore } from "../../../../core/ports/job-store.js";
@@ -8,15 +9,17 @@ import { aJob } from "../../../support/builders.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
-class JobTable implements Pick<JobStore, "findJobs"> {
+class JobTable implements Pick<JobStore, "findJobs" | "attemptsOf"> {
   readonly rows = new Map<JobId, Job>();
   reads = 0;
 
   async findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>> {
     this.reads++;
-    const [id] = ids;
-    const job = id === undefined ? undefined : this.rows.get(id);
-    return new Map(job === undefined ? [] : [[job.id, job]]);
+    return new Map(ids.flatMap((id) => [...this.rows].filter(([found]) => found === id)));
+  }
+
+  attemptsOf(): Promise<Map<JobId, never[]>> {
+    return Promise.resolve(new Map<JobId, never[]>());
   }
 
   put(job: Job): Job {
@@ -38,7 +41,7 @@ function setUp(): {
     table,
     clock,
     events,
-    waitForJob: new WaitForJob({ jobs: table as Partial<JobStore> as JobStore, endedJobs: events, clock }),
+    waitForJob: new WaitForJob({ jobs: table, watch: new WatchJobs({ jobs: table, endedJobs: events, clock }), clock }),
   };
 }
 
@@ -109,6 +112,27 @@ describe("WaitForJob", () => {
     expect(seen.value).to.equal("waiting");
     await clock.advance(1);
     expect(seen.value).to.equal(processing);
+  });
+
+  it("reads what many wait for together, twice a second, and only what ended when one of them ends here", async () => {
+    const { table, clock, events, waitForJob } = setUp();
+    const jobs = Array.from({ length: 100 }, () => table.put(aJob()));
+    const all = jobs.map((job) => watch(waitForJob.wait(job.id, 60_000)));
+    await clock.advance(0);
+    table.reads = 0;
+    await clock.advance(10_000);
+    expect(table.reads).to.equal(20);
+    for (const job of jobs.slice(1)) {
+      const ended = table.put({ ...job, status: "completed", phase: "ended" });
+      events.emitEnded({ job: ended, tracks: [], outputs: [] });
+    }
+    await clock.advance(0);
+    expect(table.reads).to.equal(20 + 99);
+    expect(all.filter(({ value }) => value === "waiting")).to.have.length(1);
+    table.put({ ...(jobs[0] as Job), status: "failed", phase: "ended" });
+    await clock.advance(500);
+    expect(all[0]?.value).to.include({ status: "failed" });
+    expect(clock.sleeping).to.equal(0);
   });
 
   it("gives up when the caller has gone", async () => {
