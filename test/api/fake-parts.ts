@@ -67,6 +67,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
     networkBudget: new NetworkBudget(100),
     credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
     models: {} as HttpDeps["models"],
+    findModels: {} as HttpDeps["findModels"],
     acceptGeneration: {
       execute: ({ idempotency }) =>
         Promise.resolve({ kind: "accepted", job, response: idempotency?.present(job) ?? null }),

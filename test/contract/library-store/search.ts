@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { AccountId } from "../../../core/ids.js";
-import type { LibrarySearch } from "../../../core/library/search.js";
+import type { LibrarySearch, SearchPosition } from "../../../core/library/search.js";
 import type { Track } from "../../../core/library/track.js";
 import { foldTag, foldWords } from "../../../core/library/words.js";
+import type { ListPage } from "../../../core/ports/list-page.js";
 import { anAsset, anId, aPlaylist, aTrack, NOON } from "../../support/builders.js";
 import type { StorageWith } from "../../support/storage-under-test.js";
 import { aCorpus, aMark, endingInZero, playlistsFound, tracksFound, unique } from "./search-corpus.js";
@@ -20,15 +21,10 @@ export function librarySearch(
 ): void {
   const add = (...tracks: readonly Track[]): Promise<void> =>
     opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
-  const search = (wanted: Partial<LibrarySearch>): Promise<Track[]> =>
-    opened().library.searchTracks({
-      viewer: anId("acct"),
-      words: [],
-      mood: null,
-      activity: null,
-      limit: 25,
-      ...wanted,
-    });
+  const search = async (wanted: Partial<LibrarySearch>): Promise<readonly Track[]> => {
+    const any = { viewer: anId("acct"), words: [], mood: null, activity: null, limit: 25 };
+    return (await opened().library.searchTracks({ ...any, ...wanted })).items;
+  };
   const file = async (): Promise<void> => {
     while (await opened().inTransaction((tx) => opened().library.indexPending(tx))) continue;
   };
@@ -43,9 +39,14 @@ export function librarySearch(
       fc.asyncProperty(aCorpus(), async (drawn) => {
         const corpus = unique(drawn);
         const compare = async (): Promise<void> => {
-          for (const wanted of corpus.searches) {
-            expect(await library.searchTracks(wanted)).to.deep.equal(tracksFound(corpus, wanted));
-            expect(await library.searchPlaylists(wanted)).to.deep.equal(playlistsFound(corpus, wanted));
+          for (const [index, wanted] of corpus.searches.entries()) {
+            // The first one to its end: that takes a while.
+            const pagesMax = index === 0 ? Infinity : 1;
+            const all = { ...wanted, limit: Infinity };
+            const tracks = inPages(tracksFound(corpus, all), wanted, pagesMax);
+            const playlists = inPages(playlistsFound(corpus, all), wanted, pagesMax);
+            expect(await pagesOf(wanted, (one) => library.searchTracks(one), pagesMax)).to.deep.equal(tracks);
+            expect(await pagesOf(wanted, (one) => library.searchPlaylists(one), pagesMax)).to.deep.equal(playlists);
           }
         };
         await add(...corpus.tracks.slice(0, corpus.first));
@@ -207,7 +208,7 @@ export function librarySearch(
         activity: null,
         limit: 10,
       });
-      return found.map(({ id }) => id);
+      return found.items.map(({ id }) => id);
     };
     await inTransaction((tx) => library.insertPlaylists(tx, [playlist, aPlaylist({ title: mark })]));
     expect(await titled(`soir ${mark}`)).to.deep.equal([playlist.id]);
@@ -227,7 +228,7 @@ export function librarySearch(
     const { library, inTransaction } = opened();
     const titled = async (word: string, limit = 20): Promise<string[]> => {
       const found = await library.searchPlaylists({ viewer, words: [word], mood: null, activity: null, limit });
-      return found.map(({ id }) => id);
+      return found.items.map(({ id }) => id);
     };
     const playlists = Array.from({ length: 12 }, (_, index) =>
       aPlaylist({ id: endingInZero(anId("pls")), title: mark, accountId: viewer, createdAt: NOON - index }),
@@ -310,6 +311,66 @@ export function librarySearch(
     expect(await find(mark)).to.deep.equal([]);
     expect(
       await library.searchPlaylists({ viewer: anId("acct"), words: [mark], mood: null, activity: null, limit: 5 }),
-    ).to.deep.equal([]);
+    ).to.deep.equal({ items: [], next: null });
   });
+
+  it("goes on behind a track whatever comes in between: none twice, none left out", async () => {
+    const mark = aMark();
+    const aMatch = (createdAt: number, isInTitle: boolean): Track =>
+      aTrack({
+        id: endingInZero(anId("trk")),
+        visibility: "public",
+        title: isInTitle ? mark : "x",
+        prompt: mark,
+        createdAt: NOON + createdAt,
+      });
+    const inTitle = [aMatch(5, true), aMatch(3, true), aMatch(3, true), aMatch(1, true)];
+    const inPrompt = [aMatch(9, false), aMatch(2, false)];
+    await add(...inTitle, ...inPrompt);
+    const ids: string[] = [];
+    let after: LibrarySearch["after"];
+    do {
+      const wanted = { viewer: anId("acct"), words: [mark], mood: null, activity: null, limit: 1, after };
+      const { items, next } = await opened().library.searchTracks(wanted);
+      ids.push(...items.map(({ id }) => id));
+      after = next ?? undefined;
+      // Newer than all, and so before every place in the first class.
+      await add(aMatch(100 + ids.length, true));
+      if (ids.length === 2) await file();
+    } while (after !== undefined);
+    const [first, one, other, last] = inTitle.map(({ id }) => id) as [string, string, string, string];
+    const tied = [one, other].sort().reverse();
+    expect(ids).to.deep.equal([first, ...tied, last, ...inPrompt.map(({ id }) => id)]);
+  });
+
+  it("finds nothing behind a place that is worse than all", async () => {
+    const mark = aMark();
+    await add(aTrack({ visibility: "public", title: mark }));
+    for (const after of [
+      { rank: 9, createdAt: NOON, id: anId("trk") },
+      { rank: 2, createdAt: 0, id: anId("trk") },
+    ])
+      expect(await search({ words: [mark], after })).to.deep.equal([]);
+  });
+}
+
+/** What a search finds, page by page. */
+async function pagesOf<Item>(
+  wanted: LibrarySearch,
+  find: (search: LibrarySearch) => Promise<ListPage<Item, SearchPosition>>,
+  pagesMax: number,
+): Promise<(readonly Item[])[]> {
+  const pages: (readonly Item[])[] = [];
+  let after: SearchPosition | undefined;
+  do {
+    const { items, next } = await find({ ...wanted, after });
+    pages.push(items);
+    after = next ?? undefined;
+  } while (after !== undefined && pages.length < pagesMax);
+  return pages;
+}
+
+function inPages<Item>(items: readonly Item[], { limit }: LibrarySearch, pagesMax: number): (readonly Item[])[] {
+  const count = Math.min(pagesMax, Math.max(1, Math.ceil(items.length / limit)));
+  return Array.from({ length: count }, (_, index) => items.slice(index * limit, (index + 1) * limit));
 }
