@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { AccountId } from "../../../core/ids.js";
-import type { LibrarySearch, SearchPosition } from "../../../core/library/search.js";
+import type { LibrarySearch } from "../../../core/library/search.js";
 import type { Track } from "../../../core/library/track.js";
 import { foldTag, foldWords } from "../../../core/library/words.js";
-import type { ListPage } from "../../../core/ports/list-page.js";
 import { anAsset, anId, aPlaylist, aTrack, NOON } from "../../support/builders.js";
 import type { StorageWith } from "../../support/storage-under-test.js";
+import { inPages, pagesOf } from "./search-pages.js";
 import { aCorpus, aMark, endingInZero, playlistsFound, tracksFound, unique } from "./search-corpus.js";
 
 /** Older than everything that other suites add. */
@@ -313,64 +313,4 @@ export function librarySearch(
       await library.searchPlaylists({ viewer: anId("acct"), words: [mark], mood: null, activity: null, limit: 5 }),
     ).to.deep.equal({ items: [], next: null });
   });
-
-  it("goes on behind a track whatever comes in between: none twice, none left out", async () => {
-    const mark = aMark();
-    const aMatch = (createdAt: number, isInTitle: boolean): Track =>
-      aTrack({
-        id: endingInZero(anId("trk")),
-        visibility: "public",
-        title: isInTitle ? mark : "x",
-        prompt: mark,
-        createdAt: NOON + createdAt,
-      });
-    const inTitle = [aMatch(5, true), aMatch(3, true), aMatch(3, true), aMatch(1, true)];
-    const inPrompt = [aMatch(9, false), aMatch(2, false)];
-    await add(...inTitle, ...inPrompt);
-    const ids: string[] = [];
-    let after: LibrarySearch["after"];
-    do {
-      const wanted = { viewer: anId("acct"), words: [mark], mood: null, activity: null, limit: 1, after };
-      const { items, next } = await opened().library.searchTracks(wanted);
-      ids.push(...items.map(({ id }) => id));
-      after = next ?? undefined;
-      // Newer than all, and so before every place in the first class.
-      await add(aMatch(100 + ids.length, true));
-      if (ids.length === 2) await file();
-    } while (after !== undefined);
-    const [first, one, other, last] = inTitle.map(({ id }) => id) as [string, string, string, string];
-    const tied = [one, other].sort().reverse();
-    expect(ids).to.deep.equal([first, ...tied, last, ...inPrompt.map(({ id }) => id)]);
-  });
-
-  it("finds nothing behind a place that is worse than all", async () => {
-    const mark = aMark();
-    await add(aTrack({ visibility: "public", title: mark }));
-    for (const after of [
-      { rank: 9, createdAt: NOON, id: anId("trk") },
-      { rank: 2, createdAt: 0, id: anId("trk") },
-    ])
-      expect(await search({ words: [mark], after })).to.deep.equal([]);
-  });
-}
-
-/** What a search finds, page by page. */
-async function pagesOf<Item>(
-  wanted: LibrarySearch,
-  find: (search: LibrarySearch) => Promise<ListPage<Item, SearchPosition>>,
-  pagesMax: number,
-): Promise<(readonly Item[])[]> {
-  const pages: (readonly Item[])[] = [];
-  let after: SearchPosition | undefined;
-  do {
-    const { items, next } = await find({ ...wanted, after });
-    pages.push(items);
-    after = next ?? undefined;
-  } while (after !== undefined && pages.length < pagesMax);
-  return pages;
-}
-
-function inPages<Item>(items: readonly Item[], { limit }: LibrarySearch, pagesMax: number): (readonly Item[])[] {
-  const count = Math.min(pagesMax, Math.max(1, Math.ceil(items.length / limit)));
-  return Array.from({ length: count }, (_, index) => items.slice(index * limit, (index + 1) * limit));
 }
