@@ -1,8 +1,10 @@
 import { expect } from "chai";
+import type { OpenApiDocument } from "../../adapters/http/openapi/model.js";
 import { type ApiClient, dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
 import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+import { resolve } from "./json-schema.js";
 
 type Data = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> & {
   readonly next_cursor: string | null;
@@ -169,6 +171,26 @@ describe("Cursors of lists", function () {
         expect(refusalOf(response), `${path}${wrong}`).to.equal("400 invalid_request");
         expect(errorOf(response).details?.issues?.map((issue) => issue.path)).to.deep.equal(["query.limit"]);
       }
+    }
+  });
+
+  it("are described for every list of /openapi.json, next to limit", async () => {
+    const { paths, components } = (await test.anonymous.get("/openapi.json")).json as OpenApiDocument;
+    const lists = Object.values(paths)
+      .flatMap(({ get }) => get ?? [])
+      .filter(({ operationId }) => /^(list|search)[A-Z]|^getUsage$/.test(operationId));
+    expect(lists.map(({ operationId }) => operationId)).to.have.members([
+      ...["listGenerations", "listLogs", "getUsage", "listModels", "searchLibrary", "listPlaylists"],
+      ...["listWebhookEndpoints", "listEvents"],
+    ]);
+    for (const { operationId, parameters, responses } of lists) {
+      const names = parameters.map(({ name }) => name);
+      // Events go from the oldest on, behind one of them.
+      expect(names, operationId).to.include.members(["limit", operationId === "listEvents" ? "after" : "cursor"]);
+      const data = responses["200"]?.content?.["application/json"]?.schema.properties?.["data"] ?? {};
+      const { properties, required } = data.$ref === undefined ? data : resolve(data.$ref, components.schemas);
+      expect(properties?.["next_cursor"], operationId).to.deep.include({ type: ["string", "null"] });
+      expect(required, operationId).to.include("next_cursor");
     }
   });
 

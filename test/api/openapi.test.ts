@@ -148,23 +148,6 @@ describe("GET /openapi.json", () => {
       expect(schemaOf("getUsage", name)).to.include({ type: "string", format: "date-time" });
   });
 
-  it("has limit and cursor for every list, which returns next_cursor", () => {
-    const lists = operations.filter(({ operation }) => /^(list|search)[A-Z]|^getUsage$/.test(operation.operationId));
-    expect(lists.map(({ operation }) => operation.operationId)).to.have.members([
-      ...["listGenerations", "listLogs", "getUsage", "listModels", "searchLibrary", "listPlaylists"],
-      ...["listWebhookEndpoints", "listEvents"],
-    ]);
-    for (const { path, operation } of lists) {
-      const names = operation.parameters.map(({ name }) => name);
-      // Events go from the oldest on, behind one of them.
-      expect(names, path).to.include.members(["limit", operation.operationId === "listEvents" ? "after" : "cursor"]);
-      const data = operation.responses["200"]?.content?.["application/json"]?.schema.properties?.["data"] ?? {};
-      const { properties, required } = data.$ref === undefined ? data : resolve(data.$ref, schemas());
-      expect(properties?.["next_cursor"], path).to.deep.include({ type: ["string", "null"] });
-      expect(required, path).to.include("next_cursor");
-    }
-  });
-
   describe("describes the actual responses", () => {
     const check = (method: string, path: string, result: ApiResponse): void => {
       const operation = document.paths[path]?.[method.toLowerCase()];
