@@ -42,6 +42,7 @@ import { createMaintenance } from "./maintenance/create-maintenance.js";
 import type { OperateAudio } from "./maintenance/operate-audio.js";
 import type { CorePorts } from "./ports/core-ports.js";
 import { createProviders } from "./providers/create-providers.js";
+import type { FindModels } from "./providers/find-models.js";
 import type { ListModels } from "./providers/list-models.js";
 import type { ReportProviders } from "./providers/report-providers.js";
 import type { ReceiveCallback } from "./providers/receive-callback.js";
@@ -120,6 +121,8 @@ export interface ApiUseCases {
   readonly acceptSplit: AcceptSplit;
   /** Tracks that accounts share themselves. */
   readonly sharing: Library["sharing"];
+  /** The models that fit a filter, by pages. */
+  readonly findModels: FindModels;
   /** Generations and jobs of an account, with all that is stored of them. */
   readonly readGenerations: ReadGenerations;
   /** Waits for the end of a job. */
@@ -215,6 +218,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       acceptGeneration: generations.accept,
       acceptSplit: generations.acceptSplit,
       sharing: library.sharing,
+      findModels: providers.findModels,
       readGenerations: generations.read,
       waitForJob: generations.waitForJob,
       cancelJob: new CancelOwnJob({

@@ -69,14 +69,17 @@ export type { ImportIssue } from "./library/members-reader.js";
 export type { Playlist } from "./library/playlist.js";
 export type { PlaylistChanges } from "./library/playlist-rules.js";
 export type { FoundInLibrary, PlaylistWithTracks, ReadLibrary } from "./library/read-library.js";
-export type { LibrarySearch } from "./library/search.js";
+export type { LibrarySearch, SearchPosition } from "./library/search.js";
 export type { SearchInput } from "./library/search-rules.js";
+export type { PageRequest } from "./lists/pages.js";
 export type { ShareUrls } from "./library/share-urls.js";
 export type { Track, TrackAsset, TrackOrigin } from "./library/track.js";
 export type { TrackUpload, UploadTrack } from "./library/upload-track.js";
 export type { ProviderReport, ReportProviders } from "./providers/report-providers.js";
 export type { RetriedJob, RetryJobs } from "./generations/retry-jobs.js";
+export type { FindModels, ModelFilter } from "./providers/find-models.js";
 export type { ListedModel, ListModels } from "./providers/list-models.js";
+export type { PriceBounds } from "./providers/prices.js";
 
 /** The core on ports of one's own. */
 export { type ApiUseCases, type Core, createCore } from "./create-core.js";
@@ -113,6 +116,7 @@ export type * from "./ports/keyring.js";
 export type * from "./ports/lease-renewal.js";
 export type * from "./ports/ledger-store.js";
 export type * from "./ports/library-store.js";
+export type * from "./ports/list-page.js";
 export type * from "./ports/logger.js";
 export type * from "./ports/metrics.js";
 export type * from "./ports/music-provider.js";

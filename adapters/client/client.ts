@@ -2,9 +2,9 @@ import createFetchClient from "openapi-fetch";
 import { FermataError, toError } from "./errors.js";
 import { Follower, type WaitOptions } from "./follow.js";
 import { newIdempotencyKey } from "./key.js";
-import { pagesOf } from "./pages.js";
+import { type ListPaths, pagesOf } from "./pages.js";
 import { createTransport } from "./transport.js";
-import type { Call, CallOptions, DataOf, InitOf, Method, PathsOf, Schemas } from "./types.js";
+import type { Call, CallOptions, DataOf, InitOf, Method, Schemas } from "./types.js";
 import { sleep } from "./wait.js";
 
 type Job = Schemas["Job"];
@@ -37,11 +37,6 @@ export interface CreateOptions extends WaitOptions {
   readonly onIdempotencyKey?: (key: string) => void | Promise<void>;
 }
 
-export interface PagesOptions {
-  /** The query parameter that takes `next_cursor`. Default `cursor`. */
-  readonly cursorName?: string;
-}
-
 /** The public API, by one key. Calls return the `data` of the response and throw a {@link FermataError}. */
 export interface Client {
   readonly GET: Call<"get">;
@@ -62,11 +57,13 @@ export interface Client {
   /** Waits for a job to end: by its events, or by polling. A failed job is returned as well. */
   wait(jobId: string, options?: WaitOptions): Promise<Job>;
 
-  /** The pages of a list, newest first, each read when it is asked for. */
-  pages<Path extends PathsOf<"get">>(
+  /**
+   * The pages of a list, in its order, each read when it is asked for. `/api/v1/events` ends with what has happened by
+   * then: go on later from the `next_cursor` of the last page, as `after`.
+   */
+  pages<Path extends ListPaths>(
     path: Path,
     init?: Partial<InitOf<Path, "get">>,
-    options?: PagesOptions,
   ): AsyncGenerator<DataOf<Path, "get">, void, undefined>;
 }
 
@@ -140,6 +137,6 @@ export function createClient(options: ClientOptions): Client {
     split: ofTrack("stems"),
     removeVocals: ofTrack("vocal-removal"),
     wait,
-    pages: (path, init = {}, { cursorName = "cursor" } = {}) => pagesOf(get, path, init, cursorName),
+    pages: (path, init = {}) => pagesOf(get, path, init),
   };
 }

@@ -17,6 +17,7 @@ import type { PublicLinks } from "../../core/library/public-links.js";
 import type { ReadLibrary } from "../../core/library/read-library.js";
 import type { ShareUrls } from "../../core/library/share-urls.js";
 import type { UploadTrack } from "../../core/library/upload-track.js";
+import type { FindModels } from "../../core/providers/find-models.js";
 import type { ListModels } from "../../core/providers/list-models.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
 import type { Clock } from "../../core/ports/clock.js";
@@ -120,6 +121,7 @@ export interface HttpDeps {
   readonly networkBudget: Pick<NetworkBudget, "enter">;
   readonly credits: Pick<ManageCredits, "balance">;
   readonly models: ListModels;
+  readonly findModels: Pick<FindModels, "page">;
   readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
   readonly acceptSplit: Pick<AcceptSplit, "execute" | "offersFor">;
   readonly sharing: Pick<ManageLibrary, "share" | "unshare">;
@@ -132,7 +134,7 @@ export interface HttpDeps {
   readonly readLibrary: ReadLibrary;
   readonly uploadTrack: Pick<UploadTrack, "execute">;
   readonly receiveCallback: Pick<ReceiveCallback, "receive" | "isAddress">;
-  readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
+  readonly webhookEndpoints: Pick<ManageEndpoints, "page" | "create" | "update" | "remove">;
   readonly readEvents: Pick<ReadEvents, "list">;
   readonly usage: Pick<ReadUsage, "usage" | "logs">;
   /** Replaces the stored response of a key, before the new one is sent. */

@@ -23,11 +23,11 @@ export function addAccountTools(host: McpHost): void {
       _meta: FREE,
     },
     guarded(host, async () => {
-      const found = await api.GET("/api/v1/models");
-      const lines = found.models.map(({ id, name, credit_cost: cost, status }) => {
+      const { models } = await api.GET("/api/v1/models");
+      const lines = models.map(({ id, name, credit_cost: cost, status }) => {
         return `- ${id} (${name}): ${cost} credits${status === "available" ? "" : `, ${status}`}`;
       });
-      return success(lines.length === 0 ? "There are no models." : lines.join("\n"), found);
+      return success(lines.length === 0 ? "There are no models." : lines.join("\n"), { models });
     }),
   );
   server.registerTool(
@@ -55,6 +55,7 @@ export function addLibraryTools(host: McpHost): void {
     mood: z.string().optional(),
     activity: z.string().optional(),
     limit: z.int().min(1).max(LISTED_TRACKS).optional(),
+    cursor: z.string().optional().describe("next_cursor of the same search before, for what follows"),
   });
   server.registerTool(
     "search_library",
@@ -62,7 +63,11 @@ export function addLibraryTools(host: McpHost): void {
       title: "Search the library",
       description: "Finds tracks and playlists among the public ones and the account's own. Free.",
       inputSchema: query,
-      outputSchema: z.object({ tracks: z.array(TRACK), playlists: z.array(PLAYLIST) }),
+      outputSchema: z.object({
+        tracks: z.array(TRACK),
+        playlists: z.array(PLAYLIST),
+        next_cursor: z.string().nullable().optional().describe("Null where nothing follows"),
+      }),
       annotations: READS,
       _meta: FREE,
     },
@@ -71,6 +76,8 @@ export function addLibraryTools(host: McpHost): void {
       const lines = [
         ...found.tracks.map(trackLine),
         ...found.playlists.map(({ id, title, track_count: count }) => `- playlist ${title} (${id}): ${count} tracks`),
+        // Servers of before have no cursors.
+        ...(found.next_cursor ? [`There is more, with cursor ${found.next_cursor}.`] : []),
       ];
       return success(
         lines.length === 0 ? "Nothing was found." : lines.join("\n"),

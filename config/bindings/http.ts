@@ -114,6 +114,7 @@ function httpDeps(
     networkBudget: new NetworkBudget(settings.rateLimits.anonymous.concurrent),
     credits: core.credits,
     models: core.models,
+    findModels: api.findModels,
     acceptGeneration: api.acceptGeneration,
     acceptSplit: api.acceptSplit,
     sharing: api.sharing,

@@ -14,6 +14,7 @@ import type { ProviderAvailability } from "../providers/provider-availability.js
 import { type Routes, openRoutes, type Route } from "../providers/routes.js";
 import type { Backlog } from "../providers/backlog.js";
 import { type Catalogue, checkModelBounds, type Model } from "../providers/catalogue.js";
+import { priceOf } from "../providers/prices.js";
 import { referenceIssues } from "../providers/sources.js";
 import type { Track } from "../library/track.js";
 import type { ReferenceMode } from "../ports/music-provider.js";
@@ -96,7 +97,7 @@ export class AcceptGeneration {
         requestedAt: request.requestId === null ? null : (request.requestedAt ?? now),
         createdAt: now,
       }),
-      cost: model === null ? 0 : costOf(model, request.input),
+      cost: model === null ? 0 : priceOf(model, modeOf(request.input)),
       concurrencyLimit: deps.tiers.of(request.account.tier).maxConcurrent,
       refusal: request.limitExceeded ?? refusal,
       ...(request.alongside === undefined ? {} : { alongside: request.alongside }),
@@ -144,15 +145,13 @@ export class AcceptGeneration {
   }
 }
 
-/** Whole credits for one generation by this model, as it is asked for. */
-function costOf({ creditCost, references }: Model, { reference }: GenerationInput): number {
-  const mode = reference === undefined ? undefined : references?.[reference.mode as ReferenceMode];
-  return mode?.creditCost ?? creditCost;
-}
-
 /** A job that could not start before its deadline would only be refunded. */
 function tooMuchWaits(waitMs: number): ServiceUnavailableError {
   return new ServiceUnavailableError("Too many jobs wait for this model. Try again later.", Math.ceil(waitMs / 1000));
+}
+
+function modeOf({ reference }: GenerationInput): ReferenceMode | null {
+  return (reference?.mode ?? null) as ReferenceMode | null;
 }
 
 function toJobRequest(input: GenerationInput): JobRequest {

@@ -63,7 +63,7 @@ export function createGenerations({
   const { acceptJobs, endedJobs } = jobs;
   const { idempotencyTtlMs, splitCosts: costs } = options;
   const accept = new AcceptGeneration({ ...ports, ...providers, acceptJobs, tiers, idempotencyTtlMs });
-  const read = new ReadGenerations({ jobs: ports.jobs, library: ports.library });
+  const read = new ReadGenerations(ports);
   const watch = new WatchJobs({ ...ports, endedJobs });
   const waitForJob = new WaitForJob({ jobs: ports.jobs, watch, clock: ports.clock });
   const splits = new StartSplit({ ...ports, ...providers, acceptJobs, audit, tiers, costs });

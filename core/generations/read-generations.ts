@@ -2,8 +2,12 @@ import { JobNotFoundError } from "../errors.js";
 import { type AccountId, isId, type JobId } from "../ids.js";
 import type { Job, JobOutput } from "../jobs/job.js";
 import type { Track } from "../library/track.js";
+import { ListCursors, newestFirst } from "../lists/cursors.js";
+import { firstOf, type PageRequest } from "../lists/pages.js";
+import type { Digest } from "../ports/digest.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
+import type { ListPage, ListPosition } from "../ports/list-page.js";
 
 /** A job with its tracks; none until it completed. */
 export interface JobWithTracks {
@@ -18,16 +22,28 @@ export const GENERATIONS_LIMIT = { default: 20, minimum: 1, maximum: 50 } as con
 export interface ReadGenerationsDeps {
   readonly jobs: JobStore;
   readonly library: LibraryStore;
+  readonly digest: Pick<Digest, "sha256">;
 }
 
 /** What an account reads of its own generations and jobs. */
 export class ReadGenerations {
-  constructor(private readonly deps: ReadGenerationsDeps) {}
+  private readonly cursors: ListCursors<ListPosition<JobId>>;
 
-  /** Newest first. */
-  async list(accountId: AccountId, limit: number): Promise<JobWithTracks[]> {
-    const jobs = await this.deps.jobs.listJobs({ accountId, kind: "music", limit });
-    return this.withTracks(jobs);
+  constructor(private readonly deps: ReadGenerationsDeps) {
+    this.cursors = new ListCursors(deps.digest, "generations", newestFirst("job"));
+  }
+
+  /**
+   * An account's generations, newest first; 20 where no limit is given.
+   *
+   * @throws {InvalidRequestError} the cursor is none of this list
+   */
+  async page(accountId: AccountId, request: PageRequest): Promise<ListPage<JobWithTracks, string>> {
+    const { limit = GENERATIONS_LIMIT.default, cursor } = request;
+    const after = this.cursors.read(cursor, { accountId }) ?? undefined;
+    const found = await this.deps.jobs.listJobs({ accountId, kind: "music", after, limit: limit + 1 });
+    const { items, next } = firstOf(found, limit);
+    return { items: await this.withTracks(items), next: this.cursors.write(next, { accountId }) };
   }
 
   /** @throws {JobNotFoundError} no generation of this account */

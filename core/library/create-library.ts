@@ -47,7 +47,7 @@ export function createLibrary({ ports, audit, tiers, publicUrl, audio, uploads }
   const { decodes, ...limits } = uploads;
   const uploading = { ...ports, tiers, derived, decodes, limits };
   return {
-    read: new ReadLibrary({ library: ports.library }),
+    read: new ReadLibrary(ports),
     manage: new ManageLibrary({ ...ports, audit }),
     sharing: new ManageLibrary({ ...ports, audit: unrecorded(ports.unitOfWork) }),
     importer: new ImportLibrary({ ...ports, audit, derived, maxBytes }),

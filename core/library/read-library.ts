@@ -1,9 +1,15 @@
 import { PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
-import { type AccountId, isId } from "../ids.js";
+import { type AccountId, isId, type PlaylistId } from "../ids.js";
+import { ListCursors, newestFirst } from "../lists/cursors.js";
+import type { PageRequest } from "../lists/pages.js";
+import type { Digest } from "../ports/digest.js";
 import type { LibraryStore, PlaylistLimits } from "../ports/library-store.js";
+import type { ListPage, ListPosition } from "../ports/list-page.js";
 import { maySee } from "./access.js";
 import type { TrackWithLyrics } from "./lyrics.js";
 import type { Playlist } from "./playlist.js";
+import type { LibrarySearch } from "./search.js";
+import { FOUND_PLACE, type FoundPlace } from "./search-cursor.js";
 import { type SearchInput, toSearch } from "./search-rules.js";
 import type { Track } from "./track.js";
 
@@ -16,13 +22,20 @@ export interface PlaylistWithTracks {
 export interface FoundInLibrary {
   readonly tracks: readonly Track[];
   readonly playlists: readonly PlaylistWithTracks[];
+  /** The cursor of what follows, of both; null: nothing does. */
+  readonly next: string | null;
 }
 
-/** The most playlists in one response: its size must be one that a server can bear from many callers. */
-export const PLAYLISTS_MAX: PlaylistLimits = { playlists: 200, tracks: 10_000 };
+export const PLAYLISTS_LIMIT = { default: 200, minimum: 1, maximum: 200 } as const;
+/** The most tracks of playlists in one response: its size must be one that a server can bear from many callers. */
+const TRACKS_MAX: PlaylistLimits["tracks"] = 10_000;
+
+const FROM_THE_BEST: FoundPlace = { tracks: undefined, playlists: undefined };
+const NOTHING = { items: [], next: null } as const;
 
 export interface ReadLibraryDeps {
   readonly library: LibraryStore;
+  readonly digest: Pick<Digest, "sha256">;
 }
 
 /**
@@ -30,20 +43,35 @@ export interface ReadLibraryDeps {
  * own does not exist for it: no id, search, playlist or count reveals it.
  */
 export class ReadLibrary {
-  constructor(private readonly deps: ReadLibraryDeps) {}
+  private readonly playlistCursors: ListCursors<ListPosition<PlaylistId>>;
+  private readonly searchCursors: ListCursors<FoundPlace>;
+
+  constructor(private readonly deps: ReadLibraryDeps) {
+    this.playlistCursors = new ListCursors(deps.digest, "playlists", newestFirst("pls"));
+    this.searchCursors = new ListCursors(deps.digest, "search", FOUND_PLACE);
+  }
 
   /**
-   * Playable tracks, and playlists, that match all of the search; of each the best first, at most `limit`.
+   * Playable tracks, and playlists, that match all of the search; of each the best first, at most `limit`. A page goes
+   * on behind the one before in both; one of which all was shown is empty from then on.
    *
-   * @throws {InvalidRequestError} a text too long, too many words, a limit out of bounds
+   * @throws {InvalidRequestError} a text too long, too many words, a limit out of bounds, a cursor of another search
    */
   async search(viewer: AccountId, input: SearchInput = {}): Promise<FoundInLibrary> {
     const search = toSearch(viewer, input);
+    const scope = { accountId: viewer, filters: filtersOf(search) };
+    const place = this.searchCursors.read(input.cursor, scope) ?? FROM_THE_BEST;
+    const { library } = this.deps;
     const [tracks, playlists] = await Promise.all([
-      this.deps.library.searchTracks(search),
-      this.deps.library.searchPlaylists(search),
+      place.tracks === null ? NOTHING : library.searchTracks({ ...search, after: place.tracks }),
+      place.playlists === null ? NOTHING : library.searchPlaylists({ ...search, after: place.playlists }),
     ]);
-    return { tracks, playlists: await this.withTracks(viewer, playlists) };
+    const next = { tracks: tracks.next, playlists: playlists.next };
+    return {
+      tracks: tracks.items,
+      playlists: await this.withTracks(viewer, playlists.items),
+      next: this.searchCursors.write(next.tracks === null && next.playlists === null ? null : next, scope),
+    };
   }
 
   /** @throws {TrackNotFoundError} unknown, or not the viewer's to see */
@@ -63,9 +91,29 @@ export class ReadLibrary {
     return { track, lyrics: await this.deps.library.findLyrics(track.id) };
   }
 
-  /** Newest first, as far as {@link PLAYLISTS_MAX} goes. @param viewer null: public ones alone */
-  async playlists(viewer: AccountId | null): Promise<PlaylistWithTracks[]> {
-    return this.withTracks(viewer, await this.deps.library.listPlaylists(viewer, PLAYLISTS_MAX));
+  /**
+   * Newest first: at most 200, and as many as hold 10,000 tracks together.
+   *
+   * @param viewer null: public ones alone
+   */
+  async playlists(viewer: AccountId | null): Promise<readonly PlaylistWithTracks[]> {
+    return (await this.playlistPage(viewer)).items;
+  }
+
+  /**
+   * A page of them, which ends before it holds more than 10,000 tracks.
+   *
+   * @throws {InvalidRequestError} the cursor is none of this list
+   */
+  async playlistPage(
+    viewer: AccountId | null,
+    { limit = PLAYLISTS_LIMIT.default, cursor }: PageRequest = {},
+  ): Promise<ListPage<PlaylistWithTracks, string>> {
+    const scope = { accountId: viewer };
+    const after = this.playlistCursors.read(cursor, scope);
+    const limits = { playlists: limit, tracks: TRACKS_MAX };
+    const { items, next } = await this.deps.library.listPlaylists(viewer, limits, after);
+    return { items: await this.withTracks(viewer, items), next: this.playlistCursors.write(next, scope) };
   }
 
   /** @throws {PlaylistNotFoundError} unknown, or not the viewer's to see */
@@ -87,4 +135,9 @@ export class ReadLibrary {
       }),
     }));
   }
+}
+
+/** As they were understood: searches that find the same have the same cursors. */
+function filtersOf({ words, mood, activity }: LibrarySearch): Readonly<Record<string, string | undefined>> {
+  return { words: [...words].sort().join(" "), mood: mood ?? undefined, activity: activity ?? undefined };
 }

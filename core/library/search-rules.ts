@@ -9,6 +9,8 @@ export interface SearchInput {
   readonly mood?: string | undefined;
   readonly activity?: string | undefined;
   readonly limit?: number | undefined;
+  /** `next` of the search before; undefined: the best. */
+  readonly cursor?: string | undefined;
 }
 
 export const SEARCH_LIMIT = { default: 10, minimum: 1, maximum: 25 } as const;

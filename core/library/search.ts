@@ -1,4 +1,11 @@
-import type { AccountId } from "../ids.js";
+import type { AccountId, PlaylistId, TrackId } from "../ids.js";
+import type { ListPosition } from "../ports/list-page.js";
+
+/** A place among what a search finds. */
+export interface SearchPosition extends ListPosition<TrackId | PlaylistId> {
+  /** By relevance: 0 is the best, and comes first. */
+  readonly rank: number;
+}
 
 /**
  * A search of the library.
@@ -16,4 +23,6 @@ export interface LibrarySearch {
   readonly mood: string | null;
   readonly activity: string | null;
   readonly limit: number;
+  /** Only what comes behind this one; undefined: from the best on. */
+  readonly after?: SearchPosition | undefined;
 }

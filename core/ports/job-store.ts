@@ -82,7 +82,7 @@ export interface JobFilter {
   /** Those whose last provider it is. */
   readonly providerId?: string;
   /** Only those behind this one in the list. */
-  readonly after?: JobsCursor;
+  readonly after?: JobsCursor | undefined;
   readonly limit: number;
 }
 

@@ -1,11 +1,12 @@
 import type { AccountId, JobId, PlaylistId, TrackId } from "../ids.js";
 import type { Lyrics, NewTrack } from "../library/lyrics.js";
 import type { Playlist } from "../library/playlist.js";
-import type { LibrarySearch } from "../library/search.js";
+import type { LibrarySearch, SearchPosition } from "../library/search.js";
 import type { Track } from "../library/track.js";
+import type { ListPage, ListPosition } from "./list-page.js";
 import type { Transaction } from "./unit-of-work.js";
 
-/** Where a list of playlists ends. */
+/** Where a page of playlists ends. */
 export interface PlaylistLimits {
   readonly playlists: number;
   /** The tracks that they hold together, visible to the viewer or not. */
@@ -49,7 +50,7 @@ export interface LibraryStore {
    * Playable tracks that are public or the viewer's own and match all of the search, the best first: by {@link
    * LibrarySearch} relevance, then newest (`createdAt`, then `id`, both descending).
    */
-  searchTracks(search: LibrarySearch): Promise<Track[]>;
+  searchTracks(search: LibrarySearch): Promise<ListPage<Track, SearchPosition>>;
 
   insertPlaylists(tx: Transaction, playlists: readonly Playlist[]): Promise<void>;
   /** Playlists by id, of any owner; unknown ids are left out. */
@@ -61,17 +62,22 @@ export interface LibraryStore {
   /** @returns false when there was none */
   deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean>;
   /**
-   * Playlists that are public or the viewer's own, newest first (`createdAt`, then `id`, both descending). The list
-   * ends before one of them goes beyond `limits`; the first is always there.
+   * Playlists that are public or the viewer's own, newest first (`createdAt`, then `id`, both descending). A page ends
+   * before one of them goes beyond `limits`; the first is always there.
    *
    * @param viewer null: public ones alone
+   * @param after only those behind it
    */
-  listPlaylists(viewer: AccountId | null, limits: PlaylistLimits): Promise<Playlist[]>;
+  listPlaylists(
+    viewer: AccountId | null,
+    limits: PlaylistLimits,
+    after?: ListPosition<PlaylistId> | null,
+  ): Promise<ListPage<Playlist, ListPosition<PlaylistId>>>;
   /**
    * Playlists that are public or the viewer's own and match all of the search: the words by their title; `mood` and
    * `activity` by holding one playable track, visible to the viewer, that has both. The best first, then newest.
    */
-  searchPlaylists(search: LibrarySearch): Promise<Playlist[]>;
+  searchPlaylists(search: LibrarySearch): Promise<ListPage<Playlist, SearchPosition>>;
 
   /**
    * Indexes some of the pending items, a few thousand at a time. Searches find them before and after, and faster after.

@@ -1,5 +1,6 @@
 import type { AccountId, RequestId } from "../ids.js";
 import type { JobKind } from "../jobs/job.js";
+import type { ListPosition } from "./list-page.js";
 import type { LoggedRequest } from "./request-log.js";
 import type { Transaction } from "./unit-of-work.js";
 
@@ -44,8 +45,8 @@ export interface RequestLogStore {
   /** Adds rows. Repeating a row changes nothing; one whose `count` has grown takes the place of what is there. */
   insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void>;
 
-  /** Newest first (`createdAt`, then `id`, both descending). */
-  list(query: RequestQuery, limit: number): Promise<LoggedRequest[]>;
+  /** Newest first (`createdAt`, then `id`, both descending); only those behind `after`, where it is given. */
+  list(query: RequestQuery, limit: number, after?: ListPosition<RequestId> | null): Promise<LoggedRequest[]>;
 
   /** The `count` of all rows together. In steps, between which others get their turn, however many rows there are. */
   count(query: RequestQuery): Promise<RequestCounts>;

@@ -3,6 +3,7 @@ import { Backlog } from "./backlog.js";
 import { CallbackUrls } from "./callback-urls.js";
 import { Catalogue, type CatalogueProvider } from "./catalogue.js";
 import type { BreakerPolicy } from "./circuit-breaker.js";
+import { FindModels } from "./find-models.js";
 import { ListModels } from "./list-models.js";
 import { Outlooks } from "./outlook.js";
 import { ProviderAvailability } from "./provider-availability.js";
@@ -29,6 +30,7 @@ export interface Providers {
   readonly backlog: Backlog;
   readonly outlooks: Outlooks;
   readonly models: ListModels;
+  readonly findModels: FindModels;
   readonly report: ReportProviders;
   readonly callbackUrls: CallbackUrls;
   readonly receiveCallback: ReceiveCallback;
@@ -43,6 +45,7 @@ export function createProviders({ ports, queueDeadlineMs, reachableUrl, ...deps 
   const renderTimes = new RenderTimes({ ...ports, catalogue });
   const backlog = new Backlog({ ...ports, catalogue, renderTimes, queueDeadlineMs });
   const callbackUrls = new CallbackUrls({ digest, keyring, publicUrl: reachableUrl });
+  const models = new ListModels({ catalogue, routes, availability });
   return {
     catalogue,
     routes,
@@ -50,7 +53,8 @@ export function createProviders({ ports, queueDeadlineMs, reachableUrl, ...deps 
     renderTimes,
     backlog,
     outlooks: new Outlooks({ ...ports, backlog, renderTimes }),
-    models: new ListModels({ catalogue, routes, availability }),
+    models,
+    findModels: new FindModels({ models, digest }),
     report: new ReportProviders({ ...ports, catalogue, breaker: deps.breaker }),
     callbackUrls,
     receiveCallback: new ReceiveCallback({ ...ports, urls: callbackUrls }),

@@ -1,4 +1,5 @@
 import type { ReferenceMode } from "../ports/music-provider.js";
+import { type PriceBounds, priceBounds } from "./prices.js";
 import { modesOf } from "./sources.js";
 import type { ProviderAvailability } from "./provider-availability.js";
 import { firstOpenRoute, type RoutePreferences, Routes } from "./routes.js";
@@ -13,6 +14,8 @@ export interface ListedModel {
   readonly status: "available" | "unavailable";
   /** In which it can work from a track on this installation. */
   readonly modes: readonly ReferenceMode[];
+  /** What one generation by it can cost. */
+  readonly price: PriceBounds;
 }
 
 export interface ListModelsDeps {
@@ -38,7 +41,8 @@ export class ListModels {
   private async withStatus(model: Model): Promise<ListedModel> {
     const routes = this.deps.routes.routesOf({ kind: "music", modelId: model.id, request: null }, null);
     const status = (await firstOpenRoute(routes, this.deps.availability)) === null ? "unavailable" : "available";
-    return { model, status, modes: modesOf(model, this.deps.catalogue.takerOf(model)) };
+    const modes = modesOf(model, this.deps.catalogue.takerOf(model));
+    return { model, status, modes, price: priceBounds(model, modes) };
   }
 }
 

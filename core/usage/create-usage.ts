@@ -9,7 +9,7 @@ export interface Usage {
 
 /** The log of requests, and what is read of it. @param redact masks what has the form of a secret */
 export function createUsage(ports: CorePorts, redact: (text: string) => string): Usage {
-  const { requestLog: log, clock } = ports;
+  const { requestLog: log, clock, digest } = ports;
   const requests = new RecordRequests({ ...ports, log, redact });
-  return { requests, read: new ReadUsage({ log, recorder: requests, clock }) };
+  return { requests, read: new ReadUsage({ log, recorder: requests, clock, digest }) };
 }

@@ -1,13 +1,17 @@
-import type { AccountId } from "../ids.js";
+import type { AccountId, RequestId } from "../ids.js";
+import { ListCursors, newestFirst } from "../lists/cursors.js";
+import { firstOf, type PageRequest } from "../lists/pages.js";
 import type { Clock } from "../ports/clock.js";
+import type { Digest } from "../ports/digest.js";
+import type { ListPage, ListPosition } from "../ports/list-page.js";
 import type { RequestCounts, RequestCredits, RequestLogStore, RequestQuery } from "../ports/request-log-store.js";
 import type { RecordRequests } from "./record-requests.js";
 import { CREDITS_ROUTES, LOG_KEPT_MS, type LoggedRequest } from "../ports/request-log.js";
 
 export const LOGS_LIMIT = { default: 50, minimum: 1, maximum: 100 } as const;
 
-/** The newest requests that a usage report shows. */
-export const EVENTS_MAX = 100;
+/** How many requests a usage report shows one by one. */
+export const USAGE_LIMIT = { default: 100, minimum: 1, maximum: 100 } as const;
 
 /** Which requests a report is about; those of the last 30 days by default. */
 export interface UsageFilter {
@@ -28,8 +32,8 @@ export interface UsageEvent extends RequestCredits {
 export interface UsageReport {
   /** Of everything that fits the filter. */
   readonly summary: RequestCounts & RequestCredits;
-  /** The newest, at most {@link EVENTS_MAX}. */
-  readonly events: readonly UsageEvent[];
+  /** The newest first. */
+  readonly events: ListPage<UsageEvent, string>;
 }
 
 const NO_CREDITS: RequestCredits = { used: 0, refunded: 0 };
@@ -38,6 +42,7 @@ export interface ReadUsageDeps {
   readonly log: RequestLogStore;
   readonly recorder: Pick<RecordRequests, "flush">;
   readonly clock: Clock;
+  readonly digest: Pick<Digest, "sha256">;
 }
 
 /**
@@ -47,10 +52,24 @@ export interface ReadUsageDeps {
  * @see decisions, "Usage, logs"
  */
 export class ReadUsage {
-  constructor(private readonly deps: ReadUsageDeps) {}
+  private readonly logCursors: ListCursors<ListPosition<RequestId>>;
+  private readonly usageCursors: ListCursors<ListPosition<RequestId>>;
 
-  /** The requests of an account that fit a filter: their sums, and the newest one by one. */
-  async usage(accountId: AccountId, { from, to, client, route, status }: UsageFilter): Promise<UsageReport> {
+  constructor(private readonly deps: ReadUsageDeps) {
+    this.logCursors = new ListCursors(deps.digest, "logs", newestFirst("req"));
+    this.usageCursors = new ListCursors(deps.digest, "usage", newestFirst("req"));
+  }
+
+  /**
+   * The requests of an account that fit a filter: the sums of all, and some of them one by one, the newest first.
+   *
+   * @throws {InvalidRequestError} the cursor is none of these requests
+   */
+  async usage(accountId: AccountId, filter: UsageFilter, request: PageRequest = {}): Promise<UsageReport> {
+    const { limit = USAGE_LIMIT.default, cursor } = request;
+    const { from, to, client, route, status } = filter;
+    const scope = { accountId, filters: { from, to, client, route, status } };
+    const after = this.usageCursors.read(cursor, scope);
     await this.deps.recorder.flush();
     const { log } = this.deps;
     const window = {
@@ -61,21 +80,32 @@ export class ReadUsage {
       status,
     };
     const query: RequestQuery = { ...window, route };
-    const requests = await log.list(query, EVENTS_MAX);
-    const costs = await log.creditsOf(requests.filter(mayCost));
+    const { items, next } = firstOf(await log.list(query, limit + 1, after), limit);
+    const costs = await log.creditsOf(items.filter(mayCost));
     const counts = await log.count(query);
     const kind = route === undefined ? undefined : CREDITS_ROUTES[route];
     const credits = route !== undefined && kind === undefined ? NO_CREDITS : await log.sumCredits({ ...window, kind });
     return {
       summary: { ...counts, ...credits },
-      events: requests.map((request) => ({ request, ...(costs.get(request.id) ?? NO_CREDITS) })),
+      events: {
+        items: items.map((request) => ({ request, ...(costs.get(request.id) ?? NO_CREDITS) })),
+        next: this.usageCursors.write(next, scope),
+      },
     };
   }
 
-  /** Newest first. */
-  async logs(accountId: AccountId, limit: number): Promise<LoggedRequest[]> {
+  /**
+   * An account's requests, newest first; 50 where no limit is given.
+   *
+   * @throws {InvalidRequestError} the cursor is none of this list
+   */
+  async logs(accountId: AccountId, request: PageRequest = {}): Promise<ListPage<LoggedRequest, string>> {
+    const { limit = LOGS_LIMIT.default, cursor } = request;
+    const after = this.logCursors.read(cursor, { accountId });
     await this.deps.recorder.flush();
-    return this.deps.log.list({ accountId, from: this.oldest(), to: Number.MAX_SAFE_INTEGER }, limit);
+    const query = { accountId, from: this.oldest(), to: Number.MAX_SAFE_INTEGER };
+    const { items, next } = firstOf(await this.deps.log.list(query, limit + 1, after), limit);
+    return { items, next: this.logCursors.write(next, { accountId }) };
   }
 
   private oldest(): number {

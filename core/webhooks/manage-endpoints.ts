@@ -5,9 +5,13 @@ import {
   WebhookUrlInvalidError,
 } from "../errors.js";
 import { type AccountId, isId, type WebhookEndpointId } from "../ids.js";
+import { ListCursors, newestFirst } from "../lists/cursors.js";
+import { firstOf, isBehind, type PageRequest } from "../lists/pages.js";
 import type { AddressGuard } from "../ports/address-guard.js";
 import type { Clock } from "../ports/clock.js";
+import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
+import type { ListPage, ListPosition } from "../ports/list-page.js";
 import type { Logger } from "../ports/logger.js";
 import type { Random } from "../ports/random.js";
 import type { SecretBox } from "../ports/secret-box.js";
@@ -18,7 +22,7 @@ import { makeSecret, type SealKeys, shownPrefixOf } from "./secrets.js";
 import { type ShownEndpoint, shownEndpoint } from "./shown-endpoint.js";
 import { normaliseWebhookUrl, requestKeyOf } from "./url-rules.js";
 
-/** Disabled ones included. */
+/** Endpoints of an account, disabled ones included; as many are on a page. */
 export const ENDPOINTS_MAX = 20;
 /** A name that takes longer to look up is accepted unseen; every delivery looks again. */
 const LOOKUP_MAX_MS = 2_000;
@@ -32,6 +36,7 @@ export interface ManageEndpointsDeps {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly random: Random;
+  readonly digest: Pick<Digest, "sha256">;
   readonly logger: Logger;
   /** Whether plain http is taken too. */
   readonly allowHttp: boolean;
@@ -45,12 +50,33 @@ export interface NewEndpoint {
 
 /** What an account does with its webhook endpoints. @see API v1, sections 3 and 4; decisions, "Webhooks" */
 export class ManageEndpoints {
-  constructor(private readonly deps: ManageEndpointsDeps) {}
+  private readonly cursors: ListCursors<ListPosition<WebhookEndpointId>>;
+
+  constructor(private readonly deps: ManageEndpointsDeps) {
+    this.cursors = new ListCursors(deps.digest, "webhook-endpoints", newestFirst("whe"));
+  }
 
   /** Newest first. */
   async list(accountId: AccountId, status: EndpointStatus | "all" = "active"): Promise<ShownEndpoint[]> {
     const all = await this.deps.webhooks.listEndpoints(accountId);
     return all.filter((endpoint) => status === "all" || endpoint.status === status).map(shownEndpoint);
+  }
+
+  /**
+   * A page of them; all where no limit is given.
+   *
+   * @throws {InvalidRequestError} the cursor is none of this list and status
+   */
+  async page(
+    accountId: AccountId,
+    status: EndpointStatus | "all" = "active",
+    { limit = ENDPOINTS_MAX, cursor }: PageRequest = {},
+  ): Promise<ListPage<ShownEndpoint, string>> {
+    const scope = { accountId, filters: { status } };
+    const after = this.cursors.read(cursor, scope);
+    const behind = (await this.list(accountId, status)).filter((endpoint) => isBehind(endpoint, after));
+    const { items, next } = firstOf(behind, limit);
+    return { items, next: this.cursors.write(next, scope) };
   }
 
   /**

@@ -38,9 +38,9 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
         }),
       );
       await storage.inTransaction((tx) => library.insertTracks(tx, tracks));
-      const found = async (words: string, mood: string | null = null): Promise<Track[]> =>
-        library.searchTracks({ viewer, words: foldWords(words), mood, activity: null, limit: 2_000 });
-      const searches = (): Promise<Track[][]> =>
+      const found = async (words: string, mood: string | null = null): Promise<readonly Track[]> =>
+        (await library.searchTracks({ viewer, words: foldWords(words), mood, activity: null, limit: 2_000 })).items;
+      const searches = (): Promise<(readonly Track[])[]> =>
         Promise.all([found("etude"), found("rain 77"), found("etude piano", "tres calme"), found("")]);
       const before = await searches();
       for (const tracksFound of before) expect(tracksFound).to.not.deep.equal([]);

@@ -28,6 +28,9 @@ const VIEWER = anId("acct");
 const TRACK_IDS = Array.from({ length: TRACKS }, () => anId("trk"));
 const PLAYLIST_IDS = Array.from({ length: 300 }, () => anId("pls"));
 const SHARED = "token-1";
+/** Within a segment. */
+const FOUND = { rank: 0, createdAt: NOON + 1_550, id: anId("trk") };
+const BEHIND = { createdAt: NOON + 200, id: anId("pls") };
 
 const search = (wanted: Partial<LibrarySearch>): LibrarySearch => ({
   viewer: VIEWER,
@@ -56,6 +59,7 @@ const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Stora
     inTransaction((tx) => library.lockPlaylist(tx, PLAYLIST_IDS[3] ?? anId("pls"))),
   listPlaylists: (library) => library.listPlaylists(VIEWER, { playlists: 20, tracks: 10_000 }),
   "listPlaylists of everyone": (library) => library.listPlaylists(null, { playlists: 20, tracks: 10_000 }),
+  "listPlaylists behind another": (library) => library.listPlaylists(VIEWER, { playlists: 20, tracks: 10_000 }, BEHIND),
   "updatePlaylist and deletePlaylist": (library, { inTransaction }) =>
     inTransaction(async (tx) => {
       const playlist = aPlaylist({ trackIds: TRACK_IDS.slice(0, 3) });
@@ -75,6 +79,14 @@ const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Stora
     library.searchTracks(search({ mood: "calm", activity: "focus", words: ["ra"] })),
   "a search of a word that is longer than the index has it": (library) =>
     library.searchTracks(search({ words: ["ra".repeat(30)] })),
+  "a search without anything, behind a track": (library) => library.searchTracks(search({ after: FOUND })),
+  "a search of words, behind a track": (library) =>
+    library.searchTracks(search({ words: ["rain", "tin"], after: FOUND })),
+  "a search of words, behind a track of the last class": (library) =>
+    library.searchTracks(search({ words: ["rain"], after: { ...FOUND, rank: 2 } })),
+  "a search of a tag, behind a track": (library) => library.searchTracks(search({ mood: "calm", after: FOUND })),
+  "a search of playlists, behind one": (library) =>
+    library.searchPlaylists(search({ words: ["quiet"], after: { ...BEHIND, rank: 0 } })),
   "filing what was added": (library, { inTransaction }) => inTransaction((tx) => library.indexPending(tx)),
   "a search of playlists by title": (library) => library.searchPlaylists(search({ words: ["quiet"] })),
   "a search of playlists by a rare tag": (library) => library.searchPlaylists(search({ activity: "diving" })),
@@ -116,6 +128,9 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       ["listPlaylists", "fermata_playlists_account"],
       ["listPlaylists", "fermata_playlists_visibility"],
       ["listPlaylists of everyone", "fermata_playlists_visibility"],
+      ["listPlaylists behind another", "fermata_playlists_account"],
+      ["listPlaylists behind another", "fermata_playlists_visibility"],
+      ["a search of words, behind a track", "fermata_search_items_slot"],
       ["a search of playlists by a rare tag", "fermata_playlist_tracks_track"],
     ] as const) {
       it(`${operation} uses ${index}`, async () => {

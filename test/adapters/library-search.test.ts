@@ -1,6 +1,7 @@
 import type { SearchLimits } from "../../adapters/storage/sql/library/search/library-search.js";
 import { KnexLibraryStore } from "../../adapters/storage/sql/library/library-store.js";
 import { librarySearch } from "../contract/library-store/search.js";
+import { librarySearchPages } from "../contract/library-store/search-pages.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 
@@ -23,5 +24,6 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       library: new KnexLibraryStore(storage.database, LOW_LIMITS),
     });
     librarySearch(opened, CORPORA);
+    librarySearchPages(opened);
   });
 }

@@ -65,12 +65,15 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
 
     for (const [name, filter, index] of FILTERS) {
       it(`with ${name}, the newest requests are read in order from an index with all filters, then by id`, async () => {
-        const plans = await plansOf(() => storage.requestLog.list({ ...MONTH, ...filter }, 100));
-        const rows = plans.pop();
-        expect(plans).to.not.deep.equal([]);
-        for (const plan of plans)
-          expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[index], true, false]);
-        expect(rows?.indexes, rows?.notified).to.deep.equal(["by id"]);
+        const behind = { createdAt: MONTH.to - 86_400_000, id: idOf("req", 3) as RequestId };
+        for (const after of [null, behind]) {
+          const plans = await plansOf(() => storage.requestLog.list({ ...MONTH, ...filter }, 100, after));
+          const rows = plans.pop();
+          expect(plans).to.not.deep.equal([]);
+          for (const plan of plans)
+            expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[index], true, false]);
+          expect(rows?.indexes, rows?.notified).to.deep.equal(["by id"]);
+        }
       });
 
       it(`with ${name}, requests are counted by an index only`, async () => {

@@ -26,11 +26,11 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
         expect(await count(0, 8, 500), `in steps of ${step}`).to.deep.equal({ requests: 4, failed: 4 });
         const failed = rows.filter(({ status }) => status === 500).reverse();
         for (const limit of [1, 2, 4, 5]) {
-          const listed = await log.list(
-            { accountId, from: NOON, to: NOON + 8, route: "/api/v1/credits", status: 500 },
-            limit,
-          );
+          const query = { accountId, from: NOON, to: NOON + 8, route: "/api/v1/credits", status: 500 };
+          const listed = await log.list(query, limit);
           expect(listed, `${limit} in steps of ${step}`).to.deep.equal(failed.slice(0, limit));
+          const behind = await log.list(query, limit, failed[1]);
+          expect(behind, `${limit} in steps of ${step}`).to.deep.equal(failed.slice(2, 2 + limit));
         }
       }
       await storage.close();

@@ -155,6 +155,10 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   "listJobs of an account and a status": ({ jobs }, { account }) =>
     jobs.listJobs({ accountId: account.id, status: "failed", limit: 20 }),
   "listJobs of a kind": ({ jobs }, { account }) => jobs.listJobs({ accountId: account.id, kind: "music", limit: 20 }),
+  "listJobs of a kind, behind another job": ({ jobs }, { account }) => {
+    const after = { createdAt: NOON, id: anId("job") };
+    return jobs.listJobs({ accountId: account.id, kind: "music", after, limit: 20 });
+  },
   "listJobs of all": ({ jobs }) => jobs.listJobs({ limit: 20 }),
   "listJobs of all with a status": ({ jobs }) => jobs.listJobs({ status: "queued", limit: 20 }),
   findOverdue: ({ jobs }) => jobs.findOverdue(NOON, 20),

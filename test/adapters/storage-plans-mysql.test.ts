@@ -96,6 +96,7 @@ describe("MySQL query plans", function () {
   for (const [name, index] of [
     ["listJobs of an account", "fermata_jobs_account"],
     ["listJobs of an account and a status", "fermata_jobs_account"],
+    ["listJobs of a kind, behind another job", "fermata_jobs_account"],
     ["listJobs of all", "fermata_jobs_status"],
     ["findOverdue", "fermata_jobs_status"],
     ["claimJobs", "fermata_jobs_due"],

@@ -28,6 +28,7 @@ describe("SQLite query plans", () => {
   for (const [name, search] of [
     ["listJobs of an account", "jobs_account (account_id=? AND status=?)"],
     ["listJobs of an account and a status", "jobs_account (account_id=? AND status=?)"],
+    ["listJobs of a kind, behind another job", "jobs_account (account_id=? AND status=? AND created_at<?)"],
     [
       "listJobs of a provider and a status, behind another job",
       "jobs_provider (provider_id=? AND status=? AND created_at<?)",

@@ -56,6 +56,39 @@ describe("The client, of a server", () => {
     expect(seen.at(-1)).to.include({ state: "rendering", percent: 40 });
   });
 
+  it("has the pages of every list, events too, and each item once", async () => {
+    const account = await test.account();
+    const client = clientOf(account);
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) ids.push((await client.generate(A_GENERATION)).id);
+    const newest = [...ids].reverse();
+    const query = { limit: 2 };
+    const found: string[][] = [];
+    for await (const { generations } of client.pages("/api/v1/generations", { params: { query } }))
+      found.push(generations.map(({ id }) => id));
+    expect(found).to.deep.equal([newest.slice(0, 2), newest.slice(2)]);
+    const events: string[] = [];
+    for await (const page of client.pages("/api/v1/events", { params: { query } }))
+      events.push(...page.events.map(({ body }) => body.data.job_id));
+    expect(events).to.deep.equal(ids);
+    const tracks: string[] = [];
+    for await (const page of client.pages("/api/v1/library/search", { params: { query: { q: "roof", limit: 1 } } }))
+      tracks.push(...page.tracks.map(({ id }) => id));
+    expect([tracks.length, new Set(tracks).size]).to.deep.equal([3, 3]);
+    const models: string[] = [];
+    for await (const page of client.pages("/api/v1/models", { params: { query: { provider: "scripted", limit: 1 } } }))
+      models.push(...page.models.map(({ id }) => id));
+    expect(models).to.deep.equal(["scripted/song", "scripted/beat"]);
+    const requests: string[] = [];
+    for await (const page of client.pages("/api/v1/usage", { params: { query: { status: 202, limit: 2 } } }))
+      requests.push(...page.events.map(({ request_id: id }) => id));
+    expect(new Set(requests).size).to.equal(3);
+    for await (const { logs } of client.pages("/api/v1/logs")) expect(logs.length).to.be.above(3);
+    for await (const { playlists } of client.pages("/api/v1/playlists")) expect(playlists).to.deep.equal([]);
+    for await (const page of client.pages("/api/v1/webhook-endpoints"))
+      expect(page.webhook_endpoints).to.deep.equal([]);
+  });
+
   it("polls a job where the account follows as many as it may", async () => {
     const account = await test.account();
     test.provider.behaviour = submitAccepts(50);

@@ -69,6 +69,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
     waits: new ConcurrencyBudget(100, "requests that wait for a job"),
     credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
     models: {} as HttpDeps["models"],
+    findModels: {} as HttpDeps["findModels"],
     acceptGeneration: {
       execute: ({ idempotency }) =>
         Promise.resolve({ kind: "accepted", job, response: idempotency?.present(job) ?? null }),

@@ -275,6 +275,7 @@ describe("GET /api/v1/library/search of several accounts", () => {
     expect(byMood, "a hidden track is not revealed by the playlists that contain it").to.deep.equal({
       tracks: [],
       playlists: [],
+      next_cursor: null,
     });
   });
 });

@@ -39,7 +39,9 @@ describe("GET /api/v1/logs", () => {
   after(() => test.close());
 
   it("is empty for an account without requests", async () => {
-    expect((await (await test.account()).api.get("/api/v1/logs")).json).to.deep.equal({ data: { logs: [] } });
+    expect((await (await test.account()).api.get("/api/v1/logs")).json).to.deep.equal({
+      data: { logs: [], next_cursor: null },
+    });
   });
 
   it("returns each request with all its fields, newest first", async () => {

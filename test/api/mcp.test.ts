@@ -135,6 +135,14 @@ describe("/mcp", function () {
     expect(structured(found)["tracks"]).to.have.lengthOf(1);
     const track = await client.callTool({ name: "get_track", arguments: { track_id: id } });
     expect(track.structuredContent).to.include({ id, title });
+    await client.callTool({ name: "generate_music", arguments: SONG });
+    const first = structured(await client.callTool({ name: "search_library", arguments: { limit: 1 } }));
+    const more = { limit: 1, cursor: first["next_cursor"] };
+    const second = structured<{
+      readonly tracks: readonly { readonly id: string }[];
+      readonly next_cursor: string | null;
+    }>(await client.callTool({ name: "search_library", arguments: more }));
+    expect([second.tracks.map((one) => one.id), second.next_cursor]).to.deep.equal([[id], null]);
   });
 
   it("refuses wrong keys as the API does, and pages of other sites", async () => {

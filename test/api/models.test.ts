@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { STANDARD_OPTIONS } from "../../core/ports/music-provider.js";
-import { dataOf, refusalOf } from "../support/api-client.js";
+import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { submitCompletes, submitFails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
@@ -17,6 +17,7 @@ const SONG = {
   prompt_max_length: 3_000,
   lyrics_max_length: 200,
   credit_cost: 10,
+  credit_bounds: { minimum: 10, maximum: 10 },
   status: "available",
   options: [
     { name: "seed", type: "integer", description: seed.description, minimum: 0, maximum: 4_294_967_295 },
@@ -58,6 +59,41 @@ describe("GET /api/v1/models", () => {
     expect(models[2]).to.deep.equal(SONG);
     expect(models[3]).to.have.deep.property("options", []);
   });
+
+  it("lists those that fit all filters", async () => {
+    const ids = async (query: string): Promise<string[]> =>
+      dataOf<Models>(await caller.api.get(`/api/v1/models?${query}`)).models.map(({ id }) => id);
+    const scripted = ["scripted/song", "scripted/beat"];
+    expect(await ids("provider=scripted")).to.deep.equal(scripted);
+    expect(await ids("status=unavailable")).to.deep.equal(["synth/instrumental", "synth/song"]);
+    expect(await ids("status=available&supports_lyrics=true")).to.deep.equal(["scripted/song"]);
+    expect(await ids("provider=scripted&supports_lyrics=false&supports_instrumental=false")).to.deep.equal([
+      "scripted/beat",
+    ]);
+    expect(await ids("provider=scripted&duration=240")).to.deep.equal(["scripted/song"]);
+    expect(await ids("provider=scripted&max_credits=0")).to.deep.equal([]);
+    expect(await ids("unknown=1&provider=scripted&limit=1")).to.deep.equal(["scripted/song"]);
+  });
+
+  for (const [query, message] of [
+    ["provider=lark", "must be one of synth, scripted"],
+    ["provider=", "must be one of synth, scripted"],
+    ["status=down", "must be one of available, unavailable"],
+    ["reference=remix", "must be one of extend, cover, inpaint"],
+    ["supports_lyrics=yes", "must be true or false"],
+    ["supports_instrumental=", "must be true or false"],
+    ["duration=0", "must be at least 1"],
+    ["duration=1.5", "must be an integer"],
+    ["max_credits=-1", "must be at least 0"],
+    ["limit=101", "must be 1 to 100"],
+  ] as const) {
+    it(`refuses ${query}, and says what is allowed`, async () => {
+      const response = await caller.api.get(`/api/v1/models?${query}`);
+      expect(refusalOf(response)).to.equal("400 invalid_request");
+      const [name] = query.split("=");
+      expect(errorOf(response).details?.issues).to.deep.equal([{ path: `query.${name}`, message }]);
+    });
+  }
 
   it("requires the scope models:read", async () => {
     const { api } = await test.account({ scopes: ["credits:read"] });

@@ -55,7 +55,7 @@ describe("GET /api/v1/generations", () => {
 
   it("is empty for an account without generations", async () => {
     const { api } = await test.account();
-    expect((await api.get("/api/v1/generations")).json).to.deep.equal({ data: { generations: [] } });
+    expect((await api.get("/api/v1/generations")).json).to.deep.equal({ data: { generations: [], next_cursor: null } });
   });
 
   it("returns 20 by default, 1 to 50 by limit", async () => {

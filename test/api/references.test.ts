@@ -21,7 +21,7 @@ const SOUND = wavFile(aChord(3, () => 0.5, { sampleRate: 8_000, channelCount: 1 
 const REFERENCES: ReferenceModes = {
   extend: { sources: "own" },
   cover: { sources: "any", contentTypes: ["audio/wav"], maxSeconds: 60, creditCost: 4, takesStrength: true },
-  inpaint: { sources: "any", maxBytes: 100_000 },
+  inpaint: { sources: "any", maxBytes: 100_000, creditCost: 25 },
 };
 
 class WorksFromTracks extends ScriptedProvider {
@@ -68,10 +68,38 @@ describe("reference of POST /api/v1/generations", function () {
           ...{ mode: "cover", credit_cost: 4, sources: "any", content_types: ["audio/wav"] },
           ...{ max_seconds: 60, takes_strength: true },
         },
-        { mode: "inpaint", credit_cost: 10, sources: "any", max_bytes: 100_000, takes_strength: false },
+        { mode: "inpaint", credit_cost: 25, sources: "any", max_bytes: 100_000, takes_strength: false },
       ],
       [],
     ]);
+  });
+
+  it("costs what credit_bounds of GET /models say: the least and the most are really charged", async () => {
+    const { credit_bounds: bounds } = dataOf<{ readonly credit_bounds: object }>(
+      await caller.api.get("/api/v1/models/worker%2Fsong"),
+    );
+    provider.behaviour = () =>
+      Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, reference: { song: "s1" } }] });
+    const ended = async (reference: object | null): Promise<Shown> => {
+      const { id } = dataOf<{ readonly id: string }>(await generate(reference));
+      return dataOf<Shown>(await caller.api.get(`/api/v1/generations/${id}`));
+    };
+    const plain = await ended(null);
+    const ways = [
+      { track_id: plain.tracks[0]?.id, mode: "extend" },
+      { track_id: trackId, mode: "cover" },
+      { track_id: trackId, mode: "inpaint", from: 0.5, to: 1 },
+    ];
+    const prices = [plain.credits_charged];
+    for (const reference of ways) prices.push((await ended(reference)).credits_charged);
+    expect(prices).to.deep.equal([10, 10, 4, 25]);
+    expect(bounds).to.deep.equal({ minimum: Math.min(...prices), maximum: Math.max(...prices) });
+    const ids = async (query: string): Promise<string[]> =>
+      dataOf<{ readonly models: readonly Shown[] }>(await caller.api.get(`/api/v1/models?${query}`)).models.map(
+        ({ id }) => id,
+      );
+    expect(await ids("reference=cover&max_credits=4")).to.deep.equal(["worker/song"]);
+    expect(await ids("reference=inpaint&max_credits=24")).to.deep.equal([]);
   });
 
   it("gives the provider the bytes of the track, charges the mode's price, and is stored with the job", async () => {

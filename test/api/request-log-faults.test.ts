@@ -28,7 +28,7 @@ describe("A request log that cannot be written", () => {
   it("delays no response and changes no credit figures; its rows are written after the fault", async () => {
     const outage = sinon.stub(KnexRequestLogStore.prototype, "insert").rejects(new ServiceUnavailableError());
     for (const status of [202, 202]) expect((await caller.api.generate()).status).to.equal(status);
-    expect((await caller.api.get("/api/v1/logs")).json).to.deep.equal({ data: { logs: [] } });
+    expect((await caller.api.get("/api/v1/logs")).json).to.deep.equal({ data: { logs: [], next_cursor: null } });
     const ledger = await ledgerFigures(test, caller.account.id);
     expect(ledger).to.deep.equal({ credits_used: 20, credits_refunded: 0 });
     expect(await summary()).to.deep.equal({ requests: 0, failed_requests: 0, ...ledger });

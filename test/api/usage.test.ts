@@ -21,6 +21,7 @@ describe("GET /api/v1/usage", () => {
     expect(await usageOf(await test.account())).to.deep.equal({
       summary: { requests: 0, credits_used: 0, credits_refunded: 0, failed_requests: 0 },
       events: [],
+      next_cursor: null,
     });
   });
 

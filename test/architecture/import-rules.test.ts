@@ -28,7 +28,7 @@ const FOLDERS = [
     "jobs",
     "leases",
   ].map(core),
-  ...["library", "live-check", "maintenance", "ports", "ports/provider", "providers", "rate-limits"].map(core),
+  ...["library", "lists", "live-check", "maintenance", "ports", "ports/provider", "providers", "rate-limits"].map(core),
   ...["results", "secrets", "tracing", "usage", "webhooks"].map(core),
   /^core\/[^/]+$/,
   /^adapters\/(cli\/(caller\/)?|client\/(generated\/)?)[^/]+$/,

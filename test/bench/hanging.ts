@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { NodeDigest } from "../../adapters/crypto/digest.js";
 import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import { SystemRandom } from "../../adapters/system/random.js";
@@ -116,6 +117,7 @@ async function fill(storage: StorageUnderTest, secretBox: AesSecretBox, hangingO
     clock: new SystemClock(),
     ids,
     random: new SystemRandom(),
+    digest: new NodeDigest(),
     logger: SILENT,
     allowHttp: false,
   };

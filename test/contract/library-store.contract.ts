@@ -2,6 +2,7 @@ import type { StorageWith } from "../support/storage-under-test.js";
 import { libraryLyrics } from "./library-store/lyrics.js";
 import { libraryPlaylists } from "./library-store/playlists.js";
 import { librarySearch } from "./library-store/search.js";
+import { librarySearchPages } from "./library-store/search-pages.js";
 import { libraryTracks } from "./library-store/tracks.js";
 
 type Storage = StorageWith<"library">;
@@ -27,5 +28,6 @@ export function libraryStoreContract(name: string, open: () => Promise<Storage>)
     describe("lyrics", () => libraryLyrics(opened));
     describe("playlists", () => libraryPlaylists(opened));
     describe("search", () => librarySearch(opened, CORPORA));
+    describe("pages of searches", () => librarySearchPages(opened));
   });
 }

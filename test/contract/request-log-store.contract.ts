@@ -105,6 +105,21 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await list({ accountId }, 3)).to.deep.equal(order.slice(0, 3));
     });
 
+    it("goes on behind a row, also among rows of one moment and by every filter", async () => {
+      const accountId = anId("acct");
+      const filters = { client: "cli", route: ROUTE, status: 404 };
+      const rows = [2, 1, 1, 1, 0].map((ms) => aLoggedRequest({ accountId, ...filters, createdAt: NOON + ms }));
+      await insert(...rows, aLoggedRequest({ accountId, client: "other", createdAt: NOON + 1 }));
+      const order = [...rows].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+      for (const filter of [{ client: "cli" }, { route: ROUTE }, { status: 404 }, filters]) {
+        const query = { ...always(accountId), ...filter };
+        for (const [index, row] of order.entries())
+          expect(await storage.requestLog.list(query, 2, row)).to.deep.equal(order.slice(index + 1, index + 3));
+        const earlier = await storage.requestLog.list({ ...query, to: NOON + 1 }, 9, order[0]);
+        expect(earlier, "behind a row that is newer than the query").to.deep.equal([order[4]]);
+      }
+    });
+
     it("never returns another account's rows", async () => {
       const [mine, foreign] = [aLoggedRequest(), aLoggedRequest()];
       await insert(mine, foreign);

@@ -13,7 +13,6 @@ import {
   Tags,
 } from "@tsoa/runtime";
 import type express from "express";
-import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
 import { createGeneration, type GenerationRequest } from "../create-generation.js";
 import { contextOf } from "../request-context.js";
 import { bodyClient } from "../middleware/body-client.js";
@@ -52,22 +51,24 @@ export class GenerationsController {
   }
 
   /**
-   * The account's generations, newest first.
+   * The account's generations, newest first. `next_cursor` is null where nothing follows.
    * @summary List recent generations
    * @param limit Most generations to return, 1 to 50; 20 by default.
    * @isInt limit must be an integer
    * @minimum limit 1 must be 1 to 50
    * @maximum limit 50 must be 1 to 50
+   * @param cursor `next_cursor` of the page before.
    */
   @Get()
   @Security("bearer", ["generations:read"])
   async listGenerations(
     @Request() request: express.Request,
     @Query() limit?: number,
-  ): Promise<{ data: { generations: Generation[] } }> {
-    const { account } = contextOf(request);
-    const found = await this.deps.readGenerations.list(account.id, limit ?? GENERATIONS_LIMIT.default);
-    return { data: { generations: found.map((each) => presentGeneration(each, this.deps)) } };
+    @Query() cursor?: string,
+  ): Promise<{ data: { generations: Generation[]; next_cursor: string | null } }> {
+    const page = await this.deps.readGenerations.page(contextOf(request).account.id, { limit, cursor });
+    const generations = page.items.map((each) => presentGeneration(each, this.deps));
+    return { data: { generations, next_cursor: page.next } };
   }
 
   /**

@@ -18,6 +18,8 @@ export class LibraryController {
    * What has all words in its title comes first, then what has them in title, artist and tags, then the rest; the
    * newest first within each. A playlist is found by its title, and by holding one track with the mood and activity
    * asked for.
+   *
+   * `next_cursor` goes on in both lists, and is null where nothing follows in either.
    * @summary Search tracks and playlists
    * @param q Words, at most 16, in any case and with or without accents: each must start a word of title, artist,
    *   prompt or tags.
@@ -27,6 +29,7 @@ export class LibraryController {
    * @isInt limit must be an integer
    * @minimum limit 1 must be 1 to 25
    * @maximum limit 25 must be 1 to 25
+   * @param cursor `next_cursor` of the page before; it holds for the same filters alone.
    */
   @Get("search")
   @Security("bearer", ["library:read"])
@@ -37,13 +40,15 @@ export class LibraryController {
     @Query() mood?: string,
     @Query() activity?: string,
     @Query() limit?: number,
-  ): Promise<{ data: { tracks: Track[]; playlists: Playlist[] } }> {
+    @Query() cursor?: string,
+  ): Promise<{ data: { tracks: Track[]; playlists: Playlist[]; next_cursor: string | null } }> {
     const { deps } = this;
-    const found = await deps.readLibrary.search(contextOf(request).account.id, { q, mood, activity, limit });
+    const found = await deps.readLibrary.search(contextOf(request).account.id, { q, mood, activity, limit, cursor });
     return {
       data: {
         tracks: found.tracks.map((track) => presentTrack(track, deps)),
         playlists: await presentPlaylists(found.playlists, deps),
+        next_cursor: found.next,
       },
     };
   }

@@ -1,4 +1,4 @@
-import { Get, Middlewares, Path, Request, Route, Security, Tags } from "@tsoa/runtime";
+import { Get, Middlewares, Path, Query, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
 import { contextOf } from "../request-context.js";
 import { conditional } from "../middleware/conditional.js";
@@ -11,16 +11,25 @@ export class PlaylistsController {
   constructor(private readonly deps: Pick<HttpDeps, "readLibrary" | "audioUrls" | "shareUrls">) {}
 
   /**
-   * The account's own playlists and public ones, the newest first: at most 200, and as many as hold 10,000 tracks
-   * together.
+   * The account's own playlists and public ones, the newest first. A page ends before it holds more than 10,000 tracks
+   * together; `next_cursor` is null where nothing follows.
    * @summary List playlists
+   * @param limit Most playlists to return, 1 to 200; 200 by default.
+   * @isInt limit must be an integer
+   * @minimum limit 1 must be 1 to 200
+   * @maximum limit 200 must be 1 to 200
+   * @param cursor `next_cursor` of the page before.
    */
   @Get()
   @Security("bearer", ["library:read"])
   @Middlewares(conditional)
-  async listPlaylists(@Request() request: express.Request): Promise<{ data: { playlists: Playlist[] } }> {
-    const found = await this.deps.readLibrary.playlists(contextOf(request).account.id);
-    return { data: { playlists: await presentPlaylists(found, this.deps) } };
+  async listPlaylists(
+    @Request() request: express.Request,
+    @Query() limit?: number,
+    @Query() cursor?: string,
+  ): Promise<{ data: { playlists: Playlist[]; next_cursor: string | null } }> {
+    const page = await this.deps.readLibrary.playlistPage(contextOf(request).account.id, { limit, cursor });
+    return { data: { playlists: await presentPlaylists(page.items, this.deps), next_cursor: page.next } };
   }
 
   /**

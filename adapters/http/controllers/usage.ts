@@ -14,7 +14,8 @@ export class UsageController {
   /**
    * What the account's requests of the last 30 days were, and what they cost. Filters combine.
    *
-   * Credits are exact at any moment. A request appears within a second of its response.
+   * Credits are exact at any moment. A request appears within a second of its response. `summary` is of everything that
+   * fits, `events` has the newest of it; `next_cursor` is null where nothing follows.
    * @summary Usage summary and events
    * @param from Requests that arrived at this moment or later. What is older than 30 days is not kept.
    * @param to Requests that arrived before this moment.
@@ -25,6 +26,11 @@ export class UsageController {
    * @isInt status must be an integer
    * @minimum status 100 must be 100 to 599
    * @maximum status 599 must be 100 to 599
+   * @param limit Most events to return, 1 to 100; 100 by default.
+   * @isInt limit must be an integer
+   * @minimum limit 1 must be 1 to 100
+   * @maximum limit 100 must be 1 to 100
+   * @param cursor `next_cursor` of the page before; it holds for the same filters alone.
    */
   @Get()
   @Security("bearer", ["profile:read"])
@@ -35,6 +41,8 @@ export class UsageController {
     @Query() client?: string,
     @Query() endpoint?: string,
     @Query() status?: number,
+    @Query() limit?: number,
+    @Query() cursor?: string,
   ): Promise<{ data: Usage }> {
     const issues: RequestIssue[] = [];
     const moments = { from: momentOf("from", from, issues), to: momentOf("to", to, issues) };
@@ -43,6 +51,7 @@ export class UsageController {
     }
     if (issues.length > 0) throw new InvalidRequestError(issues);
     const filter = { ...moments, client, route: endpoint, status };
-    return { data: presentUsage(await this.deps.usage.usage(contextOf(request).account.id, filter)) };
+    const { account } = contextOf(request);
+    return { data: presentUsage(await this.deps.usage.usage(account.id, filter, { limit, cursor })) };
   }
 }

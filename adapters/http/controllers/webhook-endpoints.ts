@@ -43,18 +43,25 @@ export class WebhookEndpointsController {
   constructor(private readonly deps: Pick<HttpDeps, "webhookEndpoints">) {}
 
   /**
-   * The account's active webhook endpoints, newest first.
+   * The account's active webhook endpoints, newest first. `next_cursor` is null where nothing follows.
    * @summary List webhook endpoints
    * @param status Another status than `active`, or `all`.
+   * @param limit Most endpoints to return, 1 to 20; 20 by default, which is as many as there can be.
+   * @isInt limit must be an integer
+   * @minimum limit 1 must be 1 to 20
+   * @maximum limit 20 must be 1 to 20
+   * @param cursor `next_cursor` of the page before; it holds for the same filters alone.
    */
   @Get()
   @Security("bearer")
   async listWebhookEndpoints(
     @Request() request: express.Request,
     @Query() status?: "active" | "disabled" | "all",
-  ): Promise<{ data: { webhook_endpoints: WebhookEndpoint[] } }> {
-    const found = await this.deps.webhookEndpoints.list(contextOf(request).account.id, status);
-    return { data: { webhook_endpoints: found.map(presentWebhookEndpoint) } };
+    @Query() limit?: number,
+    @Query() cursor?: string,
+  ): Promise<{ data: { webhook_endpoints: WebhookEndpoint[]; next_cursor: string | null } }> {
+    const page = await this.deps.webhookEndpoints.page(contextOf(request).account.id, status, { limit, cursor });
+    return { data: { webhook_endpoints: page.items.map(presentWebhookEndpoint), next_cursor: page.next } };
   }
 
   /**

@@ -7,11 +7,12 @@ import { OPTIONS_MAX } from "../../../core/providers/request-options.js";
 import { rateLimitKindOf } from "../rate-limit-kind.js";
 import generated from "../generated/openapi.json" with { type: "json" };
 import { errorResponses } from "./errors.js";
-import { GENERATION_REQUEST } from "./examples.js";
+import { CURSOR, GENERATION_REQUEST } from "./examples.js";
 import { HEADERS, headersOf } from "./headers.js";
 import type { OpenApiDocument, Operation, Parameter, Schema } from "./model.js";
 import { COMMON_ERRORS, OPERATIONS, type OperationNotes, type ParameterNotes } from "./operations.js";
 import { toOpenApi31 } from "./openapi-31.js";
+import { describeWebhooks } from "./webhooks.js";
 
 /** The version of the interface, which is not that of the software. @see API v1, section 9 */
 const API_VERSION = "1.0.0";
@@ -40,6 +41,7 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
 
 const PARAMETER_NOTES: { readonly [name: string]: ParameterNotes } = {
   limit: { schema: { default: GENERATIONS_LIMIT.default }, example: 20 },
+  cursor: { schema: {}, example: CURSOR },
   "Idempotency-Key": {
     schema: { minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH, pattern: "^[\\x20-\\x7e]+$" },
     example: "5f1c3a52-0d1b-4f7e-9a6e-6d1f0f6f3f0a",
@@ -92,6 +94,7 @@ export function describeApi(publicUrl: string, serverVersion: string): OpenApiDo
     { name: "Webhooks", description: "Where events are posted when jobs end." },
     { name: "Account", description: "Who the API key speaks for, and what it can spend." },
   ];
+  document.webhooks = describeWebhooks();
   document.components.headers = HEADERS;
   document.components.securitySchemes = {
     bearer: {

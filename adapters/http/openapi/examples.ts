@@ -19,6 +19,9 @@ const JOB_ID = "job_01m7ysy25j6pcsftb5nnfsysak";
 const LINK = "https://music.example.com/audio/job_01m7ysy25j6pcsftb5nnfsysak/1/0-";
 const SIGNED = "?expires=1795343102&signature=8Dmi7JrN7nyhxco0Kr3jCUO7Iw_bmQTHR6HvLZpKFpc";
 
+/** Of a page of a list. */
+export const CURSOR = "WyI5ZjNiMDI3MWM0ZDhlNmE1IiwxNzk1MjQyNjAwMDAwLCJqb2JfMDFtN3lzeTI1ajZwY3NmdGI1bm5mc3lzYWsiXQ";
+
 export const REQUEST_ID = "req_01m7ysy25cz3ggk0fdms1d8kzd";
 
 export const PROFILE: Profile = {
@@ -44,6 +47,7 @@ export const USAGE: Usage = {
       count: 1,
     },
   ],
+  next_cursor: null,
 };
 
 export const LOGS: LogEntry[] = [
@@ -84,6 +88,7 @@ export const MODEL: Model = {
   prompt_max_length: 3_000,
   lyrics_max_length: 10_000,
   credit_cost: 15,
+  credit_bounds: { minimum: 15, maximum: 15 },
   status: "available",
   options: [
     {
@@ -225,13 +230,35 @@ export const CANCELLED_JOB: Job = {
   },
 };
 
+export const SPLIT_JOB: Job = {
+  job_id: ACCEPTED_SPLIT.job_id,
+  operation: "stem_split",
+  provider: "synth",
+  status: "completed",
+  credits_charged: 8,
+  outputs: [
+    {
+      type: "stem",
+      label: "vocals",
+      track_id: TRACK.id,
+      url: `https://music.example.com/audio/${ACCEPTED_SPLIT.job_id}/1/0-vocals.mp3${SIGNED}`,
+      content_type: "audio/mpeg",
+      duration: 60.032,
+      size_bytes: 960_512,
+    },
+  ],
+  created_at: ACCEPTED_SPLIT.created_at,
+  completed_at: "2026-11-21T06:40:11.208Z",
+};
+
+/** A job as events have it. */
+export function ended(job: Job): WebhookEvent["body"]["data"] {
+  return { ...job, client: "docs", metadata: { order: 17 } };
+}
+
 export const WEBHOOK_EVENT: WebhookEvent = {
   id: "evt_01m7ysy8m1w4n6k3rj5v0tq9zd",
-  body: {
-    type: "generation.completed",
-    timestamp: "2026-11-21T06:30:08.412Z",
-    data: { ...JOB, client: "docs", metadata: { order: 17 } },
-  },
+  body: { type: "generation.completed", timestamp: "2026-11-21T06:30:08.412Z", data: ended(JOB) },
 };
 
 /** Of a stream of server-sent events. */

@@ -7,6 +7,8 @@ export interface OpenApiDocument {
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   paths: { [path: string]: { [method: string]: Operation } };
+  /** What the server sends by itself, by the type of the event. */
+  webhooks?: { [type: string]: { post: WebhookOperation } };
   components: {
     schemas: { [name: string]: Schema };
     headers: { [name: string]: { description: string; schema: Schema; example?: unknown } };
@@ -26,6 +28,9 @@ export interface Operation {
   /** The limit that it counts in. */
   "x-rate-limit"?: RateLimitKind;
 }
+
+/** A request that the server sends. */
+export type WebhookOperation = Omit<Operation, "operationId" | "x-rate-limit">;
 
 export interface Parameter {
   in: "path" | "query" | "header";
@@ -52,7 +57,7 @@ export interface Schema {
   type?: string | string[];
   format?: string;
   description?: string;
-  enum?: unknown[];
+  enum?: readonly unknown[];
   properties?: { [name: string]: Schema };
   required?: string[];
   maxProperties?: number;

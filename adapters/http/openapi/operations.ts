@@ -1,7 +1,11 @@
 import type { ErrorCode } from "../../../core/error-codes.js";
+import { PLAYLISTS_LIMIT } from "../../../core/library/read-library.js";
 import { SEARCH_LIMIT, SEARCH_TEXT_MAX_LENGTH } from "../../../core/library/search-rules.js";
-import { LOGS_LIMIT } from "../../../core/usage/read-usage.js";
+import { REFERENCE_MODES } from "../../../core/ports/music-provider.js";
+import { MODEL_STATUSES } from "../../../core/providers/find-models.js";
+import { LOGS_LIMIT, USAGE_LIMIT } from "../../../core/usage/read-usage.js";
 import { AUDIO_FORM } from "./audio-form.js";
+import { ENDPOINTS_MAX } from "../../../core/webhooks/manage-endpoints.js";
 import { EVENTS_LIMIT } from "../../../core/webhooks/read-events.js";
 import * as example from "./examples.js";
 import type { Operation, Schema } from "./model.js";
@@ -63,14 +67,32 @@ const SPLIT_ERRORS: readonly ErrorCode[] = [
 /** By operation id. */
 export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   getProfile: { errors: [], examples: { profile: { data: example.PROFILE } } },
-  getUsage: { errors: ["invalid_request"], examples: { usage: { data: example.USAGE } } },
+  getUsage: {
+    errors: ["invalid_request"],
+    examples: { usage: { data: example.USAGE } },
+    parameters: { limit: { schema: { default: USAGE_LIMIT.default }, example: 100 } },
+  },
   listLogs: {
     errors: ["invalid_request"],
-    examples: { logs: { data: { logs: example.LOGS } } },
+    examples: { logs: { data: { logs: example.LOGS, next_cursor: example.CURSOR } } },
     parameters: { limit: { schema: { default: LOGS_LIMIT.default }, example: 50 } },
   },
   getCredits: { errors: [], examples: { credits: { data: example.CREDITS } } },
-  listModels: { errors: [], examples: { models: { data: { models: [example.MODEL] } } }, isConditional: true },
+  listModels: {
+    errors: ["invalid_request"],
+    examples: { models: { data: { models: [example.MODEL], next_cursor: null } } },
+    parameters: {
+      provider: { schema: {}, example: "synth" },
+      status: { schema: { enum: MODEL_STATUSES }, example: "available" },
+      supports_lyrics: { schema: {}, example: true },
+      supports_instrumental: { schema: {}, example: true },
+      duration: { schema: {}, example: 60 },
+      reference: { schema: { enum: REFERENCE_MODES }, example: "extend" },
+      max_credits: { schema: {}, example: 20 },
+      limit: { schema: {}, example: 20 },
+    },
+    isConditional: true,
+  },
   getModel: {
     errors: ["invalid_request", "model_not_found"],
     examples: { model: { data: example.MODEL } },
@@ -99,7 +121,11 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   },
   listGenerations: {
     errors: ["invalid_request"],
-    examples: { generations: { data: { generations: [example.RUNNING_GENERATION, example.GENERATION] } } },
+    examples: {
+      generations: {
+        data: { generations: [example.RUNNING_GENERATION, example.GENERATION], next_cursor: example.CURSOR },
+      },
+    },
   },
   getGeneration: {
     errors: ["invalid_request", "job_not_found"],
@@ -119,7 +145,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   },
   searchLibrary: {
     errors: ["invalid_request"],
-    examples: { found: { data: { tracks: [example.TRACK], playlists: [example.PLAYLIST] } } },
+    examples: { found: { data: { tracks: [example.TRACK], playlists: [example.PLAYLIST], next_cursor: null } } },
     isConditional: true,
     parameters: {
       q: { schema: { maxLength: SEARCH_TEXT_MAX_LENGTH }, example: "rain piano" },
@@ -170,8 +196,9 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     parameters: { id: { schema: {}, example: example.TRACK.id } },
   },
   listPlaylists: {
-    errors: [],
-    examples: { playlists: { data: { playlists: [example.PLAYLIST] } } },
+    errors: ["invalid_request"],
+    examples: { playlists: { data: { playlists: [example.PLAYLIST], next_cursor: null } } },
+    parameters: { limit: { schema: { default: PLAYLISTS_LIMIT.default }, example: 20 } },
     isConditional: true,
   },
   getPlaylist: {
@@ -182,7 +209,11 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   },
   listWebhookEndpoints: {
     errors: ["invalid_request"],
-    examples: { endpoints: { data: { webhook_endpoints: [example.WEBHOOK_ENDPOINT] } } },
+    examples: { endpoints: { data: { webhook_endpoints: [example.WEBHOOK_ENDPOINT], next_cursor: null } } },
+    parameters: {
+      status: { schema: { default: "active" }, example: "all" },
+      limit: { schema: { default: ENDPOINTS_MAX }, example: 20 },
+    },
   },
   createWebhookEndpoint: {
     errors: ["invalid_request", ...WEBHOOK_URL_ERRORS, "payload_too_large", "unsupported_media_type"],

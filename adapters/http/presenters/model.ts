@@ -1,5 +1,6 @@
 import { type DurationBounds as Bounds, MODEL_LIMITS, type ReferenceMode } from "../../../core/ports/music-provider.js";
 import type { ListedModel } from "../../../core/providers/list-models.js";
+import { priceOf } from "../../../core/providers/prices.js";
 import { type ModelOption, presentOptions } from "./model-option.js";
 
 /** A generation model that can be asked for. */
@@ -29,12 +30,22 @@ export interface Model {
    * @isInt
    */
   credit_cost: number;
+  /** The least and the most that one generation can cost: without a track, and in each mode of `references`. */
+  credit_bounds: CreditBounds;
   /** `unavailable`: switched off, or its provider is down just now. */
   status: "available" | "unavailable";
   /** What else a request may choose; empty when there is nothing. */
   options: ModelOption[];
   /** What it can do with a track: `reference` of a request. Empty when there is nothing. */
   references: ModelReference[];
+}
+
+/** Whole credits; both are prices themselves. */
+export interface CreditBounds {
+  /** @isInt */
+  minimum: number;
+  /** @isInt */
+  maximum: number;
 }
 
 /** Both are allowed themselves. */
@@ -64,11 +75,11 @@ export interface ModelReference {
   takes_strength: boolean;
 }
 
-function presentReference(mode: ReferenceMode, { creditCost, references = {} }: ListedModel["model"]): ModelReference {
-  const { sources, contentTypes, maxBytes, maxSeconds, ...capability } = references[mode] ?? { sources: "own" };
+function presentReference(mode: ReferenceMode, model: ListedModel["model"]): ModelReference {
+  const { sources, contentTypes, maxBytes, maxSeconds, ...capability } = model.references?.[mode] ?? { sources: "own" };
   return {
     mode,
-    credit_cost: capability.creditCost ?? creditCost,
+    credit_cost: priceOf(model, mode),
     sources,
     ...(contentTypes === undefined ? {} : { content_types: [...contentTypes] }),
     ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
@@ -82,7 +93,7 @@ function presentDuration({ minSeconds, maxSeconds }: Bounds): DurationBounds {
   return { minimum: Math.ceil(minSeconds), maximum: Math.floor(maxSeconds) };
 }
 
-export function presentModel({ model, status, modes }: ListedModel): Model {
+export function presentModel({ model, status, modes, price }: ListedModel): Model {
   return {
     id: model.id,
     name: model.name,
@@ -96,6 +107,7 @@ export function presentModel({ model, status, modes }: ListedModel): Model {
       ? Math.min(model.lyricsMaxLength ?? Infinity, MODEL_LIMITS.lyricsLength)
       : 0,
     credit_cost: model.creditCost,
+    credit_bounds: { minimum: price.minimum, maximum: price.maximum },
     status,
     options: presentOptions(model.requestOptions),
     references: modes.map((mode) => presentReference(mode, model)),

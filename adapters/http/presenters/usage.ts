@@ -4,8 +4,9 @@ import { timestamp } from "./time.js";
 /** What the account's requests were, and what they cost. */
 export interface Usage {
   summary: UsageSummary;
-  /** The newest of them, at most 100, newest first. */
+  /** The newest of them, newest first; those before with `next_cursor`. */
   events: UsageEvent[];
+  next_cursor: string | null;
 }
 
 /** Of all requests that fit the filters. */
@@ -62,7 +63,8 @@ export function presentUsage({ summary, events }: UsageReport): Usage {
       credits_refunded: summary.refunded,
       failed_requests: summary.failed,
     },
-    events: events.map(presentEvent),
+    events: events.items.map(presentEvent),
+    next_cursor: events.next,
   };
 }
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { AccountId, PlaylistId } from "../../../core/ids.js";
 import type { Playlist } from "../../../core/library/playlist.js";
+import type { ListPage, ListPosition } from "../../../core/ports/list-page.js";
 import { anId, aPlaylist, NOON } from "../../support/builders.js";
 import type { StorageWith } from "../../support/storage-under-test.js";
 
@@ -14,8 +15,8 @@ export function libraryPlaylists(opened: () => StorageWith<"library">): void {
   const find = async (id: PlaylistId): Promise<Playlist | undefined> =>
     (await opened().library.findPlaylists([id])).get(id);
 
-  const list = (viewer: AccountId | null, playlists: number, tracks = 10_000): Promise<Playlist[]> =>
-    opened().library.listPlaylists(viewer, { playlists, tracks });
+  const list = async (viewer: AccountId | null, playlists: number, tracks = 10_000): Promise<readonly Playlist[]> =>
+    (await opened().library.listPlaylists(viewer, { playlists, tracks })).items;
 
   it("stores every member, tracks in order", async () => {
     const full = aPlaylist({
@@ -139,5 +140,43 @@ export function libraryPlaylists(opened: () => StorageWith<"library">): void {
     expect(await list(accountId, 4, 5)).to.deep.equal([newest, middle, empty]);
     expect(await list(accountId, 4, 4)).to.deep.equal([newest]);
     expect(await list(accountId, 4, 1)).to.deep.equal([newest]);
+  });
+
+  it("goes on behind a playlist whatever comes in between: none twice, none left out", async () => {
+    const accountId = anId("acct");
+    const holding = (count: number, createdAt: number): Playlist =>
+      aPlaylist({ accountId, createdAt, trackIds: Array.from({ length: count }, () => anId("trk")) });
+    const [tied, later] = [4 * LATE, 4 * LATE + 5];
+    const own = [holding(1, tied), holding(0, tied), holding(3, tied), holding(1, later)];
+    const shared = aPlaylist({ accountId, visibility: "public", createdAt: tied, trackIds: [] });
+    await add(...own, shared);
+    const ids: PlaylistId[] = [];
+    let after: ListPosition<PlaylistId> | null = null;
+    while (ids.length < 5) {
+      // Each of these ends early, by its tracks or by its playlists.
+      const limits = { playlists: 2, tracks: 3 };
+      const page: ListPage<Playlist, ListPosition<PlaylistId>> = await opened().library.listPlaylists(
+        accountId,
+        limits,
+        after,
+      );
+      ids.push(...page.items.map(({ id }) => id));
+      after = page.next;
+      await add(holding(1, later + ids.length));
+    }
+    const ofOneMoment = [...own.slice(0, 3), shared].map(({ id }) => id).sort();
+    expect(ids.slice(0, 5)).to.deep.equal([own[3]?.id, ...ofOneMoment.reverse()]);
+  });
+
+  it("says whether anything follows a page", async () => {
+    const accountId = anId("acct");
+    const [one, two] = [aPlaylist({ accountId, createdAt: 1 }), aPlaylist({ accountId, createdAt: 2 })];
+    await add(one, two);
+    const behind = { createdAt: 3, id: anId("pls") };
+    const pageOf = (playlists: number) => opened().library.listPlaylists(accountId, { playlists, tracks: 100 }, behind);
+    const first = await pageOf(1);
+    expect(first.items).to.deep.equal([two]);
+    expect(first.next).to.include({ createdAt: 2, id: two.id });
+    expect(await pageOf(2)).to.deep.equal({ items: [two, one], next: null });
   });
 }

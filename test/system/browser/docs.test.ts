@@ -87,20 +87,14 @@ describe("GET /docs, in a browser", function () {
     open.expectQuiet();
   });
 
-  it("shows what the server posts to webhooks, where the description has it", async () => {
+  it("shows what the server posts to webhooks: its headers, its members, and an example", async () => {
     const open = await enter("#/nowhere");
-    await open.page.route("**/openapi.json", async (route) => {
-      const document = (await (await route.fetch()).json()) as Record<string, unknown>;
-      const schema = { type: "object", properties: { type: { type: "string", description: "`job.sung`" } } };
-      const content = { "application/json": { schema, example: { type: "job.sung" } } };
-      const webhooks = { "job.sung": { post: { summary: "A job was sung", requestBody: { content } } } };
-      await route.fulfill({ json: { ...document, webhooks } });
-    });
-    await open.page.reload();
-    await open.side.getByRole("group", { name: "Events" }).getByRole("link", { name: "A job was sung" }).click();
-    await open.heading("A job was sung");
-    expect(new URL(open.page.url()).hash).to.equal("#/events/job.sung");
-    expect(await open.page.getByLabel("Example").textContent()).to.include('"type": "job.sung"');
+    await open.side.getByRole("group", { name: "Events" }).getByRole("link", { name: "Stem split failed" }).click();
+    await open.heading("Stem split failed");
+    expect(new URL(open.page.url()).hash).to.equal("#/events/stem_split.failed");
+    expect(await open.page.getByLabel("Example").textContent()).to.include('"type": "stem_split.failed"');
+    const shown = await open.page.locator(".described").textContent();
+    for (const name of ["webhook-signature", "timestamp", "metadata"]) expect(shown).to.include(name);
     expect(await open.button(/^Send/).count()).to.equal(0);
   });
 

@@ -34,7 +34,7 @@ describe("Maintenance of the library", () => {
         activity: null,
         limit: 300,
       });
-      expect(found.map(({ id }) => id)).to.deep.equal(newest);
+      expect(found.items.map(({ id }) => id)).to.deep.equal(newest);
     };
 
     const { maintenance } = harness.prepare({ stores: { library } });

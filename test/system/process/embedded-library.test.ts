@@ -172,7 +172,7 @@ describe("An import that fails after its files were checked", () => {
     (await filesUnder(folder)).map((path) => path.replace(/^trk_[^/]+/, "trk"));
   const found = async (): Promise<number> =>
     (await storage.library.searchTracks({ viewer: anId("acct"), words: [], mood: null, activity: null, limit: 25 }))
-      .length;
+      .items.length;
 
   it("leaves nothing behind when a file cannot be stored", async () => {
     let puts = 0;

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StoredKeyring } from "../../../adapters/crypto/keyring.js";
+import { NodeDigest } from "../../../adapters/crypto/digest.js";
 import { AesSecretBox } from "../../../adapters/crypto/secret-box.js";
 import { type ReadableSecretKeys, SecretKeyFile } from "../../../adapters/crypto/secret-keys.js";
 import type { AccountId } from "../../../core/ids.js";
@@ -80,7 +81,7 @@ export class Installation {
     });
     const ids = { next: anId };
     const parts = { unitOfWork, webhooks, guard: new StubGuard(), secretBox, sealKeys: states, clock, ids, random };
-    const endpoints = new ManageEndpoints({ ...parts, logger, allowHttp: false });
+    const endpoints = new ManageEndpoints({ ...parts, logger, digest: new NodeDigest(), allowHttp: false });
     const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null, tracer: null });
     const operate = new OperateWebhooks({ ...parts, endpoints, audit: unrecorded(unitOfWork), sendDelivery });
     return { states, keyring, secretBox, reseal, secrets, endpoints, operate, sendDelivery };

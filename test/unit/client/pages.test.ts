@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createClient, InvalidRequestError } from "../../../adapters/client/index.js";
 
 /** A server of three pages; the addresses that it was asked for. */
-function server() {
+function server({ isOfEvents = false } = {}) {
   const asked: string[] = [];
   const fetch = (async (request: Request) => {
     const url = new URL(request.url);
@@ -11,7 +11,8 @@ function server() {
     if (at === "wrong")
       return Response.json({ error: { code: "invalid_request", message: "No.", request_id: "r" } }, { status: 400 });
     const next = { one: "two & more", "two & more": "three" }[at] ?? null;
-    return Response.json({ data: { generations: [{ id: at }], ...(next !== null && { next_cursor: next }) } });
+    if (isOfEvents) return Response.json({ data: { events: [], next_cursor: next ?? at, has_more: next !== null } });
+    return Response.json({ data: { generations: [{ id: at }], next_cursor: next } });
   }) as unknown as typeof globalThis.fetch;
   return { asked, client: createClient({ baseUrl: "http://api.example/music/", apiKey: "k", fetch }) };
 }
@@ -32,15 +33,24 @@ describe("Pages of the client", () => {
     expect(asked).to.have.lengthOf(1);
   });
 
-  it("take the cursor by another name, and throw what a page throws", async () => {
-    const { asked, client } = server();
-    const pages = client.pages("/api/v1/generations", {}, { cursorName: "after" });
-    await pages.next();
-    await pages.next();
-    expect(asked.at(-1)).to.equal("?after=two%20%26%20more");
-    const query = { cursor: "wrong" } as object;
+  it("follow events by after, until there are no more", async () => {
+    const { asked, client } = server({ isOfEvents: true });
+    const cursors: (string | null)[] = [];
+    for await (const { next_cursor: next } of client.pages("/api/v1/events")) cursors.push(next);
+    expect(asked).to.deep.equal(["", "?after=two%20%26%20more", "?after=three"]);
+    expect(cursors, "the last one is there for later").to.deep.equal(["two & more", "three", "three"]);
+  });
+
+  it("end with the first where a server of before has no cursors", async () => {
+    const fetch = (() => Promise.resolve(Response.json({ data: { logs: [] } }))) as typeof globalThis.fetch;
+    const pages = createClient({ baseUrl: "http://api.example", apiKey: "k", fetch }).pages("/api/v1/logs");
+    expect([await pages.next(), await pages.next()].map(({ done }) => done)).to.deep.equal([false, true]);
+  });
+
+  it("throw what a page throws", async () => {
+    const { client } = server();
     const error: unknown = await client
-      .pages("/api/v1/generations", { params: { query } })
+      .pages("/api/v1/generations", { params: { query: { cursor: "wrong" } } })
       .next()
       .catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(InvalidRequestError);

@@ -1,7 +1,8 @@
 import type { Playlist } from "../../../../core/library/playlist.js";
-import type { LibrarySearch } from "../../../../core/library/search.js";
+import type { LibrarySearch, SearchPosition } from "../../../../core/library/search.js";
 import type { Track } from "../../../../core/library/track.js";
 import type { LibraryStore } from "../../../../core/ports/library-store.js";
+import type { ListPage } from "../../../../core/ports/list-page.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
 import { sessionOf } from "../session.js";
@@ -21,11 +22,11 @@ export class KnexLibraryStore extends PlaylistQueries implements LibraryStore {
     this.searches = new LibrarySearchQueries(searchLimits, database.dialect, this);
   }
 
-  searchTracks(search: LibrarySearch): Promise<Track[]> {
+  searchTracks(search: LibrarySearch): Promise<ListPage<Track, SearchPosition>> {
     return this.database.reading((session) => this.searches.tracks(session, search));
   }
 
-  searchPlaylists(search: LibrarySearch): Promise<Playlist[]> {
+  searchPlaylists(search: LibrarySearch): Promise<ListPage<Playlist, SearchPosition>> {
     return this.database.reading((session) => this.searches.playlists(session, search));
   }
 

@@ -1,6 +1,7 @@
 import type { AccountId, PlaylistId } from "../../../../core/ids.js";
 import type { Playlist } from "../../../../core/library/playlist.js";
 import type { PlaylistLimits } from "../../../../core/ports/library-store.js";
+import type { ListPage, ListPosition } from "../../../../core/ports/list-page.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { allIn, groupBy } from "../lists.js";
 import {
@@ -26,6 +27,8 @@ const COUNTS_OF = (marks: string): string =>
   `SELECT playlist_id, COUNT(*) AS total FROM {playlist_tracks} WHERE playlist_id IN (${marks}) GROUP BY playlist_id`;
 const UPDATE = "UPDATE {playlists} SET title = ?, visibility = ? WHERE id = ?";
 const DELETE = "DELETE FROM {playlists} WHERE id = ?";
+/** The first bound is what the index begins at: SQLite makes nothing of the OR. */
+const BEHIND = "AND created_at <= ? AND (created_at < ? OR id < ?)";
 const DELETE_TRACKS = "DELETE FROM {playlist_tracks} WHERE playlist_id = ?";
 
 /** Adds playlists to the library's store. */
@@ -76,20 +79,29 @@ export class PlaylistQueries extends TrackQueries {
   }
 
   /** The newest public playlists and the newest of the viewer's own, each straight from an index. */
-  listPlaylists(viewer: AccountId | null, limits: PlaylistLimits): Promise<Playlist[]> {
+  listPlaylists(
+    viewer: AccountId | null,
+    limits: PlaylistLimits,
+    after: ListPosition<PlaylistId> | null = null,
+  ): Promise<ListPage<Playlist, ListPosition<PlaylistId>>> {
     const { useIndex } = this.database.dialect;
-    const newest = `ORDER BY created_at DESC, id DESC LIMIT ?`;
+    const newest = `${after === null ? "" : BEHIND} ORDER BY created_at DESC, id DESC LIMIT ?`;
+    const position = after === null ? [] : [after.createdAt, after.createdAt, after.id];
+    // One more says whether anything follows.
+    const asked = limits.playlists + 1;
     const own = `SELECT ${COLUMNS} FROM {playlists}${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
     const shared = `SELECT ${COLUMNS} FROM {playlists}${useIndex("playlists_visibility")}
       WHERE visibility = 'public' ${newest}`;
     return this.database.reading(async (session) => {
       const rows = [
-        ...(viewer === null ? [] : await session.all<PlaylistRow>(own, [viewer, limits.playlists])),
-        ...(await session.all<PlaylistRow>(shared, [limits.playlists])),
+        ...(viewer === null ? [] : await session.all<PlaylistRow>(own, [viewer, ...position, asked])),
+        ...(await session.all<PlaylistRow>(shared, [...position, asked])),
       ];
       const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
-      const first = distinct.sort(newestFirst).slice(0, limits.playlists);
-      return complete(session, await withinTracks(session, first, limits.tracks));
+      const sorted = distinct.sort(newestFirst);
+      const first = await withinTracks(session, sorted.slice(0, limits.playlists), limits.tracks);
+      const items = await complete(session, first);
+      return { items, next: sorted.length > items.length ? (items.at(-1) ?? null) : null };
     });
   }
 }

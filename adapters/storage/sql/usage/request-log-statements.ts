@@ -1,3 +1,5 @@
+import type { RequestId } from "../../../../core/ids.js";
+import type { ListPosition } from "../../../../core/ports/list-page.js";
 import type { CreditsQuery as AnyCreditsQuery, RequestQuery } from "../../../../core/ports/request-log-store.js";
 import { FAILED_STATUS } from "../../../../core/ports/request-log.js";
 import type { Dialect } from "../dialect.js";
@@ -8,6 +10,8 @@ export interface Statement {
   readonly values: readonly SqlValue[];
 }
 
+const BEHIND = "AND (created_at < ? OR id < ?)";
+
 type UsesIndex = Pick<Dialect, "useIndex">;
 type CreditsQuery = Omit<AnyCreditsQuery, "status">;
 
@@ -15,9 +19,26 @@ type CreditsQuery = Omit<AnyCreditsQuery, "status">;
  * The ids of the newest rows, the newest first. All filters stand in the index: MariaDB would look up each row before
  * it compares.
  */
-export function pageStatement(dialect: UsesIndex, query: RequestQuery, limit: number): Statement {
+export function pageStatement(
+  dialect: UsesIndex,
+  query: RequestQuery,
+  limit: number,
+  after: ListPosition<RequestId> | null,
+): Statement {
   const { text, values } = rowsOf(dialect, query);
-  return { text: `SELECT id ${text} ORDER BY created_at DESC, id DESC LIMIT ?`, values: [...values, limit] };
+  const position = after === null ? [] : [after.createdAt, after.id];
+  return {
+    text: `SELECT id ${text} ${after === null ? "" : BEHIND} ORDER BY created_at DESC, id DESC LIMIT ?`,
+    values: [...values, ...position, limit],
+  };
+}
+
+/**
+ * The time of a query, without what is newer than a position. This bound is what the index begins at: engines make
+ * nothing of the OR that tells requests of the same moment apart.
+ */
+export function timeBehind(query: RequestQuery, after: ListPosition | null): RequestQuery {
+  return after === null ? query : { ...query, to: Math.min(query.to, after.createdAt + 1) };
 }
 
 export function countStatement(dialect: UsesIndex, query: RequestQuery): Statement {

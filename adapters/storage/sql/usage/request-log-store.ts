@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RequestId } from "../../../../core/ids.js";
 import type { JobStatus } from "../../../../core/jobs/job.js";
+import type { ListPosition } from "../../../../core/ports/list-page.js";
 import type {
   CreditsQuery,
   RequestCounts,
@@ -22,6 +23,7 @@ import {
   pageStatement,
   type Statement,
   stepStatement,
+  timeBehind,
 } from "./request-log-statements.js";
 import { REQUEST_LOG, type RequestRow, toLoggedRequest, toRequestRow } from "./request-log-table.js";
 import { deleteFound } from "../rows.js";
@@ -57,11 +59,16 @@ export class KnexRequestLogStore implements RequestLogStore {
     await sessionOf(tx).upsert(REQUEST_LOG, requests.map(toRequestRow));
   }
 
-  async list(query: RequestQuery, limit: number): Promise<LoggedRequest[]> {
+  async list(
+    given: RequestQuery,
+    limit: number,
+    after: ListPosition<RequestId> | null = null,
+  ): Promise<LoggedRequest[]> {
+    const query = timeBehind(given, after);
     const ids: RequestId[] = [];
     for await (const span of isIndexed(query) ? [query] : this.steps(query)) {
       const page = await this.all<Pick<RequestRow, "id">>(
-        pageStatement(this.database.dialect, { ...query, ...span }, limit - ids.length),
+        pageStatement(this.database.dialect, { ...query, ...span }, limit - ids.length, after),
       );
       ids.push(...page.map(({ id }) => id));
       if (ids.length === limit) break;

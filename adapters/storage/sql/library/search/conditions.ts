@@ -1,3 +1,4 @@
+import type { Hit } from "./hits.js";
 import { type ItemRow, type Place, PLACES, type TAG_PLACES, tagMark, wordMark } from "./rows.js";
 import { isWhole, type Terms, termsOfTag, termsOfWord } from "./terms.js";
 import type { SqlValue } from "../../session.js";
@@ -35,6 +36,8 @@ export interface PartitionSearch {
   /** The conditions of each class, in the same order; each class has what those before it have. */
   readonly classes: readonly (readonly Condition[])[];
   readonly limit: number;
+  /** Only what comes behind this one; null: from the best on. */
+  readonly after: Hit | null;
   /** Unindexed items that are looked at in the first go. */
   readonly stride: number;
 }
@@ -80,6 +83,17 @@ export function testsOf(conditions: readonly Condition[]): Fragment {
     ({ columns }) => `(${columns.map((column) => `INSTR(i.${column}, ?) > 0`).join(" OR ")})`,
   );
   return { text: tests.join(" AND "), values: conditions.flatMap(({ columns, mark }) => columns.map(() => mark)) };
+}
+
+/** What comes behind a hit, asked of an item `i` whose class is known by `rank`. */
+export function behind(after: Hit | null, rank: Fragment): Fragment {
+  if (after === null) return { text: "1 = 1", values: [] };
+  const { class: number, created_at: createdAt, item_id: id } = after;
+  const older = "(i.created_at < ? OR (i.created_at = ? AND i.item_id < ?))";
+  return {
+    text: `(${rank.text} > ? OR (${rank.text} = ? AND ${older}))`,
+    values: [...rank.values, number, ...rank.values, number, createdAt, createdAt, id],
+  };
 }
 
 /** The number of the first class whose conditions an item `i` meets by its texts, if it meets those of the last. */

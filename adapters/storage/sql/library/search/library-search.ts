@@ -1,12 +1,13 @@
 import type { PlaylistId, TrackId } from "../../../../../core/ids.js";
 import type { Playlist } from "../../../../../core/library/playlist.js";
-import type { LibrarySearch } from "../../../../../core/library/search.js";
+import type { LibrarySearch, SearchPosition } from "../../../../../core/library/search.js";
 import type { Track } from "../../../../../core/library/track.js";
 import type { LibraryStore } from "../../../../../core/ports/library-store.js";
+import type { ListPage } from "../../../../../core/ports/list-page.js";
 import type { Dialect } from "../../dialect.js";
 import { allIn, inOrder } from "../../lists.js";
 import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./conditions.js";
-import { type Hit, newestFirst } from "./hits.js";
+import { type Hit, isBehind, newestFirst, positionOf, toHit } from "./hits.js";
 import { findBest, type Search } from "./queries.js";
 import { SEGMENT_ITEMS } from "./positions.js";
 import { partitionsOf, tagMark } from "./rows.js";
@@ -37,15 +38,23 @@ export class LibrarySearchQueries {
     private readonly library: Pick<LibraryStore, "findTracks" | "findPlaylists">,
   ) {}
 
-  async tracks(session: Session, search: LibrarySearch): Promise<Track[]> {
-    const ids = (await this.trackHits(session, search, search.limit)).map(trackId);
-    return inOrder(ids, await this.library.findTracks(ids));
+  async tracks(session: Session, search: LibrarySearch): Promise<ListPage<Track, SearchPosition>> {
+    const { hits, next } = pageOf(await this.trackHits(session, search, search.limit + 1), search);
+    const ids = hits.map(trackId);
+    return { items: inOrder(ids, await this.library.findTracks(ids)), next };
   }
 
-  async playlists(session: Session, search: LibrarySearch): Promise<Playlist[]> {
-    if (search.mood === null && search.activity === null)
-      return this.completed(await this.titled(session, search, search.limit));
-    const tracks = await this.trackHits(session, { ...search, words: [] }, this.limits.fewTracks);
+  async playlists(session: Session, search: LibrarySearch): Promise<ListPage<Playlist, SearchPosition>> {
+    const { hits, next } = pageOf(await this.playlistHits(session, search), search);
+    const ids = hits.map(playlistId);
+    return { items: inOrder(ids, await this.library.findPlaylists(ids)), next };
+  }
+
+  /** One more than are asked for. */
+  private async playlistHits(session: Session, search: LibrarySearch): Promise<Hit[]> {
+    if (search.mood === null && search.activity === null) return this.titled(session, search, search.limit + 1);
+    const held = { ...search, words: [], after: undefined };
+    const tracks = await this.trackHits(session, held, this.limits.fewTracks);
     return tracks.length < this.limits.fewTracks
       ? this.holding(session, search, tracks.map(trackId))
       : this.lookInto(session, search);
@@ -57,17 +66,20 @@ export class LibrarySearchQueries {
       classes: TRACK_CLASSES,
       wanted: search,
       limit,
+      after: afterOf(search),
     });
   }
 
   /** Playlists by their titles alone. */
-  private titled(session: Session, { viewer, words }: LibrarySearch, limit: number): Promise<Hit[]> {
+  private titled(session: Session, search: LibrarySearch, limit: number): Promise<Hit[]> {
+    const { viewer, words } = search;
     const wanted = { words, mood: null, activity: null };
     return this.best(session, {
       partitions: partitionsOf("playlists", viewer),
       classes: PLAYLIST_CLASSES,
       wanted,
       limit,
+      after: afterOf(search),
     });
   }
 
@@ -76,11 +88,8 @@ export class LibrarySearchQueries {
   }
 
   /** From the tracks to the playlists. */
-  private async holding(
-    session: Session,
-    { viewer, words, limit }: LibrarySearch,
-    trackIds: readonly TrackId[],
-  ): Promise<Playlist[]> {
+  private async holding(session: Session, search: LibrarySearch, trackIds: readonly TrackId[]): Promise<Hit[]> {
+    const { viewer, words } = search;
     const tests = testsOf(conditionsOf({ words, mood: null, activity: null }, PLAYLIST_PLACES));
     const text = (list: string): string => `SELECT DISTINCT i.created_at, i.item_id
       FROM {playlist_tracks} AS h${this.dialect.useIndex("playlist_tracks_track")}
@@ -92,22 +101,23 @@ export class LibrarySearchQueries {
       ...partitionsOf("playlists", viewer),
       ...tests.values,
     ]);
-    const hits = [...new Map(rows.map((hit) => [hit.item_id, hit])).values()];
-    return this.completed(hits.sort(newestFirst).slice(0, limit));
+    const hits = [...new Map(rows.map((hit) => [hit.item_id, { ...hit, class: 0 }])).values()];
+    const after = afterOf(search);
+    return hits.filter((hit) => isBehind(hit, after)).sort(newestFirst);
   }
 
   /** From the playlists to the tracks: where so many match, those that hold none are few. */
-  private async lookInto(session: Session, search: LibrarySearch): Promise<Playlist[]> {
+  private async lookInto(session: Session, search: LibrarySearch): Promise<Hit[]> {
     const found: Hit[] = [];
     let seen = 0;
-    for (let length = this.limits.playlists; found.length < search.limit; length *= GROWTH) {
+    for (let length = this.limits.playlists; found.length <= search.limit; length *= GROWTH) {
       const hits = await this.titled(session, search, length);
       const ids = await this.withMatch(session, search, hits.slice(seen).map(playlistId));
       found.push(...hits.slice(seen).filter((hit) => ids.has(playlistId(hit))));
       seen = hits.length;
       if (hits.length < length) break;
     }
-    return this.completed(found.slice(0, search.limit));
+    return found;
   }
 
   /** Of these playlists, those that hold a matching track. */
@@ -130,11 +140,20 @@ export class LibrarySearchQueries {
     ]);
     return new Set(rows.map((row) => row.playlist_id));
   }
+}
 
-  private async completed(hits: readonly Omit<Hit, "class">[]): Promise<Playlist[]> {
-    const ids = hits.map(playlistId);
-    return inOrder(ids, await this.library.findPlaylists(ids));
-  }
+/** What was found as far as the limit goes; hits beyond it say that something follows. */
+function pageOf(
+  found: readonly Hit[],
+  { limit }: LibrarySearch,
+): { readonly hits: readonly Hit[]; readonly next: SearchPosition | null } {
+  const hits = found.slice(0, limit);
+  const last = hits.at(-1);
+  return { hits, next: found.length > limit && last !== undefined ? positionOf(last) : null };
+}
+
+function afterOf({ after }: LibrarySearch): Hit | null {
+  return after === undefined ? null : toHit(after);
 }
 
 const trackId = ({ item_id }: Pick<Hit, "item_id">): TrackId => item_id as TrackId;

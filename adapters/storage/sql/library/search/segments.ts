@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { groupBy, allIn } from "../../lists.js";
 import { classOf, type Condition, type PartitionSearch, testsOf } from "./conditions.js";
 import type { Hit } from "./hits.js";
-import { addPlaces, Positions, slotOf } from "./positions.js";
+import { type PlacesBehind, placesBehind } from "./places-behind.js";
+import { addPlaces, Positions, SEGMENT_ITEMS, slotOf } from "./positions.js";
 import type { PostingRow, SegmentRow } from "./rows.js";
 import type { Session } from "../../session.js";
 
@@ -24,10 +25,13 @@ export async function findIndexed(
   search: PartitionSearch,
   unindexed: readonly Hit[],
 ): Promise<Hit[]> {
-  const segments = await session.all<Segment>(SEGMENTS, [search.partition]);
+  const all = await session.all<Segment>(SEGMENTS, [search.partition]);
+  const places = await placesBehind(session, search, all);
+  // Of the last class, segments that are newer as a whole hold nothing.
+  const segments = places.best < search.classes.length - 1 ? all : all.filter((segment) => places.endIn(segment) > 0);
   const widest = search.classes.at(-1) ?? [];
   return widest.every(({ isWhole }) => isWhole)
-    ? byPostings(session, search, segments, unindexed)
+    ? byPostings(session, search, segments, { unindexed, places })
     : byTexts(session, search, segments);
 }
 
@@ -35,7 +39,7 @@ async function byPostings(
   session: Session,
   search: PartitionSearch,
   segments: readonly Segment[],
-  unindexed: readonly Hit[],
+  { unindexed, places }: { readonly unindexed: readonly Hit[]; readonly places: PlacesBehind },
 ): Promise<Hit[]> {
   const { partition, classes, limit } = search;
   const pages = classes.map(
@@ -46,8 +50,12 @@ async function byPostings(
       ),
   );
   await forEachMatch(session, search, segments, (segment, matches) => {
-    for (const [number, positions] of matches.entries()) pages[number]?.add(segment, positions);
-    return pages[0]?.isBehind(segment) ?? true;
+    for (const [number, positions] of matches.entries()) {
+      if (number < places.best) continue;
+      const end = number === places.best ? places.endIn(segment) : SEGMENT_ITEMS;
+      pages[number]?.add(segment, positions, end);
+    }
+    return pages[places.best]?.isBehind(segment) ?? true;
   });
   const slots = new Map(pages.flatMap((page, number) => page.slots.map((slot) => [slot, number])));
   const text = (marks: string): string =>
@@ -169,11 +177,13 @@ class Page {
     return this.count >= this.limit && newest < this.oldest;
   }
 
-  add(segment: Segment, positions: Positions): void {
+  /** @param end only positions before this one */
+  add(segment: Segment, positions: Positions, end: number): void {
     if (this.isBehind(segment)) return;
     let left = this.limit;
     for (const position of positions.descending()) {
       if (left === 0) break;
+      if (position >= end) continue;
       this.slots.push(slotOf(segment.segment, position));
       this.count++;
       left--;
