@@ -102,6 +102,12 @@ export interface AppAuthentication extends Pick<Authenticate, "findAccount"> {
   readonly authenticate: AuthenticateRequest;
 }
 
+/** What accounts do with their own library. */
+export type OwnLibrary = Pick<
+  ManageLibrary,
+  "share" | "unshare" | "deleteTrack" | "createPlaylist" | "editPlaylist" | "deletePlaylist"
+>;
+
 /** Everything that the HTTP adapter needs of the world. */
 export interface HttpDeps {
   readonly settings: HttpSettings;
@@ -121,7 +127,7 @@ export interface HttpDeps {
   readonly models: ListModels;
   readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
   readonly acceptSplit: Pick<AcceptSplit, "execute" | "offersFor">;
-  readonly sharing: Pick<ManageLibrary, "share" | "unshare">;
+  readonly ownLibrary: OwnLibrary;
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
   readonly cancelJob: Pick<CancelOwnJob, "execute">;

@@ -116,7 +116,7 @@ function httpDeps(
     models: core.models,
     acceptGeneration: api.acceptGeneration,
     acceptSplit: api.acceptSplit,
-    sharing: api.sharing,
+    ownLibrary: api.ownLibrary,
     readGenerations: api.readGenerations,
     waitForJob: api.waitForJob,
     cancelJob: api.cancelJob,

@@ -24,6 +24,7 @@ const TRACKS_OF = (marks: string): string =>
     ORDER BY playlist_id, position`;
 const COUNTS_OF = (marks: string): string =>
   `SELECT playlist_id, COUNT(*) AS total FROM {playlist_tracks} WHERE playlist_id IN (${marks}) GROUP BY playlist_id`;
+const COUNT = "SELECT COUNT(*) AS total FROM {playlists} WHERE account_id = ?";
 const UPDATE = "UPDATE {playlists} SET title = ?, visibility = ? WHERE id = ?";
 const DELETE = "DELETE FROM {playlists} WHERE id = ?";
 const DELETE_TRACKS = "DELETE FROM {playlist_tracks} WHERE playlist_id = ?";
@@ -62,6 +63,11 @@ export class PlaylistQueries extends TrackQueries {
     }
     await session.run(DELETE_TRACKS, [id]);
     await session.insert(PLAYLIST_TRACKS, toPlaylistTrackRows({ id, title, visibility, ...rest }));
+  }
+
+  async countPlaylists(tx: Transaction, accountId: AccountId): Promise<number> {
+    const [row] = await sessionOf(tx).all<{ readonly total: number }>(COUNT, [accountId]);
+    return row?.total ?? 0;
   }
 
   async deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean> {
