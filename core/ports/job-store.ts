@@ -206,7 +206,7 @@ export interface JobStore {
     created: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
   ): Promise<void>;
 
-  /** A queued or processing job that works from this track, whoever's it is; null when there is none. */
+  /** A queued or processing job of any account that works from this track; null when there is none. */
   liveJobFrom(tx: Transaction, trackId: TrackId): Promise<Pick<JobState, "id" | "accountId"> | null>;
   /** Deletes what the account's splits of this track have in {@link outputsOf}. @returns what they had */
   deleteSplitOutputs(tx: Transaction, trackId: TrackId, accountId: AccountId): Promise<JobOutput[]>;

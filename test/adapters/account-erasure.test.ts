@@ -13,7 +13,7 @@ import { ManualClock } from "../support/doubles/manual-clock.js";
 import { MemoryAudioStore } from "../support/doubles/memory-audio-store.js";
 import { type FilledAccount, fillAccount } from "../support/filled-account.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
-import { columnsWith, dump, indexAll, losing, type Rows, textOf } from "../support/stored-words.js";
+import { columnsWith, dump, indexAll, losing, type Rows, textOf } from "./stored-words.js";
 
 type Storage = SqliteUnderTest | MysqlUnderTest;
 

@@ -2,7 +2,7 @@ import type { AccountId } from "../../core/ids.js";
 import type { Upload } from "../../core/ports/upload-store.js";
 import { aJob, aJobRequest, anId, aTrack, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
-import type { KnownRows } from "./storage-operations.js";
+import type { KnownRows } from "./known-rows.js";
 
 export function anUpload(accountId: AccountId, storedAt: number | null = null): Upload {
   return { trackId: anId("trk"), accountId, sizeBytes: 1, createdAt: NOON, storedAt };

@@ -1,7 +1,6 @@
 import { TABLE_PREFIX } from "../../adapters/storage/sql/index.js";
 import type { Account, ApiKey } from "../../core/ports/account.js";
 import type { IdempotencyRecord } from "../../core/ports/idempotency-store.js";
-import type { ProcessId } from "../../core/ids.js";
 import type { Job, JobOutput } from "../../core/jobs/job.js";
 import {
   aBalance,
@@ -17,6 +16,7 @@ import {
 } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { anUpload, ERASURE_OPERATIONS } from "./erasure-operations.js";
+import type { KnownRows } from "./known-rows.js";
 
 /** Tables that grow without bound. */
 export const BIG_TABLES = [
@@ -41,18 +41,6 @@ export const BIG_TABLES = [
   "job_sources",
   "file_deletions",
 ].map((name) => TABLE_PREFIX + name);
-
-/** Rows among many others that the operations read. */
-export interface KnownRows {
-  readonly account: Account;
-  readonly key: ApiKey;
-  readonly record: IdempotencyRecord;
-  /** An ended job, with an attempt and a track. */
-  readonly job: Job;
-  /** A running job. */
-  readonly leased: Job & { readonly leaseOwner: ProcessId };
-  readonly reference: string;
-}
 
 const AN_OUTPUT: JobOutput = {
   label: "vocals",

@@ -5,7 +5,8 @@ import { createStores, openDatabase } from "../../adapters/storage/sql/index.js"
 import { INVARIANTS } from "../../adapters/storage/sql/ledger/ledger-invariants.js";
 import { SILENT, sqliteStorage, type SqliteUnderTest, TEST_PORTS } from "../support/databases.js";
 import { storageUnderTest } from "../support/storage-under-test.js";
-import { BIG_TABLES, fillStorage, type KnownRows, OPERATIONS } from "./storage-operations.js";
+import type { KnownRows } from "./known-rows.js";
+import { BIG_TABLES, fillStorage, OPERATIONS } from "./storage-operations.js";
 
 const JOBS = 20;
 

@@ -13,7 +13,7 @@ import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { MemoryAudioStore } from "../support/doubles/memory-audio-store.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
-import { columnsWith, dump, indexAll, losing } from "../support/stored-words.js";
+import { columnsWith, dump, indexAll, losing } from "./stored-words.js";
 
 const ENDED = { status: "completed", phase: "ended", dueAt: null, completedAt: NOON } as const;
 
@@ -136,7 +136,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(await fileRows()).to.equal(0);
     });
 
-    it("is refused while a job works from it, whoever's it is, and changes nothing then", async () => {
+    it("is refused while a job of any account works from it, and changes nothing then", async () => {
       const { owner, tracks } = made;
       for (const accountId of [owner, anId("acct")]) {
         const request = aJobRequest({ prompt: "", sourceTrackId: tracks[0] });
@@ -147,7 +147,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
           .deleteTrack(tracks[0])
           .catch((cause: unknown) => cause);
         expect(error).to.be.instanceOf(InputRefusedError);
-        expect((error as Error).message.includes(job.id), "only the owner is told which").to.equal(accountId === owner);
+        expect((error as Error).message.includes(job.id), "its id is for the owner").to.equal(accountId === owner);
         expect(audio.keys).to.deep.equal(files);
         expect((await storage.jobs.outputsOf([made.split.id])).size).to.equal(1);
         const changes = { ...ENDED, status: "failed", creditsCharged: 0 } as const;
@@ -185,7 +185,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
 
     it("succeeds while the audio store is unavailable; its files are deleted later, and block no others", async () => {
       const { tracks, uploaded, split } = made;
-      const broken = { delete: () => Promise.reject(new Error("scripted: out of reach")) };
+      const broken = { delete: () => Promise.reject(new Error("scripted: unavailable")) };
       await manage({ audio: Object.assign(Object.create(audio) as MemoryAudioStore, broken) }).deleteTrack(tracks[0]);
       expect(filesOf(split.id)).to.have.length(1);
       await manage().deleteTrack(uploaded);

@@ -660,7 +660,7 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
       const split = { kind: "stem_split", operation: "stem_split" } as const;
       const ended = { status: "completed", phase: "ended", dueAt: null, completedAt: NOON } as const;
 
-      it("are found while they are queued or processing, whoever's they are", async () => {
+      it("are found while they are queued or processing, of any account", async () => {
         const trackId = anId("trk");
         const live = (): Promise<Pick<Job, "id" | "accountId"> | null> =>
           storage.inTransaction((tx) => storage.jobs.liveJobFrom(tx, trackId));

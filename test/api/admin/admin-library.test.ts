@@ -243,13 +243,13 @@ describe("Music at the admin API", () => {
     );
     held.release();
     await test.app.generations.wait(job.id);
-    expect(dataOf(await owner.delete(`/tracks/${track}`, "their wish"))).to.deep.equal({ id: track, deleted: true });
+    expect(dataOf(await owner.delete(`/tracks/${track}`, "their request"))).to.deep.equal({ id: track, deleted: true });
     expect(await audited()).to.deep.include({
       action: "library.delete",
       account: radio.account.id,
       targets: [track],
     });
-    expect((await audited())?.fields["why"]).to.equal("their wish");
+    expect((await audited())?.fields["why"]).to.equal("their request");
     expect(refusalOf(await radio.api.get(`/api/v1/tracks/${track}`))).to.equal("404 track_not_found");
     expect(refusalOf(await owner.delete(`/tracks/${track}`))).to.equal("404 track_not_found");
   });
