@@ -119,8 +119,8 @@ export interface ApiUseCases {
   readonly acceptGeneration: AcceptGeneration;
   /** Splits tracks under idempotency keys. */
   readonly acceptSplit: AcceptSplit;
-  /** Tracks that accounts share themselves. */
-  readonly sharing: Library["sharing"];
+  /** Playlists and tracks that accounts keep, share and delete themselves. */
+  readonly ownLibrary: Library["own"];
   /** The models that fit a filter, by pages. */
   readonly findModels: FindModels;
   /** Generations and jobs of an account, with all that is stored of them. */
@@ -181,7 +181,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const keptMs = eventsKeptMs(options.webhooks.scheduleMs);
   const { metrics } = ports;
   const figures = { ...ports, breaker: options.breaker, catalogue: providers.catalogue };
-  const others = [secrets.reseal, erasure.task(), sampleQueueAges(figures)];
+  const others = [secrets.reseal, erasure.task(), library.deletedFiles.task(), sampleQueueAges(figures)];
   const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others };
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
   const operating = { ...ports, ...generations, timelines, endJobs };
@@ -217,7 +217,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       limits: new Limits({ limiter: ports.rateLimiter, tiers, authFailuresPerMinute: options.authFailuresPerMinute }),
       acceptGeneration: generations.accept,
       acceptSplit: generations.acceptSplit,
-      sharing: library.sharing,
+      ownLibrary: library.own,
       findModels: providers.findModels,
       readGenerations: generations.read,
       waitForJob: generations.waitForJob,

@@ -287,5 +287,18 @@ export class OperationRefusedError extends FermataError {
   readonly code = "invalid_request";
 }
 
+/**
+ * The same of what accounts can do themselves: its message is for operators, and callers of the public API get an
+ * {@link InvalidRequestError} of its issues.
+ */
+export class InputRefusedError extends OperationRefusedError {
+  constructor(
+    message: string,
+    readonly issues: readonly RequestIssue[],
+  ) {
+    super(message);
+  }
+}
+
 /** What an operation names is not there. */
 export class UnknownObjectError extends OperationRefusedError {}

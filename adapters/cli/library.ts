@@ -6,6 +6,7 @@ import { OperationRefusedError } from "../../core/errors.js";
 import type { TrackWithLyrics } from "../../core/library/lyrics.js";
 import { SEARCH_LIMIT } from "../../core/library/search-rules.js";
 import { assetOf } from "../../core/library/track.js";
+import { printable } from "../../core/printable.js";
 import { addServerOptions, type ServerFlags } from "./caller/server.js";
 import { foundLines, searchServer } from "./caller/show.js";
 import type { CliHost } from "./host.js";
@@ -55,7 +56,28 @@ export function addLibraryCommands(program: Command, host: CliHost): void {
       print(host, options, { id, share_url: shareUrl }, [`${id} is not shared any more.`]);
     });
   });
+  addDeletion(library, host);
   addSearch(library, host);
+}
+
+function addDeletion(library: Command, host: CliHost): void {
+  addCommand(
+    library,
+    "delete <track>",
+    "Delete a track with its files, its lyrics and the stems of its owner, for good",
+    ["library delete trk_01j… --yes"],
+  )
+    .option("--yes", "without asking, which it does on a terminal")
+    .action(async (given: string, { yes = false, ...options }: { yes?: boolean; json?: boolean }, command: Command) => {
+      if (!yes && host.confirm === null) command.error("error: it needs --yes where there is no terminal to ask on");
+      const id = await withApp(host, async (app) => {
+        const { track } = await app.library.manage.trackWithLyrics(given);
+        const question = `Delete the track ${printable(track.title)} (${track.id})? It cannot be taken back.`;
+        if (!yes && (await host.confirm?.(question)) !== true) throw new OperationRefusedError("Nothing was deleted.");
+        return app.library.manage.deleteTrack(track.id);
+      });
+      print(host, options, { id, deleted: true }, [`Deleted ${id}.`]);
+    });
 }
 
 function addShow(library: Command, host: CliHost): void {

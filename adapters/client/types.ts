@@ -7,15 +7,24 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 
 type Operation<Path extends keyof paths, M extends Method> = paths[Path] extends { [K in M]: infer O } ? O : never;
 
-type Success<O> = O extends { responses: infer R } ? R[keyof R & (200 | 201 | 202)] : never;
+/** 204 where there is no other one. */
+type Success<O> = O extends { responses: infer R }
+  ? [keyof R & (200 | 201 | 202)] extends [never]
+    ? R[keyof R & 204]
+    : R[keyof R & (200 | 201 | 202)]
+  : never;
 
 /** Distributes over the members of a union, of which `never` has none. */
-type JsonData<S> = S extends { content: { "application/json": { data: infer Data } } } ? Data : never;
+type JsonData<S> = S extends { content: { "application/json": { data: infer Data } } }
+  ? Data
+  : S extends { content?: never }
+    ? object
+    : never;
 
-/** The `data` of a successful response. */
+/** The `data` of a successful response; an empty object where it has no body. */
 export type DataOf<Path extends keyof paths, M extends Method> = JsonData<Success<Operation<Path, M>>>;
 
-/** The paths that have an operation of this method whose response is JSON. */
+/** The paths that have an operation of this method whose response is JSON, or has no body. */
 export type PathsOf<M extends Method> = {
   [Path in keyof paths]: [DataOf<Path, M>] extends [never] ? never : Path;
 }[keyof paths];

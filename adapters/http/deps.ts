@@ -104,6 +104,12 @@ export interface AppAuthentication extends Pick<Authenticate, "findAccount"> {
   readonly authenticate: AuthenticateRequest;
 }
 
+/** What accounts do with their own library. */
+export type OwnLibrary = Pick<
+  ManageLibrary,
+  "share" | "unshare" | "deleteTrack" | "createPlaylist" | "editPlaylist" | "deletePlaylist"
+>;
+
 /** Everything that the HTTP adapter needs of the world. */
 export interface HttpDeps {
   readonly settings: HttpSettings;
@@ -124,7 +130,7 @@ export interface HttpDeps {
   readonly findModels: Pick<FindModels, "page">;
   readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
   readonly acceptSplit: Pick<AcceptSplit, "execute" | "offersFor">;
-  readonly sharing: Pick<ManageLibrary, "share" | "unshare">;
+  readonly ownLibrary: OwnLibrary;
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
   /** How many requests of an account may wait for their job at once, in this process. */

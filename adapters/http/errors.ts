@@ -2,6 +2,7 @@ import { ValidateError } from "@tsoa/runtime";
 import type { ErrorCode } from "../../core/error-codes.js";
 import {
   FermataError,
+  InputRefusedError,
   InvalidRequestError,
   OperationRefusedError,
   RateLimitedError,
@@ -57,6 +58,7 @@ export function toFermataError(error: unknown): FermataError | null {
   // Express's word for a path that cannot be decoded.
   if (error instanceof URIError)
     return new InvalidRequestError([{ path: "path", message: "has a malformed percent-encoding" }]);
+  if (error instanceof InputRefusedError) return new InvalidRequestError(error.issues);
   return FermataError.is(error) && !(error instanceof OperationRefusedError) ? error : null;
 }
 

@@ -14,7 +14,12 @@ const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/^invalid integer/, "must be an integer"],
   [/^invalid float/, "must be a number"],
   [/^invalid object/, "must be a JSON object"],
+  [/^invalid array/, "must be a list"],
 ];
+
+const ITEM = /\.\$(\d+)/g;
+/** What a union of texts allows, in the words of the generated routes. */
+const ALLOWED = /should be one of the following; \['([^']*)'\]/g;
 
 /**
  * The generated routes' findings in the words and paths of this API. The values that were sent, which the findings
@@ -26,7 +31,7 @@ export function toIssues(fields: FieldErrors): RequestIssue[] {
   return Object.entries(fields)
     .slice(0, ISSUES_MAX)
     .map(([field, { message }]) => ({
-      path: field.startsWith("body.") || field === "body" ? shorten(field) : `query.${field}`,
+      path: pathOf(field),
       message: rewrite(message ?? ""),
     }));
 }
@@ -35,7 +40,16 @@ export function toIssues(fields: FieldErrors): RequestIssue[] {
 function rewrite(message: string): string {
   const rule = RULES.find(([pattern]) => pattern.test(message));
   if (rule !== undefined) return rule[1];
+  const allowed = [...message.matchAll(ALLOWED)].map(([, text]) => text);
+  if (allowed.length > 0) return `must be one of: ${allowed.join(", ")}`;
   return message.startsWith("must ") ? message : "is not valid";
+}
+
+/** The generated routes call an item of a list in the body `tracks.$0`. */
+function pathOf(field: string): string {
+  const path = field.replace(ITEM, "[$1]");
+  if (field === "body" || field.startsWith("body.")) return shorten(path);
+  return path === field ? `query.${field}` : shorten(`body.${path}`);
 }
 
 function shorten(path: string): string {

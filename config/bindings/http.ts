@@ -117,7 +117,7 @@ function httpDeps(
     findModels: api.findModels,
     acceptGeneration: api.acceptGeneration,
     acceptSplit: api.acceptSplit,
-    sharing: api.sharing,
+    ownLibrary: api.ownLibrary,
     readGenerations: api.readGenerations,
     waitForJob: api.waitForJob,
     waits: new ConcurrencyBudget(settings.http.maxWaitsPerAccount, "requests that wait for a job"),

@@ -9,6 +9,11 @@ export function erasedRequest({ durationSeconds, instrumental }: JobRequest): Jo
   };
 }
 
+/** What is left of it once the tracks that it led to are deleted: none of its words. */
+export function wordlessRequest(request: JobRequest): JobRequest {
+  return { ...request, prompt: "", lyrics: null, metadata: null, options: {} };
+}
+
 /** Why it failed stays; what the provider said of it does not. */
 export function erasedError(error: JobError | null): JobError | null {
   return error === null ? null : { ...error, message: "The account was deleted." };

@@ -2,13 +2,16 @@ import { isAudioKey } from "../ports/audio-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import { type Keyring, NO_KEY_ID, type Subkey } from "../ports/keyring.js";
+import type { ErasureStore } from "../ports/erasure-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 
 /**
- * What a signed link turned out to be. `revoked`: its track has been unshared or deleted since.
+ * What a signed link turned out to be. `revoked`: its track has been unshared since. `gone`: its track has been deleted
+ * since, or the file is about to be.
  */
 export type LinkCheck =
-  { readonly state: "valid"; readonly audioKey: string } | { readonly state: "forged" | "expired" | "revoked" };
+  | { readonly state: "valid"; readonly audioKey: string }
+  | { readonly state: "forged" | "expired" | "revoked" | "gone" };
 
 /** The parts of a link as a client sent them; of `parameters` those of {@link AudioUrls.sign}. */
 export interface PresentedLink {
@@ -28,6 +31,7 @@ export interface AudioUrlsDeps {
   readonly clock: Clock;
   readonly keyring: Keyring;
   readonly library: Pick<LibraryStore, "linkGeneration">;
+  readonly erasures: Pick<ErasureStore, "isNotedFile">;
   /** What callers reach this server by, without a slash at its end; asked again for every link. */
   readonly publicUrl: () => string;
   readonly ttlMs: number;
@@ -72,7 +76,7 @@ export class AudioUrls {
 
   /**
    * Checks a link by its parts. A forged link is never said to be expired. Reads the storage for links that are
-   * otherwise valid: one indexed row.
+   * otherwise valid: one indexed row, and a second one for files of no track.
    *
    * @throws {ServiceUnavailableError} the storage cannot be asked
    */
@@ -87,7 +91,7 @@ export class AudioUrls {
     const expected = this.signature(subkey, { audioKey, expires, generation });
     if (!this.deps.digest.equals(signature, expected)) return FORGED;
     if (this.deps.clock.now() >= Number(expires) * 1000) return { state: "expired" };
-    return (await this.isCurrent(audioKey, generation)) ? { state: "valid", audioKey } : { state: "revoked" };
+    return this.checkGeneration(audioKey, generation);
   }
 
   /** In whole seconds since 1970. */
@@ -99,10 +103,11 @@ export class AudioUrls {
   }
 
   /** A file of no track has no generation. Links of versions without generations count as the first one, 0. */
-  private async isCurrent(audioKey: string, generation: string | null): Promise<boolean> {
+  private async checkGeneration(audioKey: string, generation: string | null): Promise<LinkCheck> {
     const current = await this.deps.library.linkGeneration(audioKey);
-    if (current === null) return generation === null;
-    return current === Number(generation ?? 0);
+    if (current !== null) return current === Number(generation ?? 0) ? { state: "valid", audioKey } : REVOKED;
+    const isGone = generation !== null || (await this.deps.erasures.isNotedFile(audioKey));
+    return isGone ? GONE : { state: "valid", audioKey };
   }
 
   private signature({ id, key }: Subkey, { audioKey, expires, generation }: SignedParts): string {
@@ -122,3 +127,5 @@ interface SignedParts {
 }
 
 const FORGED: LinkCheck = { state: "forged" };
+const REVOKED: LinkCheck = { state: "revoked" };
+const GONE: LinkCheck = { state: "gone" };

@@ -1,16 +1,28 @@
 import type { AuditAction, AuditEntry, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import { UnknownObjectError, PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
-import { type AccountId, isId, type PlaylistId } from "../ids.js";
+import { type AccountId, isId, type PlaylistId, type TrackId } from "../ids.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Random } from "../ports/random.js";
 import type { Transaction, TransactionWork } from "../ports/unit-of-work.js";
+import type { DeleteFiles } from "./delete-files.js";
+import { deleteTrack, type DeleteTrackDeps } from "./delete-track.js";
 import type { TrackWithLyrics } from "./lyrics.js";
 import type { Playlist } from "./playlist.js";
-import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges, titleIssue } from "./playlist-rules.js";
+import {
+  type BroughtTrack,
+  broughtTracks,
+  changedTracks,
+  checkHeld,
+  checkPlaylist,
+  checkPlaylistCount,
+  type PlaylistChanges,
+  titleIssue,
+} from "./playlist-rules.js";
 import type { PlaylistWithTracks } from "./read-library.js";
 import { withoutControls } from "../printable.js";
 import { newShareToken } from "./share-urls.js";
@@ -33,31 +45,40 @@ export interface OnBehalf {
   readonly owner?: AccountId | undefined;
 }
 
-export interface ManageLibraryDeps {
+export interface ManageLibraryDeps extends DeleteTrackDeps {
   readonly audit: RecordsActions;
   readonly library: LibraryStore;
+  readonly ledger: Pick<LedgerStore, "lockBalances">;
+  readonly deletedFiles: DeleteFiles;
   readonly accounts: AccountStore;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly random: Random;
 }
 
-/** Playlists and sharing, for operators and embedding apps. What an `owner` does not own is not found. */
+/**
+ * Playlists, sharing and the deletion of tracks, for operators and embedding apps. What an `owner` does not own is not
+ * found.
+ */
 export class ManageLibrary {
   constructor(private readonly deps: ManageLibraryDeps) {}
 
-  /** @throws {OperationRefusedError} no such account, a title or a track that cannot be */
+  /** @throws {OperationRefusedError} no such account, a title or a track that cannot be, too many playlists */
   async createPlaylist({ title: given, accountId, visibility, tracks = [] }: NewPlaylist): Promise<Playlist> {
     const { deps } = this;
     const title = titleOf(given);
     const owner = accountId === null ? null : await this.accountOf(accountId);
     checkPlaylist({ title, visibility, accountId: owner });
     const trackIds = changedTracks([], { tracks });
-    await this.checkTracks(trackIds, owner);
+    await this.checkTracks(broughtTracks([], { tracks }), owner);
     const id = deps.ids.next("pls");
     const playlist: Playlist = { id, accountId: owner, title, visibility, trackIds, createdAt: deps.clock.now() };
     const insert: TransactionWork<void> = async (tx, { isRetry }) => {
       if (isRetry && (await deps.library.findPlaylists([id])).has(id)) return;
+      if (owner !== null) {
+        await deps.ledger.lockBalances(tx, [owner]);
+        checkPlaylistCount(await deps.library.countPlaylists(tx, owner));
+      }
       await deps.library.insertPlaylists(tx, [playlist]);
     };
     const fields = { visibility, tracks: trackIds.length };
@@ -81,11 +102,9 @@ export class ManageLibrary {
   async editPlaylist(id: string, changes: PlaylistChanges, onBehalf: OnBehalf = {}): Promise<Playlist> {
     const { audit, library } = this.deps;
     const before = await this.find(id, onBehalf);
-    const held = new Set<string>(before.trackIds);
-    await this.checkTracks(
-      [...(changes.tracks ?? []), ...(changes.add ?? [])].filter((track) => !held.has(track)),
-      before.accountId,
-    );
+    // What cannot be in any case is not looked up.
+    changedTracks(before.trackIds, changes);
+    await this.checkTracks(broughtTracks(before.trackIds, changes), before.accountId);
     const edit = async (tx: Transaction): Promise<Playlist> => {
       const playlist = await library.lockPlaylist(tx, before.id);
       if (playlist === null) throw new PlaylistNotFoundError();
@@ -156,6 +175,27 @@ export class ManageLibrary {
     return { ...track, shareToken: null, linkGeneration: track.linkGeneration + 1 };
   }
 
+  /**
+   * Deletes a track for good: its files, its lyrics, every word of it, its places in playlists, and the stems that its
+   * account had it split into. Links that were given out end at once. Jobs and ledger entries stay.
+   *
+   * @throws {TrackNotFoundError}
+   * @throws {OperationRefusedError} a job works from it; nothing was deleted
+   */
+  async deleteTrack(trackId: string, { owner }: OnBehalf = {}): Promise<TrackId> {
+    const { audit, deletedFiles } = this.deps;
+    const track = await this.track(trackId, owner);
+    let files: readonly string[] = [];
+    const work: TransactionWork<void> = async (tx, { isRetry }) => {
+      // The reply to a commit may be lost although it was done.
+      if (isRetry && (await this.deps.library.lockTrack(tx, track.id)) === null) return;
+      files = await deleteTrack(this.deps, tx, track);
+    };
+    await audit.inTransaction(work, () => entryOf("library.delete", track, { files: files.length }));
+    await deletedFiles.deleteNoted(files);
+    return track.id;
+  }
+
   private async track(id: string, owner: AccountId | undefined): Promise<Track> {
     const track = isId("trk", id) ? (await this.deps.library.findTracks([id])).get(id) : undefined;
     if (track === undefined || !isOwnedBy(track, owner)) throw new TrackNotFoundError();
@@ -168,9 +208,10 @@ export class ManageLibrary {
     return playlist;
   }
 
-  private async checkTracks(ids: readonly string[], owner: AccountId | null): Promise<void> {
-    if (ids.length === 0) return;
-    checkHeld(ids, await this.deps.library.findTracks(ids.filter((id) => isId("trk", id))), owner);
+  private async checkTracks(brought: readonly BroughtTrack[], owner: AccountId | null): Promise<void> {
+    if (brought.length === 0) return;
+    const ids = brought.map(({ id }) => id).filter((id) => isId("trk", id));
+    checkHeld(brought, await this.deps.library.findTracks(ids), owner);
   }
 
   private async accountOf(id: string): Promise<AccountId> {

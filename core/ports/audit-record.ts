@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   "library.upload",
   "library.share",
   "library.unshare",
+  "library.delete",
   "playlists.create",
   "playlists.edit",
   "playlists.delete",

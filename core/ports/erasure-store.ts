@@ -107,11 +107,27 @@ export interface ErasureStore {
   listPlaylists(accountId: AccountId, after: PlaylistId | null, limit: number): Promise<PlaylistId[]>;
   /** Deletes tracks with all that belongs to them, in playlists of others too. @returns how many there were */
   eraseTracks(tx: Transaction, ids: readonly TrackId[]): Promise<number>;
+  /**
+   * The same of one track whose account stays: no word of it is left in the index of searches either, nor its upload.
+   * With the last track of its job goes what that job was asked for: prompt, lyrics, options and metadata, and what its
+   * provider reported of it; that it has none any more is noted.
+   */
+  eraseTrack(tx: Transaction, id: TrackId, at: number): Promise<void>;
   /** Uploads of the account that became a track, or began before this moment. */
   listUploads(accountId: AccountId, begunBefore: number, limit: number): Promise<TrackId[]>;
   /** Whether there is an upload of the account at all. */
   hasUploads(accountId: AccountId): Promise<boolean>;
   eraseUploads(tx: Transaction, ids: readonly TrackId[]): Promise<number>;
+  /** Notes files that are to be deleted, from `dueAt` on by whichever process; one that is noted already stays so. */
+  noteFiles(tx: Transaction, audioKeys: readonly string[], dueAt: number): Promise<void>;
+  /** Whether this file is noted to be deleted. One indexed read. */
+  isNotedFile(audioKey: string): Promise<boolean>;
+  /** Noted files that are due, the longest due first. */
+  dueFiles(now: number, limit: number): Promise<string[]>;
+  /** Makes noted files due at another moment. */
+  postponeFiles(tx: Transaction, audioKeys: readonly string[], dueAt: number): Promise<void>;
+  /** Forgets noted files, which are deleted. */
+  forgetFiles(tx: Transaction, audioKeys: readonly string[]): Promise<void>;
   /** Deletes at most `limit` rows of this kind. @returns how many; fewer than `limit` when no more are left */
   eraseRows(tx: Transaction, kind: ErasedRows, accountId: AccountId, limit: number): Promise<number>;
 }

@@ -1,4 +1,4 @@
-import type { AccountId, JobId, ProcessId } from "../ids.js";
+import type { AccountId, JobId, ProcessId, TrackId } from "../ids.js";
 import type { Job, JobAttempt, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../jobs/job.js";
 import type { Locked, Transaction } from "./unit-of-work.js";
 
@@ -205,6 +205,11 @@ export interface JobStore {
     tx: Transaction,
     created: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
   ): Promise<void>;
+
+  /** A queued or processing job of any account that works from this track; null when there is none. */
+  liveJobFrom(tx: Transaction, trackId: TrackId): Promise<Pick<JobState, "id" | "accountId"> | null>;
+  /** Deletes what the account's splits of this track have in {@link outputsOf}. @returns what they had */
+  deleteSplitOutputs(tx: Transaction, trackId: TrackId, accountId: AccountId): Promise<JobOutput[]>;
 
   /** The files of splits, in their order; a job without any is left out. */
   outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>>;

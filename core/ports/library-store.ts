@@ -26,6 +26,8 @@ export interface LibraryStore {
   tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>>;
   /** Tracks by id, of any owner; unknown ids are left out. */
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>>;
+  /** Reads a track and keeps it from changing until `tx` ends; null when there is none. */
+  lockTrack(tx: Transaction, id: TrackId): Promise<Track | null>;
   /** The lyrics of a track; null when it has none, or is not there. */
   findLyrics(id: TrackId): Promise<Lyrics | null>;
   /** Those of these audio keys that a file of any track is stored under. */
@@ -59,6 +61,8 @@ export interface LibraryStore {
   lockPlaylist(tx: Transaction, id: PlaylistId): Promise<Playlist | null>;
   /** Writes title, visibility and tracks of a playlist that was locked in this `tx`. */
   updatePlaylist(tx: Transaction, playlist: Playlist): Promise<void>;
+  /** How many playlists the account has. Exact while `tx` holds the account's balance. */
+  countPlaylists(tx: Transaction, accountId: AccountId): Promise<number>;
   /** @returns false when there was none */
   deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean>;
   /**

@@ -54,6 +54,8 @@ const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Stora
       await library.shareTrack(tx, id, "token-2");
       await library.unshareTrack(tx, id);
     }),
+  lockTrack: (library, { inTransaction }) => inTransaction((tx) => library.lockTrack(tx, TRACK_IDS[7] ?? anId("trk"))),
+  countPlaylists: (library, { inTransaction }) => inTransaction((tx) => library.countPlaylists(tx, VIEWER)),
   findPlaylists: (library) => library.findPlaylists(PLAYLIST_IDS.slice(0, 25)),
   lockPlaylist: (library, { inTransaction }) =>
     inTransaction((tx) => library.lockPlaylist(tx, PLAYLIST_IDS[3] ?? anId("pls"))),
@@ -127,6 +129,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       ["findSharedTrack", "fermata_tracks_share_token"],
       ["listPlaylists", "fermata_playlists_account"],
       ["listPlaylists", "fermata_playlists_visibility"],
+      ["countPlaylists", "fermata_playlists_account"],
       ["listPlaylists of everyone", "fermata_playlists_visibility"],
       ["listPlaylists behind another", "fermata_playlists_account"],
       ["listPlaylists behind another", "fermata_playlists_visibility"],

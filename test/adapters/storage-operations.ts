@@ -1,8 +1,6 @@
 import { TABLE_PREFIX } from "../../adapters/storage/sql/index.js";
 import type { Account, ApiKey } from "../../core/ports/account.js";
 import type { IdempotencyRecord } from "../../core/ports/idempotency-store.js";
-import type { AccountId, ProcessId } from "../../core/ids.js";
-import type { Upload } from "../../core/ports/upload-store.js";
 import type { Job, JobOutput } from "../../core/jobs/job.js";
 import {
   aBalance,
@@ -17,6 +15,8 @@ import {
   NOON,
 } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
+import { anUpload, ERASURE_OPERATIONS } from "./erasure-operations.js";
+import type { KnownRows } from "./known-rows.js";
 
 /** Tables that grow without bound. */
 export const BIG_TABLES = [
@@ -38,19 +38,9 @@ export const BIG_TABLES = [
   "webhook_deliveries",
   "webhook_tries",
   "uploads",
+  "job_sources",
+  "file_deletions",
 ].map((name) => TABLE_PREFIX + name);
-
-/** Rows among many others that the operations read. */
-export interface KnownRows {
-  readonly account: Account;
-  readonly key: ApiKey;
-  readonly record: IdempotencyRecord;
-  /** An ended job, with an attempt and a track. */
-  readonly job: Job;
-  /** A running job. */
-  readonly leased: Job & { readonly leaseOwner: ProcessId };
-  readonly reference: string;
-}
 
 const AN_OUTPUT: JobOutput = {
   label: "vocals",
@@ -68,10 +58,6 @@ const A_CALLBACK = {
   body: new Uint8Array(),
   receivedAt: NOON,
 };
-
-function anUpload(accountId: AccountId, storedAt: number | null = null): Upload {
-  return { trackId: anId("trk"), accountId, sizeBytes: 1, createdAt: NOON, storedAt };
-}
 
 /** Where this part of the ledger begins, as the SQL storage writes it. */
 function placeIn(part: string): string {
@@ -98,36 +84,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   noteKeyUses: (storage, { key }) =>
     storage.inTransaction((tx) => storage.accounts.noteKeyUses(tx, [{ id: key.id, usedAt: NOON, unlessAfter: NOON }])),
   activityIn: ({ activity }) => activity.activityIn({ from: NOON + 60_000, to: NOON + 120_000 }),
-  liveJobs: ({ erasures }, { account }) => erasures.liveJobs(account.id, 10),
-  endedJobs: ({ erasures }, { account }) => erasures.endedJobs(account.id, null, 10),
-  "eraseJobs with a track": (storage) =>
-    storage.inTransaction(async (tx) => {
-      const job = aJob({ status: "completed", phase: "ended", dueAt: null, completedAt: NOON });
-      await storage.jobs.insertJobs(tx, [job]);
-      await storage.library.insertTracks(tx, [aTrack({ accountId: job.accountId, jobId: job.id })]);
-      await storage.erasures.eraseJobs(tx, [job.id], NOON);
-    }),
-  listTracks: ({ erasures }, { account }) => erasures.listTracks(account.id, null, 10),
-  listPlaylists: ({ erasures }, { account }) => erasures.listPlaylists(account.id, null, 10),
-  listUploads: ({ erasures }, { account }) => erasures.listUploads(account.id, NOON, 10),
-  hasUploads: ({ erasures }, { account }) => erasures.hasUploads(account.id),
-  eraseUploads: (storage) => storage.inTransaction((tx) => storage.erasures.eraseUploads(tx, [anId("trk")])),
-  "eraseRows of every kind": (storage) =>
-    storage.inTransaction(async (tx) => {
-      const kinds = ["keys", "idempotency_records", "requests", "playlists", "webhook_events", "search_words"] as const;
-      for (const kind of kinds) await storage.erasures.eraseRows(tx, kind, anId("acct"), 10);
-    }),
-  claimDeletion: (storage) => storage.inTransaction((tx) => storage.erasures.claimDeletion(tx, NOON, NOON)),
-  usageOf: (storage, { account }) => storage.inTransaction((tx) => storage.uploads.usageOf(tx, account.id, NOON)),
-  insertUpload: (storage, { account }) =>
-    storage.inTransaction((tx) => storage.uploads.insertUpload(tx, anUpload(account.id))),
-  markStored: (storage) =>
-    storage.inTransaction((tx) =>
-      storage.uploads.markStored(tx, { trackId: anId("trk"), sizeBytes: 1, storedAt: NOON }),
-    ),
-  deleteUnstored: (storage) => storage.inTransaction((tx) => storage.uploads.deleteUnstored(tx, anId("trk"))),
-  findUploads: ({ uploads }) => uploads.findUploads([anId("trk")]),
-  deleteAbandoned: (storage) => storage.inTransaction((tx) => storage.uploads.deleteAbandoned(tx, NOON, 10)),
+  ...ERASURE_OPERATIONS,
   lockBalances: (storage, { account }) => storage.inTransaction((tx) => storage.ledger.lockBalances(tx, [account.id])),
   tryLockBalances: (storage, { account }) =>
     storage.inTransaction((tx) => storage.ledger.tryLockBalances(tx, [account.id])),

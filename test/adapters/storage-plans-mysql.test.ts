@@ -3,7 +3,8 @@ import sinon from "sinon";
 import { MysqlSession } from "../../adapters/storage/sql/mysql/session.js";
 import type { Session, SqlValue } from "../../adapters/storage/sql/session.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
-import { BIG_TABLES, fillStorage, type KnownRows, OPERATIONS } from "./storage-operations.js";
+import type { KnownRows } from "./known-rows.js";
+import { BIG_TABLES, fillStorage, OPERATIONS } from "./storage-operations.js";
 
 const JOBS = 2_000;
 /** More rows than a list or a batch has are never sorted, and never read to find a few. */

@@ -5,7 +5,8 @@ import { createStores, openDatabase } from "../../adapters/storage/sql/index.js"
 import { INVARIANTS } from "../../adapters/storage/sql/ledger/ledger-invariants.js";
 import { SILENT, sqliteStorage, type SqliteUnderTest, TEST_PORTS } from "../support/databases.js";
 import { storageUnderTest } from "../support/storage-under-test.js";
-import { BIG_TABLES, fillStorage, type KnownRows, OPERATIONS } from "./storage-operations.js";
+import type { KnownRows } from "./known-rows.js";
+import { BIG_TABLES, fillStorage, OPERATIONS } from "./storage-operations.js";
 
 const JOBS = 20;
 
@@ -50,6 +51,9 @@ describe("SQLite query plans", () => {
     ["activityIn", "job_attempts_ended (ended_at>? AND ended_at<?)"],
     ["endedJobs", "jobs_account (account_id=? AND status=? AND created_at>?)"],
     ["listTracks", "tracks_account (account_id=? AND id>?)"],
+    ["liveJobFrom", "job_sources_track (track_id=?)"],
+    ["deleteSplitOutputs", "job_sources_track (track_id=?)"],
+    ["dueFiles", "file_deletions_due (due_at<?)"],
     ["eraseRows of every kind", "webhook_events_numbers (account_id=?)"],
     ["claimDeletion", "account_deletions_due (due_at<?)"],
     ["listEntries", "sqlite_autoindex_fermata_ledger_entries_1 (account_id=? AND seq<?)"],

@@ -37,8 +37,8 @@ describe("Storage schema", () => {
     await database.migrate();
     const rest = NAMES.slice(NAMES.indexOf("0029-track-lyrics"));
     await database.write("fermata_migrations").whereIn("name", rest).delete();
-    for (const table of ["fermata_track_lyrics", "fermata_admin_tokens", "fermata_account_deletions"])
-      await database.write.schema.dropTable(table);
+    const created = ["track_lyrics", "admin_tokens", "account_deletions", "file_deletions", "job_sources"];
+    for (const table of created) await database.write.schema.dropTable(`fermata_${table}`);
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: rest });
     expect(await database.migrate()).to.deep.equal(rest);
   });

@@ -46,6 +46,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
     const newClient = await app.accounts.create({ name: "carol", tier: "pro" });
     const unwanted = await app.accounts.create({ name: "dave", tier: "pro" });
     const trackId = await importTrack(app, { audio: tinyMp3() });
+    const unused = await importTrack(app, { audio: tinyMp3() });
     const playlist = await app.library.manage.createPlaylist({
       title: "x",
       accountId: account.id,
@@ -99,6 +100,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
         deletePlaylist: ["playlists.delete", () => app.library.manage.deletePlaylist(playlist.id)],
         share: ["library.share", () => app.library.manage.share(trackId)],
         unshare: ["library.unshare", () => app.library.manage.unshare(trackId)],
+        deleteTrack: ["library.delete", () => app.library.manage.deleteTrack(unused)],
       },
       submissions: {
         arePaused: "reads",

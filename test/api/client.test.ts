@@ -165,6 +165,9 @@ describe("The client, of a server", () => {
     const changed = await client.PATCH(`${endpoints}/{id}`, { params, body: { status: "disabled" } });
     expect(changed.status).to.equal("disabled");
     expect(await client.DELETE(`${endpoints}/{id}`, { params })).to.deep.equal({ id, deleted: true });
+    const playlist = await client.POST("/api/v1/playlists", { body: { title: "Evenings" } });
+    const own = { path: { id: playlist.id } };
+    expect(await client.DELETE("/api/v1/playlists/{id}", { params: own }), "without a body").to.deep.equal({});
   });
 
   it("stops waiting when the signal aborts; the job goes on", async () => {

@@ -75,7 +75,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
         Promise.resolve({ kind: "accepted", job, response: idempotency?.present(job) ?? null }),
     },
     acceptSplit: {} as HttpDeps["acceptSplit"],
-    sharing: {} as HttpDeps["sharing"],
+    ownLibrary: {} as HttpDeps["ownLibrary"],
     cancelJob: {} as HttpDeps["cancelJob"],
     readGenerations: {
       getJob: () => Promise.resolve({ job, tracks: [], outputs: [] }),
@@ -96,6 +96,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
       clock,
       keyring: new FixedKeyring(),
       library: { linkGeneration: () => Promise.resolve(null) },
+      erasures: { isNotedFile: () => Promise.resolve(false) },
       publicUrl: () => publicUrl.current,
       ttlMs: 60_000,
     }),

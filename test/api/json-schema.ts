@@ -5,7 +5,7 @@ type Schemas = Readonly<Record<string, Schema>>;
 /** The keywords that {@link issuesIn} supports; a schema with another one is an issue itself. */
 const KEYWORDS = new Set([
   ...["$ref", "type", "format", "description", "enum", "properties", "required", "additionalProperties"],
-  ...["maxProperties", "items", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum"],
+  ...["maxProperties", "items", "maxItems", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum"],
   ...["pattern", "default"],
 ]);
 

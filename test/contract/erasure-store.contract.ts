@@ -1,8 +1,10 @@
 import { expect } from "chai";
-import type { AccountId } from "../../core/ids.js";
+import type { AccountId, TrackId } from "../../core/ids.js";
 import type { ErasureCursor, PendingDeletion } from "../../core/ports/erasure-store.js";
+import type { Transaction } from "../../core/ports/unit-of-work.js";
 import {
   aJob,
+  aJobRequest,
   aLoggedRequest,
   anApiKey,
   anAsset,
@@ -95,6 +97,29 @@ export function erasureStoreContract(name: string, open: () => Promise<Storage>)
           await write({ ...claimed, dueAt: null }, claimed.dueAt ?? 0);
         expect(await storage.erasures.findDeletion(accountId)).to.not.equal(null);
       }
+    });
+
+    describe("files that are to be deleted", () => {
+      const write = (work: (tx: Transaction) => Promise<void>): Promise<void> => storage.inTransaction(work);
+
+      it("are due from a moment on, can be postponed, and are forgotten", async () => {
+        const { erasures } = storage;
+        const [one, two] = [`${anId("job")}/1/0-mix.mp3`, `${anId("trk")}/mix.wav`];
+        await write((tx) => erasures.noteFiles(tx, [two, one, one], NOON));
+        await write((tx) => erasures.noteFiles(tx, [one], NOON - 5));
+        await write((tx) => erasures.noteFiles(tx, [], NOON));
+        await write((tx) => erasures.postponeFiles(tx, [two, "trk_1/none.mp3"], NOON + 5));
+        expect(await erasures.dueFiles(NOON - 1, 10)).to.deep.equal([]);
+        expect(await erasures.dueFiles(NOON, 10)).to.deep.equal([one]);
+        expect([await erasures.dueFiles(NOON + 5, 10), await erasures.dueFiles(NOON + 5, 1)]).to.deep.equal([
+          [one, two],
+          [one],
+        ]);
+        expect([await erasures.isNotedFile(one), await erasures.isNotedFile(`${one}4`)]).to.deep.equal([true, false]);
+        await write((tx) => erasures.forgetFiles(tx, [one, two, two]));
+        expect(await erasures.isNotedFile(one)).to.equal(false);
+        expect(await erasures.dueFiles(NOON + 5, 10)).to.deep.equal([]);
+      });
     });
 
     describe("what is stored of an account", () => {
@@ -198,6 +223,38 @@ export function erasureStoreContract(name: string, open: () => Promise<Storage>)
         const erased = await storage.inTransaction((tx) => storage.erasures.eraseTracks(tx, [first, anId("trk")]));
         expect(erased).to.equal(1);
         expect((await storage.library.findPlaylists([others.id])).get(others.id)?.trackIds).to.deep.equal([second]);
+      });
+
+      it("one track is erased with its upload, and with the last one of a job what the job was asked for", async () => {
+        const request = aJobRequest({ prompt: "rain", lyrics: "la", metadata: { a: 1 }, options: { key: "C" } });
+        const job = aJob({ accountId, request, status: "completed", ...ended });
+        const [first, second] = [0, 1].map((position) => aTrack({ accountId, jobId: job.id, position })) as [
+          ReturnType<typeof aTrack>,
+          ReturnType<typeof aTrack>,
+        ];
+        const upload = aTrack({ accountId });
+        await storage.inTransaction(async (tx) => {
+          await storage.jobs.insertJobs(tx, [job]);
+          await storage.jobs.insertAttempts(tx, [anAttempt({ jobId: job.id, state: "settled", message: "la" })]);
+          await storage.library.insertTracks(tx, [first, { ...second, lyrics: { text: "la", words: null } }, upload]);
+          await storage.uploads.insertUpload(tx, {
+            ...{ trackId: upload.id, accountId, sizeBytes: 3, createdAt: NOON, storedAt: NOON },
+          });
+        });
+        const erase = (id: TrackId): Promise<void> =>
+          storage.inTransaction((tx) => storage.erasures.eraseTrack(tx, id, NOON));
+        const prompt = async (): Promise<string | undefined> =>
+          (await storage.jobs.findJobs([job.id])).get(job.id)?.request.prompt;
+        for (const id of [upload.id, first.id, anId("trk")]) await erase(id);
+        expect(await storage.erasures.hasUploads(accountId)).to.equal(false);
+        expect(await prompt()).to.equal("rain");
+        await erase(second.id);
+        const left = (await storage.jobs.findJobs([job.id])).get(job.id);
+        const wordless = { prompt: "", lyrics: null, metadata: null, options: {} };
+        expect(left).to.deep.equal({ ...job, request: { ...request, ...wordless } });
+        expect((await storage.jobs.listAttempts(job.id))[0]).to.include({ message: null, state: "settled" });
+        expect(await storage.library.findLyrics(second.id)).to.equal(null);
+        expect(await storage.erasures.listTracks(accountId, null, 10)).to.deep.equal([]);
       });
 
       it("uploads are listed once they are tracks, or were begun long ago", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { JobId } from "../../core/ids.js";
+import type { JobId, TrackId } from "../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobStatus } from "../../core/jobs/job.js";
 import type {
   AttemptUpdate,
@@ -651,6 +651,55 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         const created = { jobId: anId("job"), outputs: [anOutput("vocals")] };
         await addOutputs(created);
         expect(await addOutputs(created).catch((error: unknown) => error)).to.be.instanceOf(Error);
+      });
+    });
+
+    describe("jobs that work from a track", () => {
+      const from = (trackId: TrackId, overrides: Partial<Job> = {}): Job =>
+        aJob({ request: aJobRequest({ sourceTrackId: trackId }), ...overrides });
+      const split = { kind: "stem_split", operation: "stem_split" } as const;
+      const ended = { status: "completed", phase: "ended", dueAt: null, completedAt: NOON } as const;
+
+      it("are found while they are queued or processing, of any account", async () => {
+        const trackId = anId("trk");
+        const live = (): Promise<Pick<Job, "id" | "accountId"> | null> =>
+          storage.inTransaction((tx) => storage.jobs.liveJobFrom(tx, trackId));
+        const job = from(trackId, split);
+        await add(from(trackId, ended), from(anId("trk")), aJob());
+        expect(await live()).to.equal(null);
+        await add(job);
+        expect(await live()).to.deep.equal({ id: job.id, accountId: job.accountId });
+        await update({ id: job.id, fence: job.fence, changes: { status: "processing", phase: "rendering" } });
+        expect(await live()).to.deep.equal({ id: job.id, accountId: job.accountId });
+        await update({ id: job.id, fence: job.fence, changes: ended });
+        expect(await live()).to.equal(null);
+      });
+
+      it("lose the outputs of an account's splits, and no others", async () => {
+        const [trackId, accountId] = [anId("trk"), anId("acct")];
+        const [one, two, music, foreign, unrelated] = [
+          from(trackId, { ...split, ...ended, accountId }),
+          from(trackId, { ...split, ...ended, accountId, kind: "vocal_removal" }),
+          from(trackId, { ...ended, accountId }),
+          from(trackId, { ...split, ...ended }),
+          from(anId("trk"), { ...split, ...ended, accountId }),
+        ];
+        const all = [one, two, music, foreign, unrelated];
+        const output = { label: "vocals", contentType: "audio/wav", sizeBytes: 1, durationSeconds: null };
+        const outputOf = ({ id }: Job): JobOutput => ({ ...output, audioKey: `${id}/1/0-vocals.wav` });
+        await add(...all);
+        await storage.inTransaction((tx) =>
+          storage.jobs.insertOutputs(
+            tx,
+            all.map((job) => ({ jobId: job.id, outputs: [outputOf(job)] })),
+          ),
+        );
+        const remove = (): Promise<JobOutput[]> =>
+          storage.inTransaction((tx) => storage.jobs.deleteSplitOutputs(tx, trackId, accountId));
+        expect(await remove()).to.have.deep.members([outputOf(one), outputOf(two)]);
+        expect(await remove()).to.deep.equal([]);
+        const left = await storage.jobs.outputsOf(all.map(({ id }) => id));
+        expect([...left.keys()]).to.have.members([music.id, foreign.id, unrelated.id]);
       });
     });
 

@@ -32,7 +32,7 @@ export class TracksController {
   constructor(
     private readonly deps: Pick<
       HttpDeps,
-      "readLibrary" | "acceptSplit" | "sharing" | "uploadTrack" | "audioUrls" | "shareUrls"
+      "readLibrary" | "acceptSplit" | "ownLibrary" | "uploadTrack" | "audioUrls" | "shareUrls"
     >,
   ) {}
 
@@ -78,6 +78,20 @@ export class TracksController {
   async getTrackDetails(@Request() request: express.Request, @Path() id: string): Promise<{ data: TrackDetails }> {
     const track = await this.deps.readLibrary.track(contextOf(request).account.id, id);
     return { data: presentTrackDetails(track, await this.deps.acceptSplit.offersFor(track)) };
+  }
+
+  /**
+   * Deletes one of the account's own tracks for good: its files, its lyrics, its places in playlists, and the stems
+   * that the account had it split into. The links to them and the public page end at once. The generations and jobs
+   * stay, without what is deleted. Refused while a job works from the track.
+   * @summary Delete a track
+   * @param id The track's id.
+   */
+  @Delete("{id}")
+  @Security("bearer", ["generations:create"])
+  @SuccessResponse(204, "Deleted")
+  async deleteTrack(@Request() request: express.Request, @Path() id: string): Promise<void> {
+    await this.deps.ownLibrary.deleteTrack(id, { owner: contextOf(request).account.id });
   }
 
   /**
@@ -134,7 +148,7 @@ export class TracksController {
   @Security("bearer", ["generations:create"])
   async shareTrack(@Request() request: express.Request, @Path() id: string): Promise<{ data: Track }> {
     const { account } = contextOf(request);
-    return { data: presentTrack(await this.deps.sharing.share(id, { owner: account.id }), this.deps) };
+    return { data: presentTrack(await this.deps.ownLibrary.share(id, { owner: account.id }), this.deps) };
   }
 
   /**
@@ -147,6 +161,6 @@ export class TracksController {
   @Security("bearer", ["generations:create"])
   async unshareTrack(@Request() request: express.Request, @Path() id: string): Promise<{ data: Track }> {
     const { account } = contextOf(request);
-    return { data: presentTrack(await this.deps.sharing.unshare(id, { owner: account.id }), this.deps) };
+    return { data: presentTrack(await this.deps.ownLibrary.unshare(id, { owner: account.id }), this.deps) };
   }
 }

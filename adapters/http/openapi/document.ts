@@ -3,6 +3,8 @@ import { assert } from "../../../core/assert.js";
 import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
 import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../core/generations/request-rules.js";
 import { MODEL_LIMITS } from "../../../core/ports/music-provider.js";
+import { PLAYLIST_TRACKS_MAX } from "../../../core/library/playlist.js";
+import { TITLE_MAX_LENGTH } from "../../../core/library/playlist-rules.js";
 import { OPTIONS_MAX } from "../../../core/providers/request-options.js";
 import { rateLimitKindOf } from "../rate-limit-kind.js";
 import generated from "../generated/openapi.json" with { type: "json" };
@@ -29,6 +31,15 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
     client: { minLength: 1, maxLength: CLIENT_MAX_LENGTH },
     metadata: { additionalProperties: true },
   },
+  PlaylistRequest: {
+    title: { minLength: 1, maxLength: TITLE_MAX_LENGTH },
+    tracks: { maxItems: PLAYLIST_TRACKS_MAX },
+  },
+  PlaylistChanges: {
+    title: { minLength: 1, maxLength: TITLE_MAX_LENGTH },
+    tracks: { maxItems: PLAYLIST_TRACKS_MAX },
+  },
+  PlaylistTrackMove: { to: { minimum: 0 } },
   GenerationReference: {
     from: { minimum: 0 },
     to: { minimum: 0 },

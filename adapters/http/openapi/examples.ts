@@ -1,3 +1,4 @@
+import type { PlaylistChanges, PlaylistRequest } from "../controllers/playlists.js";
 import type { GenerationRequest } from "../create-generation.js";
 import type { SplitRequest } from "../create-split.js";
 import type { Credits } from "../presenters/credits.js";
@@ -166,6 +167,10 @@ export const PLAYLIST: Playlist = {
   track_count: 1,
   tracks: [SHARED_TRACK],
 };
+
+export const PLAYLIST_REQUEST: PlaylistRequest = { title: PLAYLIST.title, tracks: [TRACK.id] };
+
+export const PLAYLIST_CHANGES: PlaylistChanges = { title: PLAYLIST.title, add: [TRACK.id] };
 
 export const GENERATION: Generation = {
   id: JOB_ID,

@@ -63,6 +63,7 @@ export interface Schema {
   maxProperties?: number;
   additionalProperties?: boolean | Schema;
   items?: Schema;
+  maxItems?: number;
   allOf?: Schema[];
   anyOf?: Schema[];
   minLength?: number;

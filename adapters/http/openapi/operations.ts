@@ -185,6 +185,11 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     parameters: { id: { schema: {}, example: example.TRACK.id } },
     body: example.SPLIT_REQUEST,
   },
+  deleteTrack: {
+    errors: ["invalid_request", "track_not_found"],
+    examples: {},
+    parameters: { id: { schema: {}, example: example.TRACK.id } },
+  },
   shareTrack: {
     errors: ["invalid_request", "track_not_found"],
     examples: { shared: { data: example.SHARED_TRACK } },
@@ -200,6 +205,22 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     examples: { playlists: { data: { playlists: [example.PLAYLIST], next_cursor: null } } },
     parameters: { limit: { schema: { default: PLAYLISTS_LIMIT.default }, example: 20 } },
     isConditional: true,
+  },
+  createPlaylist: {
+    errors: ["invalid_request", "payload_too_large", "unsupported_media_type"],
+    examples: { created: { data: example.PLAYLIST } },
+    body: example.PLAYLIST_REQUEST,
+  },
+  changePlaylist: {
+    errors: ["invalid_request", "playlist_not_found", "payload_too_large", "unsupported_media_type"],
+    examples: { changed: { data: example.PLAYLIST } },
+    parameters: { id: { schema: {}, example: example.PLAYLIST.id } },
+    body: example.PLAYLIST_CHANGES,
+  },
+  deletePlaylist: {
+    errors: ["invalid_request", "playlist_not_found"],
+    examples: {},
+    parameters: { id: { schema: {}, example: example.PLAYLIST.id } },
   },
   getPlaylist: {
     errors: ["invalid_request", "playlist_not_found"],

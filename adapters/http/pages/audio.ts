@@ -20,6 +20,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const REFUSALS: Readonly<Record<Exclude<LinkCheck["state"], "valid">, { status: number; message: string }>> = {
   forged: { status: 403, message: "The link is not valid." },
   revoked: { status: 403, message: "The link is not valid any more." },
+  gone: { status: 404, message: "The file was deleted." },
   expired: { status: 410, message: "The link has expired." },
 };
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ApiClient, dataOf, errorOf, issuePaths, refusalOf } from "../../support/api-client.js";
 import { aChord, wavFile } from "../../support/audio-files.js";
 import { upload } from "../../support/audio-form.js";
-import { submitCompletes } from "../../support/doubles/scripted-provider.js";
+import { submitCompletes, submitHolds } from "../../support/doubles/scripted-provider.js";
 import { SPLIT_SETTINGS, SplittingProvider, submitSplits } from "../../support/doubles/splitting-provider.js";
 import { LibraryFixture, unsigned } from "../../support/library-fixture.js";
 import { eventually } from "../../support/process.js";
@@ -231,6 +231,27 @@ describe("Music at the admin API", () => {
     expect((await new ApiClient("", null).get(page)).status).to.equal(404);
     expect(await audited()).to.deep.include({ action: "library.unshare", account: radio.account.id });
     expect(refusalOf(await owner.send("POST", "/tracks/trk_x/share"))).to.equal("404 track_not_found");
+  });
+
+  it("deletes a track of any account for good, unless a job works from it", async () => {
+    const held = submitHolds(submitSplits);
+    provider.behaviour = held.behaviour;
+    const track = await addTrack(radio);
+    const { job } = dataOf<Started>(await owner.send("POST", `/tracks/${track}/stems`));
+    expect(errorOf(await owner.delete(`/tracks/${track}`)).message).to.equal(
+      `The job ${job.id} works from the track ${track}; wait for its end, or cancel it.`,
+    );
+    held.release();
+    await test.app.generations.wait(job.id);
+    expect(dataOf(await owner.delete(`/tracks/${track}`, "their request"))).to.deep.equal({ id: track, deleted: true });
+    expect(await audited()).to.deep.include({
+      action: "library.delete",
+      account: radio.account.id,
+      targets: [track],
+    });
+    expect((await audited())?.fields["why"]).to.equal("their request");
+    expect(refusalOf(await radio.api.get(`/api/v1/tracks/${track}`))).to.equal("404 track_not_found");
+    expect(refusalOf(await owner.delete(`/tracks/${track}`))).to.equal("404 track_not_found");
   });
 
   it("imports a catalogue without files, all or nothing, and opens no file of the server", async () => {

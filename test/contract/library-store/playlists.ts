@@ -70,6 +70,16 @@ export function libraryPlaylists(opened: () => StorageWith<"library">): void {
     expect(await find(playlist.id)).to.deep.equal({ ...changed, trackIds: [] });
   });
 
+  it("counts those of an account, public and private ones, with those of the transaction", async () => {
+    const accountId = anId("acct");
+    await add(aPlaylist({ accountId }), aPlaylist({ accountId, visibility: "public" }), aPlaylist());
+    await opened().inTransaction(async (tx) => {
+      await opened().library.insertPlaylists(tx, [aPlaylist({ accountId })]);
+      expect(await opened().library.countPlaylists(tx, accountId)).to.equal(3);
+      expect(await opened().library.countPlaylists(tx, anId("acct"))).to.equal(0);
+    });
+  });
+
   it("locks and writes nothing for an unknown playlist", async () => {
     const gone = aPlaylist({ trackIds: [anId("trk")] });
     await opened().inTransaction(async (tx) => {

@@ -36,6 +36,15 @@ export function libraryTracks(opened: () => StorageWith<"library">): void {
     expect(await find(track.id)).to.deep.equal(track);
   });
 
+  it("reads a track under a lock, whole, and nothing of an unknown one", async () => {
+    const track = aTrack({ assets: [anAsset(), anAsset({ role: "cover" })] });
+    await add(track);
+    await opened().inTransaction(async (tx) => {
+      expect(await opened().library.lockTrack(tx, track.id)).to.deep.equal(track);
+      expect(await opened().library.lockTrack(tx, anId("trk"))).to.equal(null);
+    });
+  });
+
   it("stores a track without any optional member", async () => {
     const jobId = anId("job");
     const track = aTrack({ jobId, accountId: null, bpm: null, prompt: null, assets: [] });

@@ -43,7 +43,8 @@ const UNRECORDED = [
 /** The webhooks of this test go to a port of this machine on which no server listens. */
 const ENV = { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8" };
 
-type Needed = "token" | "file" | "account" | "newClient" | "endpoint" | "key" | "track" | "playlist" | "delivery";
+type Needed =
+  "token" | "file" | "account" | "newClient" | "endpoint" | "key" | "track" | "uploaded" | "playlist" | "delivery";
 
 describe("The audit log of the command line", function () {
   this.timeout(120_000);
@@ -70,6 +71,7 @@ describe("The audit log of the command line", function () {
     ["credits renew", () => [ids.account, "--period", "2026-11"], "credits.renew"],
     ["library import", () => [], "library.import"],
     ["library upload", () => [ids.file, "--account", ids.account, "--title", "Hummed"], "library.upload"],
+    ["library delete", () => [ids.uploaded, "--yes"], "library.delete"],
     ["library share", () => [ids.track], "library.share"],
     ["library unshare", () => [ids.track], "library.unshare"],
     ["playlists create", () => ["Evenings", "--account", ids.account], "playlists.create"],
@@ -101,7 +103,18 @@ describe("The audit log of the command line", function () {
     const account = (await json("accounts", "create", "alice", "--tier", "pro", "--accept-terms")).id;
     const newClient = (await json("accounts", "create", "carol", "--tier", "pro")).id;
     const endpoint = await openEndpoint(account);
-    ids = { account, newClient, endpoint, key: "", track: "", playlist: "", delivery: "", file: "", token: "" };
+    ids = {
+      account,
+      newClient,
+      endpoint,
+      key: "",
+      track: "",
+      playlist: "",
+      delivery: "",
+      file: "",
+      token: "",
+      uploaded: "",
+    };
   });
   after(() => sandbox.clear());
 
@@ -174,6 +187,7 @@ describe("The audit log of the command line", function () {
       secrets.push(document["key"] as string);
     }
     if (command === "library import") ids.track = (document["tracks"] as { id: string }[])[0]?.id ?? "";
+    if (command === "library upload") ids.uploaded = id;
     if (command === "library share") secrets.push((document["share_url"] as string).split("/").at(-1) as string);
     if (command === "playlists create") ids.playlist = id;
     if (command === "stems split") cancelled.push(id);

@@ -146,6 +146,7 @@ export class WorkerHarness {
     clock: this.clock,
     keyring: new FixedKeyring(),
     library: { linkGeneration: () => Promise.resolve(null) },
+    erasures: { isNotedFile: () => Promise.resolve(false) },
     publicUrl: () => "https://fermata.test",
     ttlMs: 60_000,
   });

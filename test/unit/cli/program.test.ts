@@ -37,6 +37,7 @@ const COMMANDS = [
   "jobs retry",
   "jobs pause",
   "jobs resume",
+  "library delete",
   "library import",
   "library share",
   "library unshare",

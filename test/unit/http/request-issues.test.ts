@@ -15,12 +15,19 @@ describe("toIssues", () => {
     expect(
       messageFor('Could not match the union against any of the items. Issues: [{"x":{"value":"secret"}}]'),
     ).to.equal("is not valid");
+    const of = (text: string): string => `{"body.x":{"message":"should be one of the following; ['${text}']"}}`;
+    const union = `Could not match the union against any of the items. Issues: [${of("public")},${of("private")}]`;
+    expect(messageFor(union)).to.equal("must be one of: public, private");
+    expect(messageFor("invalid array")).to.equal("must be a list");
     expect(messageFor("must be 1 to 50")).to.equal("must be 1 to 50");
   });
 
   it("names body members and query parameters by their place", () => {
-    const issues = toIssues({ body: { message: "" }, "body.a.b": { message: "" }, limit: { message: "" } });
-    expect(issues.map(({ path }) => path)).to.deep.equal(["body", "body.a.b", "query.limit"]);
+    const fields = Object.fromEntries(
+      ["body", "body.a.b", "body.a.$3.b", "a.$3", "limit"].map((name) => [name, { message: "" }]),
+    );
+    const paths = toIssues(fields).map(({ path }) => path);
+    expect(paths).to.deep.equal(["body", "body.a.b", "body.a[3].b", "body.a[3]", "query.limit"]);
   });
 
   it("cuts overlong names, and stops at 20", () => {

@@ -123,6 +123,17 @@ export class AdminTracksController {
   }
 
   /**
+   * Deletes a track of any account for good, as `DELETE /api/v1/tracks/{id}` does for its owner. Refused while a job
+   * works from it.
+   * @summary Delete a track
+   */
+  @Delete("{id}")
+  @Security("admin", ["operate"])
+  async deleteTrack(@Path() id: string): Promise<{ data: { id: string; deleted: boolean } }> {
+    return { data: { id: await this.admin.library.manage.deleteTrack(id), deleted: true } };
+  }
+
+  /**
    * Opens the public page of a track, `share_url`. A track that is shared already keeps its address.
    * @summary Share a track
    */

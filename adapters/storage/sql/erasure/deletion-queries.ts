@@ -59,7 +59,18 @@ interface EndedJobRow {
 
 const BEGINNING = { status: "completed", createdAt: -1, id: "" as JobId } as const;
 
-type Methods = Exclude<keyof ErasureStore, "eraseJobs" | "eraseTracks" | "eraseUploads" | "eraseRows">;
+type Methods =
+  | "insertDeletion"
+  | "isDeleted"
+  | "findDeletion"
+  | "claimDeletion"
+  | "writeDeletion"
+  | "liveJobs"
+  | "endedJobs"
+  | "listTracks"
+  | "listPlaylists"
+  | "listUploads"
+  | "hasUploads";
 
 /** How far deletions are, and what is to be erased. */
 export class DeletionQueries implements Pick<ErasureStore, Methods> {

@@ -1,5 +1,5 @@
 import type { AccountId, JobId, PlaylistId, TrackId, WebhookEventId } from "../../../../core/ids.js";
-import { erasedError, erasedRequest } from "../../../../core/jobs/erased-job.js";
+import { erasedError, erasedRequest, wordlessRequest } from "../../../../core/jobs/erased-job.js";
 import type { ErasedRows, ErasureStore } from "../../../../core/ports/erasure-store.js";
 import type { LibraryStore } from "../../../../core/ports/library-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
@@ -13,11 +13,13 @@ import { type TrackRow, TRACKS } from "../library/track-tables.js";
 import { allOf, deleteFound } from "../rows.js";
 import { columnsOf, type Session, sessionOf } from "../session.js";
 import { deleteEvents } from "../webhooks/webhook-retention.js";
-import { DeletionQueries } from "./deletion-queries.js";
+import { FileQueries } from "./file-queries.js";
 
 const JOB = `SELECT ${columnsOf(JOBS)}, erased_at FROM {jobs} WHERE id = ?`;
 const CALLBACKS = "SELECT id FROM {provider_callbacks} WHERE job_id = ?";
 const DELETE_CALLBACK = "DELETE FROM {provider_callbacks} WHERE id = ?";
+const SOURCES_OF_TRACK = "SELECT job_id FROM {job_sources} WHERE track_id = ?";
+const DELETE_SOURCE = "DELETE FROM {job_sources} WHERE job_id = ?";
 const DELETE_OUTPUTS = "DELETE FROM {job_outputs} WHERE job_id = ?";
 /** What was bought and what it cost stays, for the margin. */
 const ERASE_ATTEMPTS =
@@ -26,6 +28,9 @@ const ERASE_ATTEMPTS =
 const ERASE_JOB =
   "UPDATE {jobs} SET request = ?, error = ?, client = NULL, reference = NULL, request_id = NULL, " +
   "requested_at = NULL, erased_at = ? WHERE id = ?";
+/** Of an ended job; what of it is still to be cancelled needs its handle. */
+const FORGET_REPORTS = "UPDATE {job_attempts} SET progress = NULL, message = NULL WHERE job_id = ?";
+const FORGET_REQUEST = "UPDATE {jobs} SET request = ?, tracks_deleted_at = ? WHERE id = ?";
 const TRACKS_OF_JOB = "SELECT id FROM {tracks} WHERE job_id = ?";
 const TRACK = `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE id = ?`;
 const DELETE_OF_TRACK = [
@@ -57,7 +62,7 @@ const OF_SEARCHES: readonly (readonly [table: string, key: readonly string[]])[]
 type KeyRow = Readonly<Record<string, string | number>>;
 type StoredJob = JobRow & { readonly erased_at: number | null };
 
-export class KnexErasureStore extends DeletionQueries implements ErasureStore {
+export class KnexErasureStore extends FileQueries implements ErasureStore {
   constructor(
     database: KnexDatabase,
     private readonly library: Pick<LibraryStore, "deletePlaylist">,
@@ -76,11 +81,8 @@ export class KnexErasureStore extends DeletionQueries implements ErasureStore {
       tx,
       tracks.map(({ id }) => id),
     );
-    const callbacks = await session.allEach<{ readonly id: string }>(CALLBACKS, lists);
-    await session.runEach(
-      DELETE_CALLBACK,
-      callbacks.map(({ id }) => [id]),
-    );
+    await deleteCallbacks(session, lists);
+    await session.runEach(DELETE_SOURCE, lists);
     await session.runEach(DELETE_OUTPUTS, lists);
     await session.runEach(ERASE_ATTEMPTS, lists);
     const changes = left.map((row) => {
@@ -92,15 +94,39 @@ export class KnexErasureStore extends DeletionQueries implements ErasureStore {
     return left.length;
   }
 
+  /** The words of private tracks in segments stay until all of the account are deleted as a whole. */
   async eraseTracks(tx: Transaction, ids: readonly TrackId[]): Promise<number> {
+    return (await this.eraseRowsOf(tx, ids, ({ visibility }) => visibility === "public")).length;
+  }
+
+  async eraseTrack(tx: Transaction, id: TrackId, at: number): Promise<void> {
+    const session = sessionOf(tx);
+    const tracks = await this.eraseRowsOf(tx, [id], () => true);
+    await this.eraseUploads(tx, [id]);
+    for (const { job_id: jobId } of tracks) {
+      if (jobId === null || (await session.all(TRACKS_OF_JOB, [jobId])).length > 0) continue;
+      const [job] = await session.all<StoredJob>(JOB, [jobId]);
+      if (job === undefined) continue;
+      await session.run(FORGET_REQUEST, [JSON.stringify(wordlessRequest(toRequest(job))), at, jobId]);
+      await session.run(FORGET_REPORTS, [jobId]);
+      await deleteCallbacks(session, [[jobId]]);
+    }
+  }
+
+  /** @param forgets whether the words of the track are taken out of the index */
+  private async eraseRowsOf(
+    tx: Transaction,
+    ids: readonly TrackId[],
+    forgets: (track: TrackRow) => boolean,
+  ): Promise<readonly TrackRow[]> {
     const session = sessionOf(tx);
     const tracks = await allOf<TrackRow>(session, TRACK, [...ids].sort());
-    for (const { id, visibility, account_id: accountId, created_at } of tracks) {
+    for (const track of tracks) {
+      const { id, visibility, account_id: accountId, created_at } = track;
       const partition = partitionOf("tracks", { visibility, accountId });
       if (partition === null) continue;
       const item = { shelf: partition, created_at, item_id: id };
-      // The private ones are deleted as a whole.
-      if (visibility === "public") await forgetWords(session, item, this.database.dialect);
+      if (forgets(track)) await forgetWords(session, item, this.database.dialect);
       await deleteSearchRows(session, [item], this.database.dialect);
     }
     const lists = tracks.map(({ id }) => [id]);
@@ -112,8 +138,13 @@ export class KnexErasureStore extends DeletionQueries implements ErasureStore {
       DELETE_PLACE,
       places.map(({ playlist_id, position }) => [playlist_id, position]),
     );
+    const sources = await session.allEach<{ readonly job_id: JobId }>(SOURCES_OF_TRACK, lists);
+    await session.runEach(
+      DELETE_SOURCE,
+      sources.map(({ job_id: jobId }) => [jobId]),
+    );
     for (const text of DELETE_OF_TRACK) await session.runEach(text, lists);
-    return tracks.length;
+    return tracks;
   }
 
   async eraseUploads(tx: Transaction, ids: readonly TrackId[]): Promise<number> {
@@ -151,6 +182,15 @@ export class KnexErasureStore extends DeletionQueries implements ErasureStore {
     }
     return playlists.length;
   }
+}
+
+/** @param lists the id of each job */
+async function deleteCallbacks(session: Session, lists: readonly (readonly JobId[])[]): Promise<void> {
+  const callbacks = await session.allEach<{ readonly id: string }>(CALLBACKS, lists);
+  await session.runEach(
+    DELETE_CALLBACK,
+    callbacks.map(({ id }) => [id]),
+  );
 }
 
 /** What is left of searches of the account's private items: the words of segments. */

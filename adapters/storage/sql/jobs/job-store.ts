@@ -1,5 +1,5 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
-import type { Job, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../../../../core/jobs/job.js";
+import type { Job, JobPhase, JobRequest, JobState, JobStatus } from "../../../../core/jobs/job.js";
 import type {
   ClaimedJob,
   ClaimRequest,
@@ -11,25 +11,24 @@ import type {
   ProviderWork,
 } from "../../../../core/ports/job-store.js";
 import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
-import { groupBy } from "../lists.js";
-import { allOf, mapOf, tryLocked } from "../rows.js";
-import { AttemptQueries, attemptsOf } from "./attempt-queries.js";
+import { mapOf, tryLocked } from "../rows.js";
+import { attemptsOf } from "./attempt-queries.js";
 import { writeGuarded } from "./guarded-updates.js";
 import {
-  JOB_OUTPUTS,
+  JOB_SOURCES,
   JOB_STATES,
   JOBS,
   type JobRow,
   type JobStateRow,
-  type OutputRow,
   toJob,
   toJobRow,
   toJobState,
-  toOutput,
   toRequest,
+  toSourceRows,
 } from "./job-tables.js";
 import { claimOf } from "./claims.js";
 import { HELD, RENEW } from "./lease-rows.js";
+import { OutputQueries } from "./output-queries.js";
 import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
 
@@ -63,11 +62,12 @@ const CLAIM =
 /** Not MIN(): MySQL would read all that is due to find the first. */
 const NEXT_DUE =
   "SELECT due_at FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
-const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM {job_outputs} WHERE job_id = ? ORDER BY position`;
 
-export class KnexJobStore extends AttemptQueries implements JobStore {
+export class KnexJobStore extends OutputQueries implements JobStore {
   async insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void> {
-    await sessionOf(tx).insert(JOBS, jobs.map(toJobRow));
+    const session = sessionOf(tx);
+    await session.insert(JOBS, jobs.map(toJobRow));
+    await session.insert(JOB_SOURCES, jobs.flatMap(toSourceRows));
   }
 
   async findByReferences(tx: Transaction, references: readonly JobReference[]): Promise<Job[]> {
@@ -202,22 +202,6 @@ export class KnexJobStore extends AttemptQueries implements JobStore {
       "ASC",
       limit,
     );
-  }
-
-  async insertOutputs(
-    tx: Transaction,
-    created: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
-  ): Promise<void> {
-    const rows = created.flatMap(({ jobId, outputs }) =>
-      outputs.map((output, position) => JOB_OUTPUTS.toRow({ ...output, jobId, position })),
-    );
-    await sessionOf(tx).insert(JOB_OUTPUTS, rows);
-  }
-
-  async outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>> {
-    const rows = await this.database.reading((session) => allOf<OutputRow>(session, LIST_OUTPUTS, jobIds));
-    const outputs = [...groupBy(rows, (row) => row.job_id)];
-    return new Map(outputs.map(([jobId, ofJob]) => [jobId, ofJob.map(toOutput)]));
   }
 
   /** How many waiting jobs may be claimed. Under a limit, the claims for one provider run one after another. */

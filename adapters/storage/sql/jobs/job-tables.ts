@@ -1,4 +1,4 @@
-import type { AccountId, JobId, ProcessId, RequestId } from "../../../../core/ids.js";
+import type { AccountId, JobId, ProcessId, RequestId, TrackId } from "../../../../core/ids.js";
 import type { Job, JobKind, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../../../../core/jobs/job.js";
 import { fromJson, json, named, numberOr, plain, type RowOf, seconds, table } from "../table.js";
 
@@ -62,6 +62,14 @@ export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {
 
 export function toJob(row: JobRow): Job {
   return { ...toJobState(row), request: toRequest(row) };
+}
+
+/** The tracks that jobs work from, to find the jobs by; a job without one has no row. */
+export const JOB_SOURCES = table("job_sources", { jobId: plain<JobId>(), trackId: plain<TrackId>() }, ["jobId"]);
+export type SourceRow = RowOf<typeof JOB_SOURCES>;
+
+export function toSourceRows({ id: jobId, request: { sourceTrackId: trackId } }: Job): SourceRow[] {
+  return trackId === null ? [] : [JOB_SOURCES.toRow({ jobId, trackId })];
 }
 
 export const JOB_OUTPUTS = table(

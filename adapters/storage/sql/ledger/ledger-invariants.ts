@@ -152,7 +152,8 @@ export const OF_JOBS: readonly Invariant[] = [
   {
     name: "completed-music-has-a-mix",
     query: `SELECT j.id AS subject, 'none' AS mix FROM {jobs} j
-      WHERE j.status = 'completed' AND j.kind = 'music' AND j.erased_at IS NULL AND NOT EXISTS (
+      WHERE j.status = 'completed' AND j.kind = 'music' AND j.erased_at IS NULL AND j.tracks_deleted_at IS NULL
+      AND NOT EXISTS (
         SELECT 1 FROM {tracks} t JOIN {track_assets} a ON a.track_id = t.id AND a.role = 'mix' WHERE t.job_id = j.id)`,
   },
 ];

@@ -97,7 +97,7 @@ const PARTS: Readonly<Record<Place["part"], CheckPart>> = {
     "id",
     [
       ...["id", "account_id", "kind", "status", "phase", "reserved_monthly", "reserved_pack", "credits_charged"],
-      ...["due_at", "lease_owner", "completed_at", "erased_at"],
+      ...["due_at", "lease_owner", "completed_at", "erased_at", "tracks_deleted_at"],
     ],
     [
       ...OF_JOBS,

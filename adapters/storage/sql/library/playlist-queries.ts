@@ -25,6 +25,7 @@ const TRACKS_OF = (marks: string): string =>
     ORDER BY playlist_id, position`;
 const COUNTS_OF = (marks: string): string =>
   `SELECT playlist_id, COUNT(*) AS total FROM {playlist_tracks} WHERE playlist_id IN (${marks}) GROUP BY playlist_id`;
+const COUNT = "SELECT COUNT(*) AS total FROM {playlists} WHERE account_id = ?";
 const UPDATE = "UPDATE {playlists} SET title = ?, visibility = ? WHERE id = ?";
 const DELETE = "DELETE FROM {playlists} WHERE id = ?";
 /** The first bound is what the index begins at: SQLite makes nothing of the OR. */
@@ -65,6 +66,11 @@ export class PlaylistQueries extends TrackQueries {
     }
     await session.run(DELETE_TRACKS, [id]);
     await session.insert(PLAYLIST_TRACKS, toPlaylistTrackRows({ id, title, visibility, ...rest }));
+  }
+
+  async countPlaylists(tx: Transaction, accountId: AccountId): Promise<number> {
+    const [row] = await sessionOf(tx).all<{ readonly total: number }>(COUNT, [accountId]);
+    return row?.total ?? 0;
   }
 
   async deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean> {

@@ -21,6 +21,7 @@ import {
   TRACKS,
 } from "./track-tables.js";
 
+const FIND_ONE = `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE id = ?`;
 const FIND = (marks: string): string => `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE id IN (${marks})`;
 const TAGS = (marks: string): string =>
   `SELECT ${columnsOf(TRACK_TAGS)} FROM {track_tags} WHERE track_id IN (${marks})
@@ -70,6 +71,12 @@ export class TrackQueries {
       }
       return found;
     });
+  }
+
+  async lockTrack(tx: Transaction, id: TrackId): Promise<Track | null> {
+    const session = sessionOf(tx);
+    const rows = await session.all<TrackRow>(FIND_ONE + this.database.dialect.forUpdate, [id]);
+    return (await complete(session, rows))[0] ?? null;
   }
 
   findLyrics(id: TrackId): Promise<Lyrics | null> {

@@ -41,6 +41,7 @@ import { keyUses } from "./0041-key-uses.js";
 import { jobTraces } from "./0042-job-traces.js";
 import { eventTraces } from "./0043-event-traces.js";
 import { eventNumbers } from "./0046-event-numbers.js";
+import { trackDeletions } from "./0047-track-deletions.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   jobTraces,
   eventTraces,
   eventNumbers,
+  trackDeletions,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -21,6 +21,8 @@ interface SetUp {
   readonly keyring: FixedKeyring;
   /** Of the track that has the file; null while no track has it. */
   generation: number | null;
+  /** Whether the file is about to be deleted. */
+  isNoted: boolean;
   sign(options?: LinkOptions): Link;
   check(link: Readonly<Record<string, unknown>>): Promise<LinkCheck>;
 }
@@ -29,7 +31,8 @@ function setUp(now = NOON, publicUrl = (): string => "https://music.example", tt
   const clock = new ManualClock(now);
   const keyring = new FixedKeyring(SECRET);
   const library = { linkGeneration: () => Promise.resolve(setup.generation) };
-  const urls = new AudioUrls({ digest: new NodeDigest(), clock, keyring, library, publicUrl, ttlMs });
+  const erasures = { isNotedFile: () => Promise.resolve(setup.isNoted) };
+  const urls = new AudioUrls({ digest: new NodeDigest(), clock, keyring, library, erasures, publicUrl, ttlMs });
   const sign = (options?: LinkOptions): Link => parse(urls.sign(KEY, options));
   const good = sign();
   const setup: SetUp = {
@@ -37,6 +40,7 @@ function setUp(now = NOON, publicUrl = (): string => "https://music.example", tt
     clock,
     keyring,
     generation: null,
+    isNoted: false,
     sign,
     check: (link) => {
       const { audioKey, ...parameters } = { ...good, ...link };
@@ -54,6 +58,7 @@ function parse(url: string): Link {
 const EXPIRED: LinkCheck = { state: "expired" };
 const FORGED: LinkCheck = { state: "forged" };
 const REVOKED: LinkCheck = { state: "revoked" };
+const GONE: LinkCheck = { state: "gone" };
 const VALID: LinkCheck = { state: "valid", audioKey: KEY };
 
 describe("AudioUrls", () => {
@@ -116,7 +121,7 @@ describe("AudioUrls", () => {
       for (const [generation, state] of [
         [3, VALID],
         [4, REVOKED],
-        [null, REVOKED],
+        [null, GONE],
         [3, VALID],
       ] as const) {
         setup.generation = generation;
@@ -143,6 +148,14 @@ describe("AudioUrls", () => {
         setup.generation = generation;
         expect(await setup.check(link), String(generation)).to.deep.equal(state);
       }
+    });
+
+    it("ends a link to a file of no track as soon as the file is about to be deleted", async () => {
+      const setup = setUp();
+      setup.isNoted = true;
+      expect(await setup.check(setup.sign())).to.deep.equal(GONE);
+      setup.generation = 0;
+      expect(await setup.check(setup.sign({ generation: 0 })), "while a track has it").to.deep.equal(VALID);
     });
 
     it("finds a link forged whose generation was changed, added or taken away", async () => {

@@ -1,17 +1,30 @@
 import { expect } from "chai";
-import { OperationRefusedError } from "../../../../core/errors.js";
+import { InputRefusedError, OperationRefusedError } from "../../../../core/errors.js";
 import { maySee } from "../../../../core/library/access.js";
 import { PLAYLIST_TRACKS_MAX } from "../../../../core/library/playlist.js";
 import {
+  broughtTracks,
   changedTracks,
   checkHeld,
   checkPlaylist,
+  checkPlaylistCount,
   type PlaylistChanges,
 } from "../../../../core/library/playlist-rules.js";
 import { anId, aTrack } from "../../../support/builders.js";
 
 const [A, B, C, D] = [anId("trk"), anId("trk"), anId("trk"), anId("trk")];
 const [ALICE, BOB] = [anId("acct"), anId("acct")];
+
+/** Where the refusal sees the issues. */
+function pathsOf(refused: () => unknown): readonly string[] {
+  try {
+    refused();
+  } catch (error) {
+    if (error instanceof InputRefusedError) return error.issues.map(({ path }) => path);
+    throw error;
+  }
+  return [];
+}
 
 describe("What a viewer may see", () => {
   it("is what is public and what is its own", () => {
@@ -45,18 +58,24 @@ describe("A change of a playlist's tracks", () => {
     });
   }
 
-  const refusals: readonly (readonly [string, PlaylistChanges, RegExp])[] = [
-    ["all tracks together with an addition", { tracks: [A], add: [B] }, /not both/],
-    ["all tracks together with a removal", { tracks: [A], remove: [B] }, /not both/],
-    ["all tracks together with a move", { tracks: [A], move: { track: A, to: 0 } }, /not both/],
-    ["a track twice", { tracks: [A, B, A] }, new RegExp(`${A} is named twice`)],
-    ["a move of what is not held", { move: { track: D, to: 0 } }, new RegExp(`does not hold the track ${D}`)],
-    ["a move to nowhere", { move: { track: A, to: -1 } }, /got -1/],
-    ["a move to between", { move: { track: A, to: 0.5 } }, /got 0.5/],
+  const refusals: readonly (readonly [string, PlaylistChanges, RegExp, string])[] = [
+    ["all tracks together with an addition", { tracks: [A], add: [B] }, /not both/, "body.tracks"],
+    ["all tracks together with a removal", { tracks: [A], remove: [B] }, /not both/, "body.tracks"],
+    ["all tracks together with a move", { tracks: [A], move: { track: A, to: 0 } }, /not both/, "body.tracks"],
+    ["a track twice", { tracks: [A, B, A] }, new RegExp(`${A} is named twice`), "body.tracks[2]"],
+    [
+      "a move of what is not held",
+      { move: { track: D, to: 0 } },
+      new RegExp(`does not hold the track ${D}`),
+      "body.move.track",
+    ],
+    ["a move to nowhere", { move: { track: A, to: -1 } }, /got -1/, "body.move.to"],
+    ["a move to between", { move: { track: A, to: 0.5 } }, /got 0.5/, "body.move.to"],
   ];
-  for (const [what, change, message] of refusals) {
+  for (const [what, change, message, path] of refusals) {
     it(`refuses ${what}`, () => {
       expect(() => changedTracks([A, B, C], change)).to.throw(OperationRefusedError, message);
+      expect(pathsOf(() => changedTracks([A, B, C], change))).to.deep.equal([path]);
     });
   }
 
@@ -82,14 +101,15 @@ describe("A playlist", () => {
   const tracks = new Map([own, open, foreign].map((track) => [track.id, track]));
 
   it("takes public tracks and its owner's own", () => {
-    expect(() => checkHeld([own.id, open.id], tracks, ALICE)).not.to.throw();
-    expect(() => checkHeld([open.id], tracks, null)).not.to.throw();
+    expect(() => checkHeld(broughtTracks([], { tracks: [own.id, open.id] }), tracks, ALICE)).not.to.throw();
+    expect(() => checkHeld(broughtTracks([], { add: [open.id] }), tracks, null)).not.to.throw();
+    expect(broughtTracks([A], { add: [A, B] })).to.deep.equal([{ id: B, place: "add[1]" }]);
   });
 
   it("takes neither another's own nor what there is not, and says the same of both", () => {
     const messageOf = (id: string): string => {
       try {
-        checkHeld([id], tracks, ALICE);
+        checkHeld(broughtTracks([], { tracks: [id] }), tracks, ALICE);
         return "taken";
       } catch (error) {
         return (error as Error).message.replace(id, "ID");
@@ -97,10 +117,19 @@ describe("A playlist", () => {
     };
     expect(messageOf(foreign.id)).to.equal(`There is no track that ${ALICE} may play ID.`);
     expect(messageOf("nonsense")).to.equal(messageOf(foreign.id));
-    expect(() => checkHeld([own.id], tracks, null)).to.throw(
+    const brought = broughtTracks([], { tracks: [own.id] });
+    expect(() => checkHeld(brought, tracks, null)).to.throw(
       OperationRefusedError,
       `There is no public track ${own.id}.`,
     );
+    const many = broughtTracks([], { add: Array.from({ length: 30 }, () => anId("trk")) });
+    const paths = pathsOf(() => checkHeld(many, tracks, ALICE));
+    expect([paths.length, paths[0], paths.at(-1)]).to.deep.equal([20, "body.add[0]", "body.add[19]"]);
+  });
+
+  it("is one of at most 1,000 of its account", () => {
+    expect(() => checkPlaylistCount(999)).not.to.throw();
+    expect(() => checkPlaylistCount(1_000)).to.throw(InputRefusedError, /the 1000 playlists that an account may have/);
   });
 
   it("has a title of 1 to 200 characters in one line", () => {
