@@ -65,7 +65,7 @@ export class WatchJobs {
     const left = (this.watched.get(id) ?? 1) - 1;
     if (left > 0) this.watched.set(id, left);
     else this.watched.delete(id);
-    // Nobody waits for the next reading.
+    // No watcher waits for the next reading.
     if (this.watched.size === 0) this.pause.abort("left");
   }
 

@@ -175,7 +175,7 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         expect([...locked.values()]).to.deep.equal(jobs.map(({ request: _request, ...state }) => state));
       });
 
-      it("locks jobs without waiting in the same order, with none busy where nobody else writes", async () => {
+      it("locks jobs without waiting in the same order, with none busy where no other transaction writes", async () => {
         const jobs = [aJob(), aJob()];
         await add(...jobs);
         const asked = [...jobs.map((job) => job.id).reverse(), anId("job"), ...jobs.map((job) => job.id)];

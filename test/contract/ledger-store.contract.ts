@@ -49,7 +49,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<Storage>):
         expect([...locked.keys()]).to.deep.equal([...ids].sort());
       });
 
-      it("locks without waiting in the same order, with none busy where nobody else writes", async () => {
+      it("locks without waiting in the same order, with none busy where no other transaction writes", async () => {
         const ids = [await addBareAccount(), await addBareAccount()].map((balance) => balance.accountId);
         const asked = [...ids].reverse().concat(ids, anId("acct"));
         const { locked, busy } = await storage.inTransaction((tx) => storage.ledger.tryLockBalances(tx, asked));

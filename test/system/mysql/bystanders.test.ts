@@ -11,7 +11,7 @@ import { startTestApp, type TestAccount, type TestApp } from "../../support/test
 /** More than there are lanes: some share the lane of the account whose rows are held. */
 const OTHERS = 12;
 
-describe("Accounts beside one whose rows another session of MySQL holds", function () {
+describe("Accounts next to one whose rows another session of MySQL holds", function () {
   this.timeout(60_000);
 
   let test: TestApp;
@@ -65,7 +65,7 @@ describe("Accounts beside one whose rows another session of MySQL holds", functi
   const reaches = (account: TestAccount, id: unknown, status: string): Promise<unknown> =>
     eventually(status, async () => (await statusOf(account, id)) === status);
 
-  it("are served, while that account is told to try again, and nothing is taken from it", async () => {
+  it("are served, while that account is asked to try again, and nothing is taken from it", async () => {
     await holdingBalance(async () => {
       const [refused, ...accepted] = await generateForAll();
       expect(accepted.map(({ status }) => status)).to.deep.equal(Array(OTHERS).fill(202));
@@ -115,7 +115,7 @@ describe("Accounts beside one whose rows another session of MySQL holds", functi
     await reaches(held, ids[0], "completed");
   });
 
-  it("are served beside an account whose numbers in the ledger clash", async () => {
+  it("are served next to an account whose numbers in the ledger clash", async () => {
     await session.transaction((transaction) =>
       transaction.run(
         "INSERT INTO {ledger_entries} (account_id, seq, kind, monthly, pack, reserved_monthly, reserved_pack, spent, " +

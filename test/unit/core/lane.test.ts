@@ -158,7 +158,7 @@ describe("Lane", () => {
 
   describe("with commands whose rows others hold", () => {
     /** The rows of these commands are held; the others are done at once. */
-    function aLaneBeside(held: Set<number>): {
+    function aLaneNextTo(held: Set<number>): {
       readonly lane: Lane<number, string>;
       readonly clock: ManualClock;
       readonly groups: (readonly [commands: readonly number[], isAgain: boolean])[];
@@ -174,7 +174,7 @@ describe("Lane", () => {
 
     it("does the others of the group at once, and those as soon as they are free", async () => {
       const held = new Set([2]);
-      const { lane, clock, groups } = aLaneBeside(held);
+      const { lane, clock, groups } = aLaneNextTo(held);
       const [first, second, third] = [1, 2, 3].map((command) => lane.submit(command));
       expect(await Promise.all([first, third])).to.deep.equal(["done 1", "done 3"]);
       await clock.advance(10);
@@ -188,7 +188,7 @@ describe("Lane", () => {
     });
 
     it("tries them less and less often, and refuses them after a second", async () => {
-      const { lane, clock, groups } = aLaneBeside(new Set([2]));
+      const { lane, clock, groups } = aLaneNextTo(new Set([2]));
       const refused = errorOf(lane.submit(2));
       await clock.advance(50);
       expect(groups).to.have.length(5); // at 0, 2, 6, 14 and 30 ms
@@ -204,7 +204,7 @@ describe("Lane", () => {
 
     it("takes them into groups in the order in which they came", async () => {
       const held = new Set([1, 2, 3]);
-      const { lane, clock, groups } = aLaneBeside(held);
+      const { lane, clock, groups } = aLaneNextTo(held);
       const all = [1, 2, 3].map((command) => lane.submit(command));
       await clock.advance(1);
       held.clear();

@@ -34,7 +34,7 @@ export const sqliteDialect: Dialect = {
     },
   },
   isLostRace,
-  // Whoever holds the lock holds up every writer.
+  // A process that holds the lock holds up every writer.
   isLockWait: () => false,
   isUnavailable,
   // The driver is loaded where it is needed.
