@@ -20,9 +20,9 @@ const KNOWN_PATHS: Readonly<Record<string, string>> = {
   "/api/v1/tracks/x/share": "DELETE, OPTIONS, POST",
   "/api/v1/library/search": "GET, HEAD, OPTIONS",
   "/api/v1/tracks": "OPTIONS, POST",
-  "/api/v1/tracks/x": "GET, HEAD, OPTIONS",
-  "/api/v1/playlists": "GET, HEAD, OPTIONS",
-  "/api/v1/playlists/x": "GET, HEAD, OPTIONS",
+  "/api/v1/tracks/x": "DELETE, GET, HEAD, OPTIONS",
+  "/api/v1/playlists": "GET, HEAD, OPTIONS, POST",
+  "/api/v1/playlists/x": "DELETE, GET, HEAD, OPTIONS, PATCH",
   "/healthz": "GET, HEAD, OPTIONS",
   "/audio/x/y.mp3": "GET, HEAD, OPTIONS",
 };

@@ -40,6 +40,7 @@ const samples: readonly errors.FermataError[] = [
   new errors.RowsLockedError({ cause: new Error(SECRET) }),
   new errors.OperationRefusedError("There is no such tier."),
   new errors.UnknownObjectError("There is no such account."),
+  new errors.InputRefusedError("A title is one line.", [{ path: "body.title", message: "must be one line" }]),
 ];
 
 describe("The error catalogue", () => {
