@@ -44,10 +44,12 @@ describe("GET /docs, in a browser", function () {
     const [first] = await groups.nth(1).getByRole("link").allTextContents();
     expect(first).to.equal("POSTCreate generation");
     await open.side.getByRole("searchbox").fill("playlist_not_found");
-    await open.side.getByText("2 found").waitFor();
+    await open.side.getByText("4 found").waitFor();
     expect(await open.side.locator(".group a").allTextContents()).to.deep.equal([
       "Errors",
       "GETOne playlist with tracks",
+      "PATCHChange a playlist",
+      "DELDelete a playlist",
     ]);
     await open.side.getByRole("searchbox").fill("nothing like this");
     await open.side.getByText("Nothing has all of these words.").waitFor();
