@@ -26,8 +26,6 @@ import { type Playlist, presentPlaylist, presentPlaylists } from "../presenters/
 export interface PlaylistRequest {
   /** One line, 1 to 200 characters. */
   title: string;
-  /** `private` by default; `public` ones are seen by every account. */
-  visibility?: "public" | "private";
   /** Ids of at most 500 tracks that the account may play, in their order; none by default. */
   tracks?: string[];
 }
@@ -36,7 +34,8 @@ export interface PlaylistRequest {
 export interface PlaylistChanges {
   /** One line, 1 to 200 characters. */
   title?: string;
-  visibility?: "public" | "private";
+  /** Takes one back that an operator has made public; only operators make playlists public. */
+  visibility?: "private";
   /** Replaces all tracks, in this order; not together with `add`, `remove` and `move`. */
   tracks?: string[];
   /** Ids of tracks that come to the end; those that are in it stay where they are. */
@@ -97,7 +96,7 @@ export class PlaylistsController {
   }
 
   /**
-   * Makes a playlist of the account's own. An account may have 1,000.
+   * Makes a playlist of the account's own, which only the account sees. An account may have 1,000.
    *
    * A request that is sent again makes another playlist: there is no Idempotency-Key.
    * @summary Create a playlist
@@ -111,8 +110,8 @@ export class PlaylistsController {
     @Body() body: PlaylistRequest,
   ): Promise<{ data: Playlist }> {
     const { id: accountId } = contextOf(request).account;
-    const { title, visibility = "private", tracks } = body;
-    const { id } = await this.deps.ownLibrary.createPlaylist({ title, visibility, tracks, accountId });
+    const { title, tracks } = body;
+    const { id } = await this.deps.ownLibrary.createPlaylist({ title, visibility: "private", tracks, accountId });
     return { data: await this.shown(accountId, id) };
   }
 
