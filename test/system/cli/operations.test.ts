@@ -27,6 +27,8 @@ describe("fermata migrate", () => {
     change(dataDir, "DROP TABLE fermata_track_lyrics");
     change(dataDir, "DROP TABLE fermata_admin_tokens");
     change(dataDir, "DROP TABLE fermata_account_deletions");
+    change(dataDir, "DROP TABLE fermata_file_deletions");
+    change(dataDir, "DROP TABLE fermata_job_sources");
     for (const args of [["serve"], ["work"], ["jobs", "list"], ["ledger", "verify"]]) {
       const { code, stdout, stderr } = await sandbox.command(args, dataDir);
       expect([code, stdout], args.join(" ")).to.deep.equal([1, ""]);
@@ -75,6 +77,7 @@ describe("fermata models and plugins", () => {
       supports_lyrics: false,
       supports_instrumental: true,
       credit_cost: 10,
+      credit_bounds: { minimum: 10, maximum: 10 },
       status: "available",
       duration: { minimum: 5, maximum: 240 },
       prompt_max_length: 3_000,
