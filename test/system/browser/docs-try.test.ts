@@ -151,7 +151,8 @@ describe("What /docs sends, in a browser", function () {
     await open.goTo("#/operations/searchLibrary", "Search tracks and playlists");
     await open.page.getByLabel("q (optional)").fill("nothing & nowhere");
     await open.page.getByLabel("limit (optional)").fill("5");
-    for (const data of await everyLanguage()) expect(data).to.deep.equal({ tracks: [], playlists: [], next_cursor: null });
+    for (const data of await everyLanguage())
+      expect(data).to.deep.equal({ tracks: [], playlists: [], next_cursor: null });
     await open.goTo("#/operations/uploadTrack", "Upload a track");
     await open.page.getByLabel("title").fill(TITLE);
     const uploads = await everyLanguage();
