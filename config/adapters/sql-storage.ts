@@ -74,10 +74,10 @@ async function migrate(database: KnexDatabase): Promise<readonly string[]> {
   return (await lackingMigrations(database)).length === 0 ? [] : database.migrate();
 }
 
-/** @throws {SchemaError} the schema is a newer one, or has tables of something else */
+/** @throws {SchemaError} a newer schema, on which this version does not run, or one with tables of something else */
 async function lackingMigrations(database: KnexDatabase): Promise<readonly string[]> {
   const status = await database.schemaStatus();
-  if (status.state === "newer") throw newerSchema(status.migrations);
+  if (status.state === "newer" && !status.runs) throw newerSchema(status.migrations);
   if (status.state === "foreign") throw new SchemaError(new ForeignTablesError(status.tables).message);
   return status.state === "pending" ? status.migrations : [];
 }

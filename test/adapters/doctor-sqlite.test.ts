@@ -93,6 +93,10 @@ describe("The doctor's checks of SQLite", () => {
       other.exec(
         "INSERT INTO fermata_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')",
       );
+      const [added] = await wrong();
+      expect(added).to.include({ name: "schema", result: "warning" });
+      expect(added?.message).to.include("9999-tomorrow").and.include("this version runs on it");
+      other.exec("UPDATE fermata_installation SET value = '9999-tomorrow' WHERE name = 'schema_needs'");
       const [ahead] = await wrong();
       expect(ahead).to.include({ name: "schema", result: "failed" });
       expect(ahead?.message).to.include("9999-tomorrow");

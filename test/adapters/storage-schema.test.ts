@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
-import { MIGRATIONS } from "../../adapters/storage/sql/migrations/index.js";
+import { MIGRATIONS, neededBy } from "../../adapters/storage/sql/migrations/index.js";
 import { SILENT, sqliteStorage, temporaryFolder } from "../support/databases.js";
 
 const NAMES = MIGRATIONS.map((migration) => migration.name);
@@ -47,9 +47,35 @@ describe("Storage schema", () => {
     const database = await open();
     await database.migrate();
     await database.write("fermata_migrations").insert({ name: "9999-from-the-future", batch: 2 });
-    expect(await database.schemaStatus()).to.deep.equal({ state: "newer", migrations: ["9999-from-the-future"] });
+    const newer = { state: "newer", migrations: ["9999-from-the-future"] };
+    const needs = database.write("fermata_installation").where({ name: "schema_needs" });
+    await needs.clone().update({ value: "9998-contracts" });
+    expect(await database.schemaStatus()).to.deep.equal({ ...newer, runs: false });
     const error = await database.migrate().catch((cause: unknown) => cause);
     expect((error as Error).message).to.include("9999-from-the-future");
+    await needs.clone().delete();
+    expect(await database.schemaStatus(), "not said").to.deep.equal({ ...newer, runs: false });
+  });
+
+  it("is run on although a newer version has added to it", async () => {
+    const database = await open();
+    await database.migrate();
+    await database.write("fermata_migrations").insert({ name: "9999-from-the-future", batch: 2 });
+    const newer = { state: "newer", migrations: ["9999-from-the-future"] };
+    expect(await database.schemaStatus()).to.deep.equal({ ...newer, runs: true });
+    expect(await database.migrate()).to.deep.equal([]);
+    // Its own migrations have to be there all the same.
+    await database.write("fermata_migrations").where({ name: NAMES.at(-1) }).delete();
+    expect(await database.schemaStatus()).to.deep.equal({ ...newer, runs: false });
+  });
+
+  it("needs of a version what the last contracting migration says, and the first that can tell otherwise", () => {
+    const up = (): Promise<void> => Promise.resolve();
+    const expands = { name: "0001-a", up };
+    expect(neededBy([expands])).to.equal("0047-track-deletions");
+    const contracts = { name: "0003-c", needs: "0002-b", up };
+    expect(neededBy([expands, { name: "0002-b", up }, contracts, { name: "0004-d", up }])).to.equal("0002-b");
+    for (const { needs } of MIGRATIONS) if (needs !== undefined) expect(NAMES).to.include(needs);
   });
 
   it("is migrated once by concurrent processes", async () => {

@@ -5,7 +5,7 @@ import type { PoolFigures } from "../../../core/ports/opened-storage.js";
 import type { HostTransaction } from "../../../core/ports/unit-of-work.js";
 import type { Connections, Dialect, JoiningWork } from "./dialect.js";
 import { INSTALLATION_ID } from "./host-transaction.js";
-import { migrationSource, MIGRATIONS } from "./migrations/index.js";
+import { migrationSource, MIGRATIONS, neededBy } from "./migrations/index.js";
 import type { Session, SqlValue, TransactionSession } from "./session.js";
 import { readTime } from "./storage-time.js";
 import type { TableNames } from "./table-names.js";
@@ -13,17 +13,17 @@ import type { TableNames } from "./table-names.js";
 /** The migrations table of installations from before there was a prefix. */
 export const UNPREFIXED_MIGRATIONS = "knex_migrations";
 
+/** In the table of the installation: the name of the migration that a version must know to run on the schema. */
+const SCHEMA_NEEDS = "schema_needs";
+const FIND_NEEDS = "SELECT value FROM {installation} WHERE name = ?";
+
 /** How the schema stands to this code. */
 export type SchemaStatus =
   | { readonly state: "current" }
-  | {
-      /**
-       * `pending`: `migrations` are still to be applied. `newer`: a later version applied `migrations` that this code
-       * does not know.
-       */
-      readonly state: "pending" | "newer";
-      readonly migrations: readonly string[];
-    }
+  /** `migrations` are still to be applied. */
+  | { readonly state: "pending"; readonly migrations: readonly string[] }
+  /** A later version applied `migrations` that this code does not know, and says whether this code `runs` on them. */
+  | { readonly state: "newer"; readonly migrations: readonly string[]; readonly runs: boolean }
   /** Something else created `tables`, whose names the schema needs. Nothing is changed. */
   | { readonly state: "foreign"; readonly tables: readonly string[] };
 
@@ -117,21 +117,30 @@ export class KnexDatabase {
     return this.connections.alone(async (knex) => {
       // Another process may have been first.
       if (!(await this.isPending())) return [];
+      // Before the schema changes: older processes that cannot go on are not ready from now on.
+      if (await this.hasTable(this.names.of("installation"))) await this.recordNeeds(knex);
       const config = { tableName: this.migrationsTable, migrationSource: migrationSource(this.dialect, this.names) };
       // knex has a lock of its own, which a killed process leaves behind. No other process migrates now, so it has no
       // owner.
       await knex.migrate.forceFreeMigrationsLock(config);
       const [, applied] = (await knex.migrate.latest(config)) as [number, string[]];
+      await this.recordNeeds(knex);
       return applied;
     });
+  }
+
+  private async recordNeeds(knex: Knex): Promise<void> {
+    const row = { name: SCHEMA_NEEDS, value: neededBy(MIGRATIONS) };
+    await knex(this.names.of("installation")).insert(row).onConflict("name").merge();
   }
 
   async schemaStatus(): Promise<SchemaStatus> {
     const applied = await this.appliedMigrations();
     if (applied === null) return { state: "foreign", tables: [this.migrationsTable] };
     const newer = [...applied].filter((name) => !MIGRATIONS.some((migration) => migration.name === name));
-    if (newer.length > 0) return { state: "newer", migrations: newer };
     const pending = MIGRATIONS.filter(({ name }) => !applied.has(name));
+    if (newer.length > 0)
+      return { state: "newer", migrations: newer, runs: pending.length === 0 && (await this.isNeedKnown()) };
     if (pending.length === 0) return { state: "current" };
     const tables = await this.foreignAmong(pending.flatMap(({ creates = [] }) => creates));
     if (tables.length > 0) return { state: "foreign", tables };
@@ -176,11 +185,16 @@ export class KnexDatabase {
 
   private closing: Promise<void> | null = null;
 
-  /** @throws {Error} the schema is a newer one */
+  private async isNeedKnown(): Promise<boolean> {
+    const needs = await this.all<{ readonly value: string }>(FIND_NEEDS, [SCHEMA_NEEDS]);
+    return needs.some(({ value }) => MIGRATIONS.some(({ name }) => name === value));
+  }
+
+  /** @throws {Error} the schema is a newer one, on which this code does not run */
   private async isPending(): Promise<boolean> {
     const status = await this.schemaStatus();
     if (status.state === "foreign") throw new ForeignTablesError(status.tables);
-    if (status.state === "newer")
+    if (status.state === "newer" && !status.runs)
       throw new Error(`The storage was migrated by a newer version: ${status.migrations.join(", ")}.`);
     return status.state === "pending";
   }

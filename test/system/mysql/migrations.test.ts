@@ -45,15 +45,32 @@ describe("Processes on one MySQL database", function () {
     expect(await Promise.all(starting.map((started) => started.stop()))).to.deep.equal([0, 0]);
   });
 
-  it("refuse to start on a schema of a newer version, log it, and do not change it", async () => {
-    expect((await sandbox.command(["migrate"], "/nonexistent", env)).code).to.equal(0);
+  const future = async (needs: string): Promise<void> => {
     await query(url, "INSERT INTO fermata_migrations (name, batch) VALUES ('9999-from-the-future', 2)");
+    await query(url, `UPDATE fermata_installation SET value = '${needs}' WHERE name = 'schema_needs'`);
+  };
+
+  it("refuse to start on a schema of a newer version that needs it, log it, and do not change it", async () => {
+    expect((await sandbox.command(["migrate"], "/nonexistent", env)).code).to.equal(0);
+    await future("9999-from-the-future");
     for (const command of ["start", "serve", "work", "migrate"]) {
       const { code, stdout, stderr } = await sandbox.command([command], await sandbox.dataDir(), env);
       expect([code, stdout], command).to.deep.equal([1, ""]);
       expect(stderr, command).to.include("9999-from-the-future").and.include("newer");
     }
     expect(await applied()).to.deep.equal([...NAMES, "9999-from-the-future"]);
+  });
+
+  it("serve and work on what a newer version added to the schema, until it takes away what they need", async () => {
+    expect((await sandbox.command(["migrate"], "/nonexistent", env)).code).to.equal(0);
+    await future(NAMES.at(-1) ?? "");
+    const serving = sandbox.spawn(["serve"], await sandbox.dataDir(), env);
+    const address = await serving.listening();
+    const ready = async (): Promise<number> => (await fetch(`${address}/readyz`)).status;
+    expect(await ready()).to.equal(200);
+    await query(url, "UPDATE fermata_installation SET value = '9999-from-the-future' WHERE name = 'schema_needs'");
+    expect(await ready()).to.equal(503);
+    expect(await serving.stop()).to.equal(0);
   });
 
   it("refuse to serve or work on an older schema, and name the command that fixes it", async () => {

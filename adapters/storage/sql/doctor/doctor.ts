@@ -1,5 +1,5 @@
 import type { Logger } from "../../../../core/ports/logger.js";
-import { failed, type CheckResult, ok } from "../../../../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../../../../core/ports/self-check.js";
 import type { KnexDatabase, SchemaStatus } from "../database.js";
 import { openDatabase } from "../open-database.js";
 import { classifyRefusal } from "./mysql-connection.js";
@@ -74,9 +74,11 @@ function classifySchema(name: string, status: SchemaStatus): CheckResult {
   }
   const list = status.migrations.join(", ");
   if (status.state === "pending") return failed(name, `The schema lacks ${list}.`, "Run `fermata migrate`.");
+  const newer = `A newer Fermata has migrated the storage (${list})`;
+  if (status.runs) return warning(name, `${newer}; this version runs on it.`, "Upgrade the processes that are left.");
   return failed(
     name,
-    `A newer Fermata has migrated the storage (${list}).`,
+    `${newer}.`,
     "Run that version, or restore a backup from before.",
   );
 }

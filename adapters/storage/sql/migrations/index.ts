@@ -89,6 +89,14 @@ export const MIGRATIONS: readonly Migration[] = [
   trackDeletions,
 ];
 
+/** Versions that do not know this migration cannot tell whether a newer schema still serves them. */
+const FIRST_NEEDED = "0047-track-deletions";
+
+/** The name of the migration that a version must know to run on the schema that `migrations` make. */
+export function neededBy(migrations: readonly Migration[]): string {
+  return migrations.findLast(({ needs }) => needs !== undefined)?.needs ?? FIRST_NEEDED;
+}
+
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
 export function migrationSource(dialect: Dialect, names: TableNames): Knex.MigrationSource<Migration> {
   return {

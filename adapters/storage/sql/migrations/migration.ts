@@ -11,6 +11,11 @@ export interface Migration {
   readonly name: string;
   /** The tables that it creates, without the storage's prefix. */
   readonly creates?: readonly string[];
+  /**
+   * Set where the migration takes away what older versions use: the name of the oldest migration that a version must
+   * know to run on the schema from here on. Without it, versions run on that did before: it only adds.
+   */
+  readonly needs?: string;
   /** @param names of tables, indexes and checks: on some engines each is unique in the database */
   up(knex: Knex, columns: ColumnTypes, names: TableNames): Promise<void>;
 }
