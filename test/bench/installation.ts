@@ -14,10 +14,13 @@ export const MODEL = "scripted/beat";
 
 /**
  * Opens an installation without effective limits. Its only provider is the double, which is scripted by the benchmark.
+ *
+ * @param storageUrl SQLite in the data directory by default
  */
 export async function openFermata(
   dataDir: string,
   overrides: Overrides = {},
+  storageUrl?: string,
 ): Promise<{ readonly app: App; readonly provider: ScriptedProvider }> {
   const provider = new ScriptedProvider();
   const settings = loadSettings({
@@ -26,8 +29,9 @@ export async function openFermata(
     isTerminal: false,
     overrides: {
       dataDir,
+      ...(storageUrl === undefined ? {} : { storage: { url: storageUrl } }),
       http: { port: 0 },
-      rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
+      rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY, authFailures: { perMinute: NO_LIMIT } },
       tiers: { pro: { maxConcurrent: NO_LIMIT } },
       logs: { level: "error" },
       plugins: { synth: { enabled: false } },

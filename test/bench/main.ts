@@ -13,6 +13,7 @@ import { hanging } from "./hanging.js";
 import { rateLimits } from "./rate-limits.js";
 import { logs } from "./logs.js";
 import { read } from "./read.js";
+import { reads } from "./reads.js";
 import { search } from "./search.js";
 import { start } from "./start.js";
 import { storage } from "./storage.js";
@@ -24,6 +25,7 @@ import { work } from "./work.js";
 
 const BENCHES: readonly Bench[] = [
   read,
+  reads,
   create,
   work,
   storage,

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { FromServer, ToServer } from "./child.js";
 
-export type ServerKind = "fermata" | "bare-knex" | "bare-prepared" | "tls-receiver";
+export type ServerKind = "fermata" | "bare-knex" | "bare-prepared" | "bare-reads" | "tls-receiver";
 
 /** A server in a separate process. */
 export interface Server {
@@ -12,14 +12,17 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** @param nodeOptions for the process, such as `--cpu-prof` */
+/**
+ * @param given the arguments: a data directory, the URL of a storage, or both
+ * @param nodeOptions for the process, such as `--cpu-prof`
+ */
 export async function startServer(
   kind: ServerKind,
-  dataDir: string,
+  given: string | readonly string[],
   nodeOptions: readonly string[] = profiling(kind),
 ): Promise<Server> {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"; // from the sources under tsx, or compiled
-  const child = fork(new URL(`./${kind}.${extension}`, import.meta.url), [dataDir], {
+  const child = fork(new URL(`./${kind}.${extension}`, import.meta.url), [given].flat(), {
     execArgv: [...process.execArgv, ...nodeOptions],
   });
   const { url } = (await response(child)) as { readonly url: string };
