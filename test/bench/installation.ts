@@ -16,11 +16,13 @@ export const MODEL = "scripted/beat";
  * Opens an installation without effective limits. Its only provider is the double, which is scripted by the benchmark.
  *
  * @param storageUrl SQLite in the data directory by default
+ * @param queueUrl in this process by default
  */
 export async function openFermata(
   dataDir: string,
   overrides: Overrides = {},
   storageUrl?: string,
+  queueUrl?: string,
 ): Promise<{ readonly app: App; readonly provider: ScriptedProvider }> {
   const provider = new ScriptedProvider();
   const settings = loadSettings({
@@ -30,6 +32,7 @@ export async function openFermata(
     overrides: {
       dataDir,
       ...(storageUrl === undefined ? {} : { storage: { url: storageUrl } }),
+      ...(queueUrl === undefined ? {} : { queue: { url: queueUrl } }),
       http: { port: 0 },
       rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY, authFailures: { perMinute: NO_LIMIT } },
       tiers: { pro: { maxConcurrent: NO_LIMIT } },

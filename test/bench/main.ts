@@ -10,6 +10,7 @@ import { commands } from "./commands.js";
 import { create } from "./create.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
 import { hanging } from "./hanging.js";
+import { queues } from "./queues.js";
 import { rateLimits } from "./rate-limits.js";
 import { logs } from "./logs.js";
 import { read } from "./read.js";
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   reads,
   create,
   work,
+  queues,
   storage,
   synth,
   start,

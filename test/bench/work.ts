@@ -43,7 +43,7 @@ export const work: Bench = {
 };
 
 /** Audio that is discarded, to measure the work without writing files. */
-const NO_AUDIO: AudioStore = {
+export const NO_AUDIO: AudioStore = {
   put: () => Promise.resolve(NOTHING_STORED),
   stat: () => Promise.resolve(NOTHING_STORED),
   read: () => Readable.from([]),
@@ -54,7 +54,7 @@ const NO_AUDIO: AudioStore = {
 const NOTHING_STORED = { sizeBytes: 0, etag: "none", modifiedAt: 0 };
 
 /** No analysis and no cover: both cost tens of milliseconds of CPU time for each track. */
-const NOTHING_DERIVED: Overrides = {
+export const NOTHING_DERIVED: Overrides = {
   audioAnalyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() },
   coverPainter: { paint: () => Promise.resolve(new Uint8Array()) },
 };
