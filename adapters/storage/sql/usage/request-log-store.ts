@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { RequestId } from "../../../../core/ids.js";
+import type { AccountId, RequestId } from "../../../../core/ids.js";
 import type { JobStatus } from "../../../../core/jobs/job.js";
 import type { ListPosition } from "../../../../core/ports/list-page.js";
 import type {
+  CountedRequests,
   CreditsQuery,
   RequestCounts,
   RequestCredits,
@@ -25,6 +26,8 @@ import {
   stepStatement,
   timeBehind,
 } from "./request-log-statements.js";
+import { cutWindow } from "./count-spans.js";
+import { RequestCountTable } from "./request-counts.js";
 import { REQUEST_LOG, type RequestRow, toLoggedRequest, toRequestRow } from "./request-log-table.js";
 import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
@@ -49,12 +52,17 @@ interface ReservedRow {
 }
 
 export class KnexRequestLogStore implements RequestLogStore {
+  private readonly counts: RequestCountTable;
+
   constructor(
     private readonly database: KnexDatabase,
     private readonly stepRows = STEP_ROWS,
-  ) {}
+  ) {
+    this.counts = new RequestCountTable(database);
+  }
 
   async insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void> {
+    await this.counts.add(tx, requests);
     // A row that is there is the same row: its commit went through, and the reply was lost.
     await sessionOf(tx).upsert(REQUEST_LOG, requests.map(toRequestRow));
   }
@@ -78,16 +86,27 @@ export class KnexRequestLogStore implements RequestLogStore {
   }
 
   async count(query: RequestQuery): Promise<RequestCounts> {
-    let [requests, failed] = [0, 0];
-    for await (const span of this.steps(query)) {
-      const [found] = await this.all<RequestCounts>(countStatement(this.database.dialect, { ...query, ...span }));
-      requests += found?.requests ?? 0;
-      failed += found?.failed ?? 0;
+    if (!(await this.counts.covers())) return this.countAll(query);
+    const { edges, whole } = cutWindow(query);
+    let { requests, failed } = await this.counts.count(query, whole);
+    for (const edge of edges) {
+      const found = await this.countRows({ ...query, ...edge });
+      requests += found.requests;
+      failed += found.failed;
     }
-    if (!mayBeMerged(query)) return { requests, failed };
-    const [merged] = await this.all<{ readonly more: number }>(mergedStatement(this.database.dialect, query));
-    const more = merged?.more ?? 0;
-    return { requests: requests + more, failed: failed + more };
+    return { requests, failed };
+  }
+
+  listCounts(accountId: AccountId, limit: number, after: CountedRequests | null = null): Promise<CountedRequests[]> {
+    return this.counts.list(accountId, limit, after);
+  }
+
+  countNext(tx: Transaction, limit: number): Promise<boolean> {
+    return this.counts.countNext(tx, limit);
+  }
+
+  deleteOldCounts(tx: Transaction, endedBefore: number, limit: number): Promise<number> {
+    return this.counts.deleteOld(tx, endedBefore, limit);
   }
 
   deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number> {
@@ -138,6 +157,26 @@ export class KnexRequestLogStore implements RequestLogStore {
   ): Promise<RequestCredits> {
     const [row] = await this.all<RequestCredits>(creditsByStatusStatement(this.database.dialect, query, statuses));
     return { used: row?.used ?? 0, refunded: row?.refunded ?? 0 };
+  }
+
+  private async countAll(query: RequestQuery): Promise<RequestCounts> {
+    let [requests, failed] = [0, 0];
+    for await (const span of this.steps(query)) {
+      const found = await this.countRows({ ...query, ...span });
+      requests += found.requests;
+      failed += found.failed;
+    }
+    return { requests, failed };
+  }
+
+  private async countRows(query: RequestQuery): Promise<RequestCounts> {
+    const [found = { requests: 0, failed: 0 }] = await this.all<RequestCounts>(
+      countStatement(this.database.dialect, query),
+    );
+    if (!mayBeMerged(query)) return found;
+    const [merged] = await this.all<{ readonly more: number }>(mergedStatement(this.database.dialect, query));
+    const more = merged?.more ?? 0;
+    return { requests: found.requests + more, failed: found.failed + more };
   }
 
   /**
