@@ -10,7 +10,9 @@ export interface Asked {
 export interface Plan {
   /** The index by which each large table is read; null for a full scan. */
   readonly indexes: readonly (string | null)[];
-  /** Whether the first index covers the query: no row is read. */
+  /** Which of them are covering: no row is read. */
+  readonly covering: readonly boolean[];
+  /** Whether the first one is. */
   readonly covers: boolean;
   readonly sorts: boolean;
   /** For the message of a failure. */
@@ -33,6 +35,7 @@ async function explainSqlite(database: KnexDatabase, { text, values }: Asked): P
       const isKey = index?.startsWith("sqlite_autoindex") === true || /^SEARCH .* USING PRIMARY KEY/.test(detail);
       return isKey ? "by id" : index;
     }),
+    covering: reads.map((detail) => detail.includes("COVERING")),
     covers: reads[0]?.includes("COVERING") ?? false,
     sorts: details.some((detail) => detail.includes("TEMP B-TREE")),
     notified: `${text}\n${details.join("\n")}`,
@@ -40,20 +43,28 @@ async function explainSqlite(database: KnexDatabase, { text, values }: Asked): P
 }
 
 interface ExplainedTable {
+  readonly table: string | null;
   readonly type: string;
   readonly key: string | null;
   readonly Extra: string | null;
 }
 
 async function explainMysql(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
-  const rows = await database.reading((session) =>
+  const all = await database.reading((session) =>
     session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values),
   );
+  // Of a union: what puts its parts together.
+  const rows = all.filter(({ table }) => table?.startsWith("<union") !== true);
   return {
     // Type `index` scans a whole index, `ALL` a whole table.
     indexes: rows.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "by id" : key)),
-    covers: /Using index(;|$)/.test(rows[0]?.Extra ?? ""),
+    covering: rows.map(isCovering),
+    covers: rows.slice(0, 1).some(isCovering),
     sorts: rows.some(({ Extra }) => /filesort|temporary/.test(Extra ?? "")),
     notified: `${text}\n${JSON.stringify(rows)}`,
   };
+}
+
+function isCovering({ Extra }: ExplainedTable): boolean {
+  return /Using index(;|$)/.test(Extra ?? "");
 }

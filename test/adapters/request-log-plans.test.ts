@@ -67,29 +67,23 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
 
       it(`with ${name}, whole hours and days are read by the key of the counts, others by an index`, async () => {
         const cut = { from: MONTH.from + 5_000, to: MONTH.to - 7_000 };
-        const plans = await plansOf(() => fresh().count({ ...MONTH, ...cut, ...filter }));
-        const [, ...read] = plans.map(({ indexes, covers, sorts }) => [...indexes, covers, sorts]);
-        const counted = ["by id", false, false];
-        const merged = "status" in filter ? [] : [["fermata_request_log_merged", true, false]];
-        const edge = [[index, true, false], ...merged];
-        expect(read, plans.map(({ notified }) => notified).join("\n")).to.deep.equal([
-          ...[counted, counted, counted],
-          ...[...edge, ...edge],
-        ]);
+        const [, plan] = await plansOf(() => fresh().count({ ...MONTH, ...cut, ...filter }));
+        const merged = "status" in filter ? [] : ["fermata_request_log_merged"];
+        const edge = [index, ...merged];
+        expect(plan?.indexes, plan?.notified).to.deep.equal(["by id", "by id", "by id", ...edge, ...edge]);
+        expect(plan?.covering.slice(3), plan?.notified).to.not.include(false);
+        expect(plan?.sorts, plan?.notified).to.equal(false);
       });
 
       it(`with ${name}, requests are counted by an index only while some are in no count`, async () => {
         await storage.database.write("fermata_installation").insert({ name: COUNTED_UP_TO, value: "" });
         const [, ...plans] = await plansOf(() => fresh().count({ ...MONTH, ...filter }));
         await storage.database.write("fermata_installation").where({ name: COUNTED_UP_TO }).delete();
-        const merged = "status" in filter ? null : plans.pop();
-        if (merged)
-          expect([merged.indexes, merged.covers], merged.notified).to.deep.equal([
-            ["fermata_request_log_merged"],
-            true,
-          ]);
+        const counted = plans.filter(({ notified }) => notified.includes("COUNT(*)"));
+        expect(counted).to.have.length(1);
         for (const plan of plans) {
-          expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[index], true, false]);
+          expect(plan.indexes[0], plan.notified).to.equal(index);
+          expect([plan.covering.includes(false), plan.sorts], plan.notified).to.deep.equal([false, false]);
         }
       });
     }

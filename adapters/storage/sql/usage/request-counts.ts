@@ -1,5 +1,5 @@
 import type { AccountId, RequestId } from "../../../../core/ids.js";
-import type { CountedRequests, RequestCounts, RequestQuery } from "../../../../core/ports/request-log-store.js";
+import type { CountedRequests, RequestQuery } from "../../../../core/ports/request-log-store.js";
 import { FAILED_STATUS, type LoggedRequest } from "../../../../core/ports/request-log.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
@@ -9,6 +9,7 @@ import { deleteFound } from "../rows.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
 import { named, plain, type RowOf, table } from "../table.js";
 import { type CountSpan, type CutWindow, SPAN_MS, startOf } from "./count-spans.js";
+import type { Statement } from "./request-log-statements.js";
 import { REQUEST_LOG, type RequestRow, toLoggedRequest } from "./request-log-table.js";
 
 /** The requests of all clients are counted together, those of a client once more by themselves: both are read alone. */
@@ -78,15 +79,9 @@ export class RequestCountTable {
     return this.isComplete;
   }
 
-  /** The requests in whole spans. */
-  async count(query: RequestQuery, spans: CutWindow["whole"]): Promise<RequestCounts> {
-    let [requests, failed] = [0, 0];
-    for (const { from, to, span } of spans) {
-      const [found] = await this.database.all<RequestCounts>(...this.sumStatement(query, [span, from, to]));
-      requests += found?.requests ?? 0;
-      failed += found?.failed ?? 0;
-    }
-    return { requests, failed };
+  /** What sums up the requests in whole spans. */
+  statements(query: RequestQuery, spans: CutWindow["whole"]): Statement[] {
+    return spans.map((span) => this.sumStatement(query, span));
   }
 
   async list(accountId: AccountId, limit: number, after: CountedRequests | null): Promise<CountedRequests[]> {
@@ -131,8 +126,8 @@ export class RequestCountTable {
 
   private sumStatement(
     { accountId, client, route, status }: RequestQuery,
-    [span, from, to]: readonly [CountSpan, number, number],
-  ): [text: string, values: readonly SqlValue[]] {
+    { span, from, to }: CutWindow["whole"][number],
+  ): Statement {
     const filters = Object.entries({ route, status }).filter(([, value]) => value !== undefined);
     const conditions = ["account_id = ?", "client = ?", "span = ?", "starts_at >= ?", "starts_at < ?"];
     const text =
@@ -141,7 +136,7 @@ export class RequestCountTable {
       `FROM {request_counts}${this.database.dialect.usePrimaryKey} ` +
       `WHERE ${[...conditions, ...filters.map(([column]) => `${column} = ?`)].join(" AND ")}`;
     const of = client === undefined ? ALL_CLIENTS : keyOfClient(client);
-    return [text, [accountId, of, span, from, to, ...filters.map(([, value]) => value as SqlValue)]];
+    return { text, values: [accountId, of, span, from, to, ...filters.map(([, value]) => value as SqlValue)] };
   }
 }
 

@@ -88,13 +88,8 @@ export class KnexRequestLogStore implements RequestLogStore {
   async count(query: RequestQuery): Promise<RequestCounts> {
     if (!(await this.counts.covers())) return this.countAll(query);
     const { edges, whole } = cutWindow(query);
-    let { requests, failed } = await this.counts.count(query, whole);
-    for (const edge of edges) {
-      const found = await this.countRows({ ...query, ...edge });
-      requests += found.requests;
-      failed += found.failed;
-    }
-    return { requests, failed };
+    const ofEdges = edges.flatMap((edge) => this.rowCounts({ ...query, ...edge }));
+    return this.sumOf([...this.counts.statements(query, whole), ...ofEdges]);
   }
 
   listCounts(accountId: AccountId, limit: number, after: CountedRequests | null = null): Promise<CountedRequests[]> {
@@ -162,21 +157,28 @@ export class KnexRequestLogStore implements RequestLogStore {
   private async countAll(query: RequestQuery): Promise<RequestCounts> {
     let [requests, failed] = [0, 0];
     for await (const span of this.steps(query)) {
-      const found = await this.countRows({ ...query, ...span });
+      const found = await this.sumOf(this.rowCounts({ ...query, ...span }));
       requests += found.requests;
       failed += found.failed;
     }
     return { requests, failed };
   }
 
-  private async countRows(query: RequestQuery): Promise<RequestCounts> {
-    const [found = { requests: 0, failed: 0 }] = await this.all<RequestCounts>(
-      countStatement(this.database.dialect, query),
-    );
-    if (!mayBeMerged(query)) return found;
-    const [merged] = await this.all<{ readonly more: number }>(mergedStatement(this.database.dialect, query));
-    const more = merged?.more ?? 0;
-    return { requests: found.requests + more, failed: found.failed + more };
+  private rowCounts(query: RequestQuery): Statement[] {
+    const { dialect } = this.database;
+    const rows = countStatement(dialect, query);
+    return mayBeMerged(query) ? [rows, mergedStatement(dialect, query)] : [rows];
+  }
+
+  /** All in one, which is one round trip. */
+  private async sumOf(statements: readonly Statement[]): Promise<RequestCounts> {
+    if (statements.length === 0) return { requests: 0, failed: 0 };
+    const text = statements.map((one) => one.text).join(" UNION ALL ");
+    const rows = await this.all<RequestCounts>({ text, values: statements.flatMap(({ values }) => values) });
+    return {
+      requests: rows.reduce((sum, row) => sum + row.requests, 0),
+      failed: rows.reduce((sum, row) => sum + row.failed, 0),
+    };
   }
 
   /**
