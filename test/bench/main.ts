@@ -8,6 +8,7 @@
 import { cpus } from "node:os";
 import { commands } from "./commands.js";
 import { create } from "./create.js";
+import { due } from "./due.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
 import { hanging } from "./hanging.js";
 import { rateLimits } from "./rate-limits.js";
@@ -33,6 +34,7 @@ const BENCHES: readonly Bench[] = [
   verify,
   webhooks,
   hanging,
+  due,
   takeover,
   rateLimits,
   search,
