@@ -11,9 +11,11 @@ import { create } from "./create.js";
 import { due } from "./due.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
 import { hanging } from "./hanging.js";
+import { inFlight } from "./in-flight.js";
 import { rateLimits } from "./rate-limits.js";
 import { logs } from "./logs.js";
 import { read } from "./read.js";
+import { requestCost } from "./request-cost.js";
 import { search } from "./search.js";
 import { start } from "./start.js";
 import { storage } from "./storage.js";
@@ -27,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   read,
   create,
   work,
+  inFlight,
   storage,
   synth,
   start,
@@ -37,6 +40,7 @@ const BENCHES: readonly Bench[] = [
   due,
   takeover,
   rateLimits,
+  requestCost,
   search,
   logs,
 ];

@@ -146,19 +146,32 @@ async function addCounts(session: Session, requests: readonly Countable[]): Prom
 
 /** What requests add, in one order: transactions that write the same rows never wait for each other in a circle. */
 export function countsOf(requests: readonly Countable[]): CountRow[] {
-  const sums = new Map<string, CountRow>();
-  for (const request of requests) {
-    if (request.count === 0) continue;
+  const rows = new Map<string, CountRow>();
+  for (const [hour, request] of byHour(requests)) {
     const clients = request.client === null ? [ALL_CLIENTS] : [ALL_CLIENTS, keyOfClient(request.client)];
     for (const client of clients)
       for (const span of ["day", "hour"] as const) {
-        const row = REQUEST_COUNTS.toRow({ ...request, client, span, startsAt: startOf(request.createdAt, span) });
+        const row = REQUEST_COUNTS.toRow({ ...request, client, span, startsAt: startOf(hour, span) });
         const key = keyOf(row).join("\0");
-        const sum = sums.get(key);
-        sums.set(key, sum === undefined ? row : { ...sum, requests: sum.requests + row.requests });
+        const sum = rows.get(key);
+        rows.set(key, sum === undefined ? row : { ...sum, requests: sum.requests + row.requests });
       }
   }
-  return [...sums.keys()].sort().flatMap((key) => sums.get(key) ?? []);
+  return [...rows.keys()].sort().flatMap((key) => rows.get(key) ?? []);
+}
+
+/** Requests that differ in nothing that is counted, as one of them with the sum: a batch has few of these. */
+function byHour(requests: readonly Countable[]): (readonly [hour: number, request: Countable])[] {
+  const sums = new Map<string, readonly [hour: number, request: Countable]>();
+  for (const request of requests) {
+    if (request.count === 0) continue;
+    const { accountId, createdAt, client, route, status, count } = request;
+    const hour = startOf(createdAt, "hour");
+    const key = `${accountId}\0${hour}\0${status}\0${route}\0${client === null ? "" : keyOfClient(client)}`;
+    const sum = sums.get(key)?.[1].count ?? 0;
+    sums.set(key, [hour, sum === 0 ? request : { ...request, count: sum + count }]);
+  }
+  return [...sums.values()];
 }
 
 function keyOfClient(client: string): string {
