@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { below, type Bench, milliseconds, percentile } from "./figures.js";
+import { below, type Bench, milliseconds } from "./figures.js";
 import { type Holder, makeInstallation, MODEL, openFermata } from "./installation.js";
 import type { InFlight } from "./servers/in-flight.js";
 
@@ -21,8 +21,7 @@ export const inFlight: Bench = {
     try {
       const dataDir = await installation.copy();
       await accept(dataDir, installation.holders);
-      const { lagsMs, polls, rssMb, cpuShare } = await work(dataDir);
-      const p99 = percentile(lagsMs, 0.99);
+      const { p99Ms: p99, polls, rssMb, cpuShare } = await work(dataDir);
       return [
         {
           name: `in-flight: lag of polls, p99 of ${polls}, ${(100 * cpuShare).toFixed(0)} % of a core`,

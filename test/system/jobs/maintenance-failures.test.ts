@@ -8,7 +8,7 @@ import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DEADLINE_MS = 60_000;
 const OLD = NOON - 90 * 86_400_000;
-/** What the age of a row is told by. */
+/** The column with the age of a row, where it is not `created_at`. */
 const COLUMNS: Readonly<Record<string, string>> = {
   fermata_idempotency_records: "expires_at",
   fermata_request_counts: "starts_at",

@@ -48,7 +48,7 @@ const BEGINNING = { startsAt: 0, route: "", status: 0 } as const;
 type LoggedCount = Pick<RequestRow, "id" | "request_count" | "is_counted">;
 type Countable = Pick<LoggedRequest, "accountId" | "createdAt" | "client" | "route" | "status" | "count">;
 
-/** How many requests there were in each hour and each day, so that nobody has to count the log. */
+/** How many requests there were in each hour and each day, so that no query has to count the log. */
 export class RequestCountTable {
   private isComplete = false;
 
