@@ -18,7 +18,7 @@ import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { LoggedRequest } from "../ports/request-log.js";
-import type { RequestLogStore } from "../ports/request-log-store.js";
+import type { CountedRequests, RequestLogStore } from "../ports/request-log-store.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import type { WebhookEvent } from "../ports/webhook-records.js";
 import { type ShownEndpoint, shownEndpoint } from "../webhooks/shown-endpoint.js";
@@ -36,6 +36,7 @@ export type ExportedRecord =
   | { readonly type: "webhook_endpoint"; readonly endpoint: ShownEndpoint }
   | { readonly type: "webhook_event"; readonly event: WebhookEvent }
   | { readonly type: "request"; readonly request: LoggedRequest }
+  | { readonly type: "request_count"; readonly counted: CountedRequests }
   | { readonly type: "audit_record"; readonly record: AuditRecord }
   /** The last one; an export without it was cut off. */
   | { readonly type: "end"; readonly records: number };
@@ -47,7 +48,7 @@ export interface ExportAccountDeps {
   readonly library: Pick<LibraryStore, "findTracks" | "findLyrics" | "findPlaylists">;
   readonly erasures: Pick<ErasureStore, "listTracks" | "listPlaylists">;
   readonly webhooks: Pick<WebhookStore, "listEndpoints" | "listEvents">;
-  readonly requestLog: Pick<RequestLogStore, "list">;
+  readonly requestLog: Pick<RequestLogStore, "list" | "listCounts">;
   readonly auditLog: Pick<AuditLog, "list">;
   readonly audio: Pick<AudioStore, "read" | "stat">;
   readonly audit: Pick<RecordsActions, "note">;
@@ -106,7 +107,7 @@ export class ExportAccount {
       ),
     ]);
     const parts = [this.entries(id), this.jobs(id), this.tracks(id), this.playlists(id), this.events(id)];
-    for (const part of [...parts, this.requests(id), this.auditRecords(id)])
+    for (const part of [...parts, this.requests(id), this.requestCounts(id), this.auditRecords(id)])
       for await (const page of part) yield counted(page);
     yield [{ type: "end", records: records + 1 }];
   }
@@ -179,6 +180,15 @@ export class ExportAccount {
       // More of one moment than a page holds.
       limit = shown.size === page.length ? 2 * limit : PAGE + shown.size;
       to = last + 1;
+    }
+  }
+
+  private async *requestCounts(id: AccountId): AsyncGenerator<readonly ExportedRecord[]> {
+    for (let after: CountedRequests | null = null; ;) {
+      const page: readonly CountedRequests[] = await this.deps.requestLog.listCounts(id, PAGE, after);
+      yield page.map((counted) => ({ type: "request_count", counted }));
+      after = page.at(-1) ?? null;
+      if (page.length < PAGE) return;
     }
   }
 

@@ -37,6 +37,9 @@ const DELETE_BATCH = 500;
 /** Rows of the request log are many, and scattered in the table: few per step, and so many steps in one run. */
 const LOG_DELETE_BATCH = 100;
 const LOG_DELETE_STEPS = 200;
+/** Of a log that was there before its rows were counted: few in a step, since a step keeps writers waiting. */
+const COUNT_ROWS = 500;
+const COUNT_STEPS = 200;
 /** Each keeps the writers of an embedded database waiting for a moment, and after a great import there are hundreds. */
 const INDEX_STEPS = 5;
 /** What providers reported; no job lives that long. */
@@ -76,6 +79,18 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
       limit: LOG_DELETE_BATCH,
       stepsMax: LOG_DELETE_STEPS,
     }),
+    deletion(deps, {
+      id: "delete-request-counts",
+      description: "Deletes counts of requests past their life.",
+      deleteBatch: (tx, limit) => requestLog.deleteOldCounts(tx, clock.now() - LOG_KEPT_MS, limit),
+    }),
+    {
+      id: "count-request-log",
+      description: "Counts rows of the request log from before they were counted as they came.",
+      everyMs: EVERY_MS,
+      run: (signal) =>
+        repeat(COUNT_STEPS, signal, () => unitOfWork.inTransaction((tx) => requestLog.countNext(tx, COUNT_ROWS))),
+    },
     deletion(deps, {
       id: "delete-abandoned-uploads",
       description: "Deletes what is known of uploads that never became a track.",

@@ -8,6 +8,7 @@ export const ERASED_KINDS = [
   "keys",
   "idempotency_records",
   "requests",
+  "request_counts",
   "playlists",
   "jobs",
   "tracks",

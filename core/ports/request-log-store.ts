@@ -29,6 +29,15 @@ export interface RequestCounts {
   readonly failed: number;
 }
 
+/** Requests of an hour that had one route and one status. */
+export interface CountedRequests {
+  /** When the hour began. */
+  readonly startsAt: number;
+  readonly route: string;
+  readonly status: number;
+  readonly count: number;
+}
+
 /** Whole credits by the ledger, not by the log: a missing row takes none away. */
 export interface RequestCredits {
   /** Credits reserved for the jobs that requests created; a replay creates none. */
@@ -42,17 +51,43 @@ export interface RequestCredits {
  * those of the jobs that requests created. Jobs without a request are not counted here. Selected by `storage.url`.
  */
 export interface RequestLogStore {
-  /** Adds rows. Repeating a row changes nothing; one whose `count` has grown takes the place of what is there. */
+  /**
+   * Adds rows, and counts them. Repeating a row changes nothing; one whose `count` has grown takes the place of what is
+   * there.
+   */
   insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void>;
 
   /** Newest first (`createdAt`, then `id`, both descending); only those behind `after`, where it is given. */
   list(query: RequestQuery, limit: number, after?: ListPosition<RequestId> | null): Promise<LoggedRequest[]>;
 
-  /** The `count` of all rows together. In steps, between which others get their turn, however many rows there are. */
+  /**
+   * The `count` of all rows together: whole hours and days as they were counted when they came, the rows themselves
+   * where the window begins and ends. A window that begins before what {@link deleteOld} has deleted may count some of
+   * that too.
+   */
   count(query: RequestQuery): Promise<RequestCounts>;
+
+  /**
+   * What is counted of an account by hours, the oldest first, then by route and status; only what is behind `after`,
+   * where it is given.
+   */
+  listCounts(accountId: AccountId, limit: number, after?: CountedRequests | null): Promise<CountedRequests[]>;
+
+  /**
+   * Counts at most `limit` rows from before rows were counted as they came. Until none are left, `count` counts rows,
+   * in steps between which others get their turn.
+   *
+   * @returns whether there may be more
+   */
+  countNext(tx: Transaction, limit: number): Promise<boolean>;
 
   /** Deletes rows of requests that arrived before a moment, the oldest first, at most `limit`. @returns how many */
   deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number>;
+
+  /**
+   * Deletes counts of what was over before a moment, hours a day later than that, at most `limit`. @returns how many
+   */
+  deleteOldCounts(tx: Transaction, endedBefore: number, limit: number): Promise<number>;
 
   /** What each of these requests cost; those that created no job are left out. */
   creditsOf(

@@ -18,6 +18,13 @@ export interface DeliveryUpdate {
   readonly changes: DeliveryChanges;
 }
 
+/** What a look for due deliveries has found. */
+export interface EndpointsWithDue {
+  readonly ids: readonly WebhookEndpointId[];
+  /** Where the next look goes on; null when there was nothing more. */
+  readonly next: WebhookEndpointId | null;
+}
+
 /** One for each endpoint that is to be served. */
 export interface DeliveryClaim {
   readonly endpointId: WebhookEndpointId;
@@ -92,10 +99,11 @@ export interface WebhookStore {
   deliveriesOfJob(jobId: JobId, createdAt: number): Promise<WebhookDelivery[]>;
 
   /**
-   * The endpoints that have a pending delivery due at or before `now`, leased ones left out until their lease ends; in
-   * no order. Also endpoints that are disabled or gone: a job may end while one is being disabled.
+   * Endpoints that have a pending delivery due at or before `now`, leased ones left out until their lease ends. Also
+   * endpoints that are disabled or gone: a job may end while one is being disabled. However many are due, it returns
+   * after as many as can be looked through in a moment: those behind `after` in the order of their ids, or the first.
    */
-  endpointsWithDue(now: number): Promise<WebhookEndpointId[]>;
+  endpointsWithDue(now: number, after: WebhookEndpointId | null): Promise<EndpointsWithDue>;
   /**
    * Takes due deliveries, as many of each endpoint as its claim says: raises their fence and leases them. Two claims
    * never return the same delivery under the same fence, and neither waits for the other.

@@ -49,6 +49,10 @@ export class DeliverWebhooks {
   private readonly loop: BackgroundLoop;
   /** Where the last step began to share out, so that the next begins elsewhere. */
   private turn = 0;
+  /** Where the next look for due deliveries goes on; null: at the beginning. */
+  private place: WebhookEndpointId | null = null;
+  /** Whether the looks since the last pause began at the beginning. */
+  private isWhole = false;
 
   constructor(private readonly deps: DeliverWebhooksDeps) {
     const { clock, logger, sweepMs: errorPauseMs } = deps;
@@ -90,21 +94,33 @@ export class DeliverWebhooks {
   private async claimDue(): Promise<number> {
     const { owner, webhooks, clock, sweepMs, timeoutMs } = this.deps;
     const now = clock.now();
+    if (this.underWay.size >= TRIES_MAX) return sweepMs;
     const endpoints = await this.endpointsWithDue(now);
     const claims = this.fairShares([...endpoints.values()], now);
     if (claims.length > 0) {
       const claimed = await webhooks.claimDeliveries(claims, now, owner, now + timeoutMs * LEASE_ATTEMPTS);
       for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
     }
+    if (this.goesOn()) return 0;
     const dueAt = await webhooks.nextDeliveryAt();
     const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
     // A delivery that is due but was not taken waits for another attempt to end or for its endpoint's breaker.
     return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
   }
 
+  /** Whether slots are free, and some endpoints have not been looked at since the last pause. */
+  private goesOn(): boolean {
+    const isLeft = this.place !== null || !this.isWhole;
+    const goesOn = isLeft && this.underWay.size < TRIES_MAX;
+    if (!goesOn) this.isWhole = false;
+    return goesOn;
+  }
+
   private async endpointsWithDue(now: number): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
     const { webhooks, recordAttempt: recordTry } = this.deps;
-    const ids = await webhooks.endpointsWithDue(now);
+    if (this.place === null) this.isWhole = true;
+    const { ids, next } = await webhooks.endpointsWithDue(now, this.place);
+    this.place = next;
     if (ids.length === 0) return new Map();
     const endpoints = await webhooks.findEndpoints(ids);
     for (const id of ids) {

@@ -235,6 +235,7 @@ function overheard(session: Session, asked: Asked[]): Session {
     runEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.runEach(text, lists)),
     insert: (table, rows) => session.insert(table, rows),
     upsert: (table, rows) => session.upsert(table, rows),
+    upsertSums: (table, rows) => session.upsertSums(table, rows),
   };
 }
 

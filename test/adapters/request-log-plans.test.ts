@@ -1,30 +1,17 @@
 import { expect } from "chai";
 import sinon from "sinon";
 import type { KnexDatabase } from "../../adapters/storage/sql/index.js";
-import type { Session, SqlValue } from "../../adapters/storage/sql/session.js";
+import { COUNTED_UP_TO } from "../../adapters/storage/sql/migrations/0050-request-counts.js";
+import { KnexRequestLogStore } from "../../adapters/storage/sql/usage/request-log-store.js";
+import type { Session } from "../../adapters/storage/sql/session.js";
 import type { AccountId, RequestId } from "../../core/ids.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
-import { NOON } from "../support/builders.js";
+import { aLoggedRequest, NOON } from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
+import { type Asked, explain, type Plan } from "./explained-plans.js";
 
 type Storage = SqliteUnderTest | MysqlUnderTest;
-
-interface Asked {
-  readonly text: string;
-  readonly values: readonly SqlValue[];
-}
-
-/** How an engine executes a statement. */
-interface Plan {
-  /** The index by which each large table is read; null for a full scan. */
-  readonly indexes: readonly (string | null)[];
-  /** Whether the first index covers the query: no row is read. */
-  readonly covers: boolean;
-  readonly sorts: boolean;
-  /** For the message of a failure. */
-  readonly notified: string;
-}
 
 const ROWS = 20_000;
 const ACCOUNT = idOf("acct", 3) as AccountId;
@@ -57,6 +44,8 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     after(() => storage.close());
     afterEach(() => sinon.restore());
 
+    /** One that does not know yet that all is counted. */
+    const fresh = (): KnexRequestLogStore => new KnexRequestLogStore(storage.database);
     const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
       const asked = await askedBy(storage.database, work);
       expect(asked).to.not.deep.equal([]);
@@ -76,19 +65,53 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         }
       });
 
-      it(`with ${name}, requests are counted by an index only`, async () => {
-        const plans = await plansOf(() => storage.requestLog.count({ ...MONTH, ...filter }));
-        const merged = "status" in filter ? null : plans.pop();
-        if (merged)
-          expect([merged.indexes, merged.covers], merged.notified).to.deep.equal([
-            ["fermata_request_log_merged"],
-            true,
-          ]);
+      it(`with ${name}, whole hours and days are read by the key of the counts, others by an index`, async () => {
+        const cut = { from: MONTH.from + 5_000, to: MONTH.to - 7_000 };
+        const [, plan] = await plansOf(() => fresh().count({ ...MONTH, ...cut, ...filter }));
+        const merged = "status" in filter ? [] : ["fermata_request_log_merged"];
+        const edge = [index, ...merged];
+        expect(plan?.indexes, plan?.notified).to.deep.equal(["by id", "by id", "by id", ...edge, ...edge]);
+        expect(plan?.covering.slice(3), plan?.notified).to.not.include(false);
+        expect(plan?.sorts, plan?.notified).to.equal(false);
+      });
+
+      it(`with ${name}, requests are counted by an index only while some are in no count`, async () => {
+        await storage.database.write("fermata_installation").insert({ name: COUNTED_UP_TO, value: "" });
+        const [, ...plans] = await plansOf(() => fresh().count({ ...MONTH, ...filter }));
+        await storage.database.write("fermata_installation").where({ name: COUNTED_UP_TO }).delete();
+        const counted = plans.filter(({ notified }) => notified.includes("COUNT(*)"));
+        expect(counted).to.have.length(1);
         for (const plan of plans) {
-          expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[index], true, false]);
+          expect(plan.indexes[0], plan.notified).to.equal(index);
+          expect([plan.covering.includes(false), plan.sorts], plan.notified).to.deep.equal([false, false]);
         }
       });
     }
+
+    it("rows that are written are looked for by id, and counts that are over by age", async () => {
+      const rows = [1, 2, 3].map((n) => aLoggedRequest({ id: idOf("req", n) as RequestId }));
+      const [found] = await askedIn(storage, (tx) => storage.requestLog.insert(tx, rows));
+      expect((await explain(storage.database, found as Asked)).indexes).to.deep.equal(["by id"]);
+      const asked = await askedIn(storage, (tx) => storage.requestLog.deleteOldCounts(tx, NOON + 90_000_000, 10));
+      const [old, deleted] = await Promise.all(asked.map((one) => explain(storage.database, one)));
+      expect([old?.indexes, old?.covers, old?.sorts], old?.notified).to.deep.equal([
+        ["fermata_request_counts_age"],
+        true,
+        false,
+      ]);
+      expect(deleted?.indexes, deleted?.notified).to.deep.equal(["by id"]);
+      const [listed] = await plansOf(() => storage.requestLog.listCounts(ACCOUNT, 10));
+      expect([listed?.indexes, listed?.sorts], listed?.notified).to.deep.equal([["by id"], false]);
+    });
+
+    it("rows that no count holds yet are read in the order of their ids", async () => {
+      await storage.database.write("fermata_installation").insert({ name: COUNTED_UP_TO, value: idOf("req", 50) });
+      const asked = await askedIn(storage, (tx) => storage.requestLog.countNext(tx, 10));
+      await storage.database.write("fermata_installation").where({ name: COUNTED_UP_TO }).delete();
+      const [, next, marked] = await Promise.all(asked.map((one) => explain(storage.database, one)));
+      for (const plan of [next, marked])
+        expect([plan?.indexes, plan?.sorts], plan?.notified).to.deep.equal([["by id"], false]);
+    });
 
     it("used credits are summed by an index only, and refunds by the status of jobs", async () => {
       for (const filter of [{}, CLIENT]) {
@@ -222,45 +245,6 @@ function overheard(session: Session, asked: Asked[]): Session {
     runEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.runEach(text, lists)),
     insert: (table, rows) => session.insert(table, rows),
     upsert: (table, rows) => session.upsert(table, rows),
-  };
-}
-
-function explain(database: KnexDatabase, asked: Asked): Promise<Plan> {
-  return database.dialect.name === "mysql" ? explainMysql(database, asked) : explainSqlite(database, asked);
-}
-
-async function explainSqlite(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
-  const rows = await database.reading((session) =>
-    session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values),
-  );
-  const details = rows.map(({ detail }) => detail);
-  const reads = details.filter((detail) => /^(SCAN|SEARCH) /.test(detail));
-  return {
-    indexes: reads.map((detail) => {
-      const index = /^SEARCH .* USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? null;
-      return index?.startsWith("sqlite_autoindex") === true ? "by id" : index;
-    }),
-    covers: reads[0]?.includes("COVERING") ?? false,
-    sorts: details.some((detail) => detail.includes("TEMP B-TREE")),
-    notified: `${text}\n${details.join("\n")}`,
-  };
-}
-
-interface ExplainedTable {
-  readonly type: string;
-  readonly key: string | null;
-  readonly Extra: string | null;
-}
-
-async function explainMysql(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
-  const rows = await database.reading((session) =>
-    session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values),
-  );
-  return {
-    // Type `index` scans a whole index, `ALL` a whole table.
-    indexes: rows.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "by id" : key)),
-    covers: /Using index(;|$)/.test(rows[0]?.Extra ?? ""),
-    sorts: rows.some(({ Extra }) => /filesort|temporary/.test(Extra ?? "")),
-    notified: `${text}\n${JSON.stringify(rows)}`,
+    upsertSums: (table, rows) => session.upsertSums(table, rows),
   };
 }

@@ -47,11 +47,11 @@ const OPERATIONS: Readonly<
 > = {
   "endpointsWithDue, where something piled up": {
     by: ["deliveries_next", "deliveries_due"],
-    run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + ROWS),
+    run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + ROWS, null),
   },
   "endpointsWithDue, where little is due": {
     by: ["deliveries_next"],
-    run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + 5),
+    run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + 5, null),
   },
   "claimDeliveries alongside a backlog": {
     by: ["deliveries_due", "id"],

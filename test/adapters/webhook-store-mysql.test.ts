@@ -86,6 +86,6 @@ describe("KnexWebhookStore: MySQL", () => {
         await storage.webhooks.insertDeliveries(settling, [aDelivery({ eventId: event.id, endpointId: endpoint.id })]);
       });
     });
-    expect(await storage.webhooks.endpointsWithDue(NOON)).to.include(endpoint.id);
+    expect((await storage.webhooks.endpointsWithDue(NOON, null)).ids).to.include(endpoint.id);
   });
 });

@@ -43,7 +43,7 @@ const FOLDERS = [
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
   /^config\/((adapters|bindings|settings)\/)?[^/]+$/,
   /^test\/(adapters|api|api\/admin|architecture|contract|plugins)\/[^/]+$/,
-  /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
+  /^test\/contract\/(music-provider|library-store|webhook-store|request-log-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/examples\/[^/]+\/[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,

@@ -8,6 +8,7 @@
 import { cpus } from "node:os";
 import { commands } from "./commands.js";
 import { create } from "./create.js";
+import { due } from "./due.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
 import { hanging } from "./hanging.js";
 import { queues } from "./queues.js";
@@ -15,6 +16,8 @@ import { rateLimits } from "./rate-limits.js";
 import { logs } from "./logs.js";
 import { read } from "./read.js";
 import { reads } from "./reads.js";
+import { inFlight } from "./in-flight.js";
+import { requestCost } from "./request-cost.js";
 import { search } from "./search.js";
 import { start } from "./start.js";
 import { storage } from "./storage.js";
@@ -30,6 +33,7 @@ const BENCHES: readonly Bench[] = [
   create,
   work,
   queues,
+  inFlight,
   storage,
   synth,
   start,
@@ -37,8 +41,10 @@ const BENCHES: readonly Bench[] = [
   verify,
   webhooks,
   hanging,
+  due,
   takeover,
   rateLimits,
+  requestCost,
   search,
   logs,
 ];

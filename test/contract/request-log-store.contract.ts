@@ -5,10 +5,13 @@ import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import type { LoggedRequest } from "../../core/ports/request-log.js";
 import { aJob, aJobRequest, aLoggedRequest, anId, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
+import { requestCounts } from "./request-log-store/counts.js";
 
 type Storage = StorageWith<"jobs" | "requestLog">;
 
 const ROUTE = "/api/v1/generations";
+/** Random logs that are counted. */
+const LOGS = 25;
 
 /**
  * The promises of every `RequestLogStore`.
@@ -192,6 +195,8 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await deleteOld(longAgo + 4, 2)).to.equal(0);
       expect(await list({ accountId })).to.deep.equal([rows[3]]);
     });
+
+    describe("counts", () => requestCounts(() => storage, LOGS));
 
     describe("credits", () => {
       /** A job with the request that created it, as in the log. */

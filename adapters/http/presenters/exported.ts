@@ -59,6 +59,10 @@ function membersOf(exported: ExportedRecord): Members {
     }
     case "request":
       return { ...presentLogEntry(exported.request), client: exported.request.client };
+    case "request_count": {
+      const { startsAt, route, status, count } = exported.counted;
+      return { endpoint: route, status_code: status, requests: count, ...moments({ starts_at: startsAt }) };
+    }
     case "audit_record": {
       const { number, action, targets, fields, createdAt } = exported.record;
       return { number, action, targets, fields, ...moments({ created_at: createdAt }) };

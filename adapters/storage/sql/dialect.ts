@@ -55,6 +55,8 @@ export interface Dialect {
    * Empty, which neither engine is today: the engine chooses by itself, and the query is slower at the worst.
    */
   useIndex(name: string): string;
+  /** The same of the primary key. Empty where the engine takes it by itself. */
+  readonly usePrimaryKey: string;
   /** Reads something of the database itself, without side effects. */
   readonly probe: string;
   /** Reads the database's clock; see {@link readTime}. */

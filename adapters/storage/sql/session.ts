@@ -49,6 +49,8 @@ export interface Session {
   insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
   /** Adds the rows; one whose key exists replaces what is there. */
   upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
+  /** Adds the rows; the columns of one whose key exists that are not of the key are added to what is there. */
+  upsertSums<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
 }
 
 /** A session inside a transaction that has not ended. */

@@ -116,6 +116,7 @@ describe("What is kept of an account at the admin API", () => {
     expect(events).to.have.length(1);
     expect(JSON.stringify(events[0])).to.include("generation.completed").and.include('"note":"mine"');
     expect(of("request").length).to.be.above(1);
+    expect(of("request_count")[0]).to.have.all.keys("type", "starts_at", "endpoint", "status_code", "requests");
     expect(of("audit_record").map(({ action }) => action)).to.include("accounts.export");
     expect(lines.at(-1)).to.deep.equal({ type: "end", records: lines.length });
     expect(refusalOf(await owner.get("/accounts/acct_x/export"))).to.equal("404 not_found");

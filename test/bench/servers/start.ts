@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { FromServer, ToServer } from "./child.js";
 
-export type ServerKind = "fermata" | "bare-knex" | "bare-prepared" | "bare-reads" | "tls-receiver";
+export type ServerKind =
+  "fermata" | "fermata-uncounted" | "bare-knex" | "bare-prepared" | "bare-reads" | "tls-receiver";
 
 /** A server in a separate process. */
 export interface Server {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ProcessId, WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
-import type { ClaimedDelivery, DeliveryClaim } from "../../../core/ports/webhook-store.js";
+import type { ClaimedDelivery, DeliveryClaim, EndpointsWithDue } from "../../../core/ports/webhook-store.js";
 import type { WebhookDelivery, WebhookEvent } from "../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../support/builders.js";
 import type { StorageWith } from "../../support/storage-under-test.js";
@@ -122,7 +122,17 @@ export function webhookClaims(opened: () => StorageWith<"webhooks">): void {
 
   describe("the due deliveries", () => {
     const due = async (now: number, among: readonly WebhookEndpointId[]): Promise<WebhookEndpointId[]> =>
-      (await opened().webhooks.endpointsWithDue(now)).filter((id) => among.includes(id)).sort();
+      (await looks(now)).filter((id) => among.includes(id)).sort();
+    /** As many looks as it takes. */
+    const looks = async (now: number): Promise<WebhookEndpointId[]> => {
+      const found: WebhookEndpointId[] = [];
+      for (let after: WebhookEndpointId | null = null; ;) {
+        const { ids, next }: EndpointsWithDue = await opened().webhooks.endpointsWithDue(now, after);
+        found.push(...ids);
+        if (next === null) return found;
+        after = next;
+      }
+    };
 
     it("name each endpoint with a due delivery once", async () => {
       const [several, one, later, over] = [anId("whe"), anId("whe"), anId("whe"), anId("whe")];
@@ -134,13 +144,12 @@ export function webhookClaims(opened: () => StorageWith<"webhooks">): void {
         aDelivery({ endpointId: later, dueAt: LONG_AGO + 1 }),
         aDelivery({ endpointId: over, state: "exhausted", dueAt: null, endedAt: NOON }),
       );
-      const { webhooks } = opened();
-      expect(await webhooks.endpointsWithDue(LONG_AGO - 2)).to.deep.equal([]);
-      expect(await webhooks.endpointsWithDue(LONG_AGO - 1)).to.deep.equal([several]);
-      expect(await webhooks.endpointsWithDue(LONG_AGO)).to.have.members([several, one]);
-      expect(await webhooks.endpointsWithDue(LONG_AGO + 1)).to.have.members([several, one, later]);
+      expect(await looks(LONG_AGO - 2)).to.deep.equal([]);
+      expect(await looks(LONG_AGO - 1)).to.deep.equal([several]);
+      expect(await looks(LONG_AGO)).to.have.members([several, one]);
+      expect(await looks(LONG_AGO + 1)).to.have.members([several, one, later]);
       for (const endpointId of [several, one, later]) await drop(endpointId);
-      expect(await webhooks.endpointsWithDue(LONG_AGO + 1)).to.deep.equal([]);
+      expect(await looks(LONG_AGO + 1)).to.deep.equal([]);
     });
 
     it("omit an endpoint while all its deliveries are leased", async () => {
@@ -175,6 +184,24 @@ export function webhookClaims(opened: () => StorageWith<"webhooks">): void {
         ...crowd(last, 1, justDue),
       );
       expect(await due(NOON, ids)).to.deep.equal([first, crowded, between, alsoCrowded, last]);
+    });
+
+    it("of very many endpoints are found in looks of a bounded size, each going on behind the one before", async () => {
+      const ids = Array.from({ length: 900 }, () => anId("whe")).sort();
+      await add(...ids.map((endpointId, index) => aDelivery({ endpointId, dueAt: index % 3 === 0 ? NOON + 1 : NOON })));
+      const looks: (readonly WebhookEndpointId[])[] = [];
+      for (let after: WebhookEndpointId | null = null; ;) {
+        const look: EndpointsWithDue = await opened().webhooks.endpointsWithDue(NOON, after);
+        looks.push(look.ids);
+        if (look.next === null) break;
+        after = look.next;
+      }
+      expect(looks.length).to.be.above(2);
+      for (const found of looks) expect(found.length).to.be.below(250);
+      const found = looks.flat();
+      expect(new Set(found).size, "no endpoint twice").to.equal(found.length);
+      expect(found.filter((id) => ids.includes(id))).to.deep.equal(ids.filter((_, index) => index % 3 !== 0));
+      for (const id of ids) await drop(id);
     });
 
     it("have the due time of the next pending delivery, leased ones included", async () => {

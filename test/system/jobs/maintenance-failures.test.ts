@@ -8,6 +8,11 @@ import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DEADLINE_MS = 60_000;
 const OLD = NOON - 90 * 86_400_000;
+/** The column with the age of a row, where it is not `created_at`. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  fermata_idempotency_records: "expires_at",
+  fermata_request_counts: "starts_at",
+};
 
 describe("Maintenance when something fails", () => {
   let harness: WorkerHarness;
@@ -36,14 +41,19 @@ describe("Maintenance when something fails", () => {
 
   async function oldRows(): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
-    for (const table of ["fermata_idempotency_records", "fermata_request_log", "fermata_webhook_events"]) {
-      const column = table === "fermata_idempotency_records" ? "expires_at" : "created_at";
+    for (const table of Object.keys(NONE_LEFT)) {
+      const column = COLUMNS[table] ?? "created_at";
       counts[table] = (await harness.storage.database.read(table).where(column, "<", OLD + 86_400_001)).length;
     }
     return counts;
   }
 
-  const NONE_LEFT = { fermata_idempotency_records: 0, fermata_request_log: 0, fermata_webhook_events: 0 };
+  const NONE_LEFT = {
+    fermata_idempotency_records: 0,
+    fermata_request_log: 0,
+    fermata_request_counts: 0,
+    fermata_webhook_events: 0,
+  };
   const statuses = async (ids: readonly JobId[]): Promise<string[]> =>
     Promise.all(ids.map(async (id) => (await harness.job(id)).status));
   const errors = (): unknown[] =>

@@ -52,6 +52,24 @@ describe("The receiving hosts of webhooks", () => {
     });
   }
 
+  it("that hang with hundreds of due endpoints delay no endpoint behind those, and none is left out", async () => {
+    const hanging = await endpointsAt("hangs.example.com", 260);
+    const well: ShownEndpoint[] = [];
+    for (let index = 0; index < 260; index++) well.push(...(await endpointsAt(`well-${index}.example.com`, 1)));
+    await eventsFor(hanging, 1);
+    const deliveries = await eventsFor(well, 1);
+    const { reception } = sendHolds();
+    harness.sender.reception = (message, signal) =>
+      (message.url.includes("hangs") ? reception : sendReturns(204))(message, signal);
+    harness.start();
+    await harness.pass(5_000);
+    expect(sentTo("hangs.example.com")).to.equal(10);
+    for (const [index, { id }] of deliveries.entries()) {
+      expect(sentTo(`well-${index}.example.com`)).to.equal(1);
+      expect((await harness.storage.webhooks.findDelivery(id))?.state).to.equal("delivered");
+    }
+  });
+
   it("get all pending deliveries after one attempt succeeds", async () => {
     const deliveries = await eventsFor(await endpointsAt("fails.example.com", ENDPOINTS), EVENTS);
     harness.sender.reception = sendFails("connect");

@@ -48,6 +48,10 @@ const OF_ACCOUNT = {
   keys: { table: "api_keys", key: ["id"] },
   idempotency_records: { table: "idempotency_records", key: ["account_id", "key_hash"] },
   requests: { table: "request_log", key: ["id"] },
+  request_counts: {
+    table: "request_counts",
+    key: ["account_id", "client", "span", "starts_at", "route", "status"],
+  },
 } as const;
 
 /** The tables of searches, with their keys. */

@@ -145,6 +145,10 @@ class PooledSession implements Session {
     return this.withSession((session) => session.upsert(table, rows));
   }
 
+  upsertSums<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    return this.withSession((session) => session.upsertSums(table, rows));
+  }
+
   private async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {

@@ -20,6 +20,7 @@ export const mysqlDialect: Dialect = {
   forUpdate: " FOR UPDATE",
   forClaim: " FOR UPDATE SKIP LOCKED",
   useIndex: (name) => ` FORCE INDEX ({${name}})`,
+  usePrimaryKey: " FORCE INDEX (PRIMARY)",
   probe: "SELECT 1",
   timeQuery: MYSQL_TIME,
   findTable: "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",

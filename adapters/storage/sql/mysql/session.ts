@@ -67,9 +67,19 @@ export class MysqlSession implements TransactionSession {
   }
 
   upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
-    const changes = table.columns.filter((column) => !table.key.includes(column));
-    const clause = changes.map((column) => `${column} = VALUES(${column})`).join(", ");
-    return this.write(table, rows, ` ON DUPLICATE KEY UPDATE ${clause}`);
+    return this.write(
+      table,
+      rows,
+      upsertClause(table, (column) => `VALUES(${column})`),
+    );
+  }
+
+  upsertSums<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    return this.write(
+      table,
+      rows,
+      upsertClause(table, (column) => `${column} + VALUES(${column})`),
+    );
   }
 
   private async each(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<MysqlResult[]> {
@@ -121,6 +131,12 @@ export class MysqlSession implements TransactionSession {
       });
     });
   }
+}
+
+/** @param valueOf what a column holds afterwards */
+function upsertClause<Row extends object>(table: Table<Row>, valueOf: (column: string) => string): string {
+  const changes = table.columns.filter((column) => !table.key.includes(column));
+  return ` ON DUPLICATE KEY UPDATE ${changes.map((column) => `${column} = ${valueOf(column)}`).join(", ")}`;
 }
 
 /** Rows found, changed or not: mysql2 asks the server to count them so. */

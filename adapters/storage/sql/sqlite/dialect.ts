@@ -12,6 +12,7 @@ export const sqliteDialect: Dialect = {
   forUpdate: "",
   forClaim: "",
   useIndex: (name) => ` INDEXED BY {${name}}`,
+  usePrimaryKey: "",
   probe: "SELECT COUNT(*) AS objects FROM sqlite_schema",
   timeQuery: SQLITE_TIME,
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",

@@ -52,7 +52,11 @@ export class SqliteSession implements TransactionSession {
   }
 
   async upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
-    this.write(insertText(table) + upsertClause(table), table, rows);
+    this.write(insertText(table) + upsertClause(table, (column) => `excluded.${column}`), table, rows);
+  }
+
+  async upsertSums<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    this.write(insertText(table) + upsertClause(table, (column) => `${column} + excluded.${column}`), table, rows);
   }
 
   private write<Row extends object>(text: string, table: Table<Row>, rows: readonly Row[]): void {
@@ -71,9 +75,10 @@ export class SqliteSession implements TransactionSession {
   }
 }
 
-function upsertClause<Row extends object>(table: Table<Row>): string {
+/** @param valueOf what a column holds afterwards */
+function upsertClause<Row extends object>(table: Table<Row>, valueOf: (column: string) => string): string {
   const changes = table.columns
     .filter((column) => !table.key.includes(column))
-    .map((column) => `${column} = excluded.${column}`);
+    .map((column) => `${column} = ${valueOf(column)}`);
   return ` ON CONFLICT (${table.key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`;
 }

@@ -65,7 +65,8 @@ export function mergedStatement(dialect: UsesIndex, { accountId, from, to, clien
   }
   const index = dialect.useIndex("request_log_merged");
   const text =
-    `SELECT COALESCE(SUM(request_count - 1), 0) AS more FROM {request_log}${index} ` +
+    "SELECT COALESCE(SUM(request_count - 1), 0) AS requests, COALESCE(SUM(request_count - 1), 0) AS failed " +
+    `FROM {request_log}${index} ` +
     `WHERE ${conditions.join(" AND ")}`;
   return { text, values };
 }

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { RequestId } from "../../../../core/ids.js";
+import type { AccountId, RequestId } from "../../../../core/ids.js";
 import type { JobStatus } from "../../../../core/jobs/job.js";
 import type { ListPosition } from "../../../../core/ports/list-page.js";
 import type {
+  CountedRequests,
   CreditsQuery,
   RequestCounts,
   RequestCredits,
@@ -25,6 +26,8 @@ import {
   stepStatement,
   timeBehind,
 } from "./request-log-statements.js";
+import { cutWindow } from "./count-spans.js";
+import { RequestCountTable } from "./request-counts.js";
 import { REQUEST_LOG, type RequestRow, toLoggedRequest, toRequestRow } from "./request-log-table.js";
 import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
@@ -49,12 +52,17 @@ interface ReservedRow {
 }
 
 export class KnexRequestLogStore implements RequestLogStore {
+  private readonly counts: RequestCountTable;
+
   constructor(
     private readonly database: KnexDatabase,
     private readonly stepRows = STEP_ROWS,
-  ) {}
+  ) {
+    this.counts = new RequestCountTable(database);
+  }
 
   async insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void> {
+    await this.counts.add(tx, requests);
     // A row that is there is the same row: its commit went through, and the reply was lost.
     await sessionOf(tx).upsert(REQUEST_LOG, requests.map(toRequestRow));
   }
@@ -78,16 +86,22 @@ export class KnexRequestLogStore implements RequestLogStore {
   }
 
   async count(query: RequestQuery): Promise<RequestCounts> {
-    let [requests, failed] = [0, 0];
-    for await (const span of this.steps(query)) {
-      const [found] = await this.all<RequestCounts>(countStatement(this.database.dialect, { ...query, ...span }));
-      requests += found?.requests ?? 0;
-      failed += found?.failed ?? 0;
-    }
-    if (!mayBeMerged(query)) return { requests, failed };
-    const [merged] = await this.all<{ readonly more: number }>(mergedStatement(this.database.dialect, query));
-    const more = merged?.more ?? 0;
-    return { requests: requests + more, failed: failed + more };
+    if (!(await this.counts.covers())) return this.countAll(query);
+    const { edges, whole } = cutWindow(query);
+    const ofEdges = edges.flatMap((edge) => this.rowCounts({ ...query, ...edge }));
+    return this.sumOf([...this.counts.statements(query, whole), ...ofEdges]);
+  }
+
+  listCounts(accountId: AccountId, limit: number, after: CountedRequests | null = null): Promise<CountedRequests[]> {
+    return this.counts.list(accountId, limit, after);
+  }
+
+  countNext(tx: Transaction, limit: number): Promise<boolean> {
+    return this.counts.countNext(tx, limit);
+  }
+
+  deleteOldCounts(tx: Transaction, endedBefore: number, limit: number): Promise<number> {
+    return this.counts.deleteOld(tx, endedBefore, limit);
   }
 
   deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number> {
@@ -138,6 +152,33 @@ export class KnexRequestLogStore implements RequestLogStore {
   ): Promise<RequestCredits> {
     const [row] = await this.all<RequestCredits>(creditsByStatusStatement(this.database.dialect, query, statuses));
     return { used: row?.used ?? 0, refunded: row?.refunded ?? 0 };
+  }
+
+  private async countAll(query: RequestQuery): Promise<RequestCounts> {
+    let [requests, failed] = [0, 0];
+    for await (const span of this.steps(query)) {
+      const found = await this.sumOf(this.rowCounts({ ...query, ...span }));
+      requests += found.requests;
+      failed += found.failed;
+    }
+    return { requests, failed };
+  }
+
+  private rowCounts(query: RequestQuery): Statement[] {
+    const { dialect } = this.database;
+    const rows = countStatement(dialect, query);
+    return mayBeMerged(query) ? [rows, mergedStatement(dialect, query)] : [rows];
+  }
+
+  /** All in one, which is one round trip. */
+  private async sumOf(statements: readonly Statement[]): Promise<RequestCounts> {
+    if (statements.length === 0) return { requests: 0, failed: 0 };
+    const text = statements.map((one) => one.text).join(" UNION ALL ");
+    const rows = await this.all<RequestCounts>({ text, values: statements.flatMap(({ values }) => values) });
+    return {
+      requests: rows.reduce((sum, row) => sum + row.requests, 0),
+      failed: rows.reduce((sum, row) => sum + row.failed, 0),
+    };
   }
 
   /**

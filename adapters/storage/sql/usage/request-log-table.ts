@@ -28,16 +28,18 @@ export const REQUEST_LOG = table(
     count: named("request_count", COUNT),
     /** When the row was created; null unless it stands for several requests. */
     mergedAt: plain<number | null>(),
+    /** 1 once the table of counts holds it; null only in rows from before there was one. */
+    isCounted: plain<1 | null>(),
   },
   ["id"],
 );
 export type RequestRow = RowOf<typeof REQUEST_LOG>;
 
 export function toRequestRow(request: LoggedRequest): RequestRow {
-  return REQUEST_LOG.toRow({ ...request, mergedAt: request.count === 1 ? null : request.createdAt });
+  return REQUEST_LOG.toRow({ ...request, mergedAt: request.count === 1 ? null : request.createdAt, isCounted: 1 });
 }
 
 export function toLoggedRequest(row: RequestRow): LoggedRequest {
-  const { mergedAt: _mergedAt, ...request } = REQUEST_LOG.fromRow(row);
+  const { mergedAt: _mergedAt, isCounted: _isCounted, ...request } = REQUEST_LOG.fromRow(row);
   return request;
 }

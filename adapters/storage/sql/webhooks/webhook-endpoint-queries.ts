@@ -4,7 +4,8 @@ import type { WebhookEndpoint } from "../../../../core/ports/webhook-records.js"
 import type { KnexDatabase } from "../database.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { WebhookStore } from "../../../../core/ports/webhook-store.js";
-import { allOf, mapOf, oneOf } from "../rows.js";
+import { allIn } from "../lists.js";
+import { allOf, oneOf } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 import { type EndpointRow, WEBHOOK_ENDPOINTS } from "./webhook-tables.js";
 
@@ -14,6 +15,7 @@ const FIND_ACCOUNT = "SELECT id FROM {accounts} WHERE id = ?";
 const IDS_OF_ACCOUNT = "SELECT id FROM {webhook_endpoints} WHERE account_id = ? ORDER BY id";
 const OF_ACCOUNT = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE account_id = ? ${NEWEST_FIRST}`;
 const FIND = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE id = ?`;
+const FIND_ALL = (marks: string): string => `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE id IN (${marks})`;
 const PAGE = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE id > ? ORDER BY id LIMIT ?`;
 const ACTIVE = "SELECT id, account_id FROM {webhook_endpoints} WHERE account_id = ? AND status = 'active'";
 const CHANGING = WEBHOOK_ENDPOINTS.columns.filter(
@@ -74,12 +76,9 @@ export class EndpointQueries implements Pick<WebhookStore, EndpointMethods> {
     return rows.map(WEBHOOK_ENDPOINTS.fromRow);
   }
 
-  findEndpoints(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
-    const entryOf = (row: EndpointRow): [WebhookEndpointId, WebhookEndpoint] => [
-      row.id,
-      WEBHOOK_ENDPOINTS.fromRow(row),
-    ];
-    return this.database.reading((session) => mapOf(session, FIND, ids, entryOf));
+  async findEndpoints(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
+    const rows = await this.database.reading((session) => allIn<EndpointRow>(session, FIND_ALL, ids));
+    return new Map(rows.map((row) => [row.id, WEBHOOK_ENDPOINTS.fromRow(row)]));
   }
 
   async listAllEndpoints(after: WebhookEndpointId | null, limit: number): Promise<WebhookEndpoint[]> {
