@@ -1,5 +1,6 @@
 import BetterSqlite3 from "better-sqlite3";
 import { createConnection } from "mysql2/promise";
+import { TABLE_PREFIX } from "../../adapters/storage/sql/index.js";
 import type { Table } from "../../adapters/storage/sql/session.js";
 
 /** Writes rows directly, in the largest batches that the engine accepts. */
@@ -19,7 +20,9 @@ function sqliteWriter(file: string): Writer {
   return {
     async write(table, rows) {
       const marks = table.columns.map(() => "?").join(", ");
-      const statement = database.prepare(`INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES (${marks})`);
+      const statement = database.prepare(
+        `INSERT INTO ${TABLE_PREFIX}${table.name} (${table.columns.join(", ")}) VALUES (${marks})`,
+      );
       database.transaction(() => {
         for (const row of rows) statement.run(...table.columns.map((column) => row[column]));
       })();
@@ -38,7 +41,9 @@ async function mysqlWriter(url: string): Promise<Writer> {
     async write(table, rows) {
       for (let start = 0; start < rows.length; start += 2_000) {
         const values = rows.slice(start, start + 2_000).map((row) => table.columns.map((column) => row[column]));
-        await connection.query(`INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES ?`, [values]);
+        await connection.query(`INSERT INTO ${TABLE_PREFIX}${table.name} (${table.columns.join(", ")}) VALUES ?`, [
+          values,
+        ]);
       }
       await connection.query("COMMIT");
     },

@@ -9,6 +9,7 @@ import { cpus } from "node:os";
 import { commands } from "./commands.js";
 import { create } from "./create.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
+import { growth } from "./growth.js";
 import { hanging } from "./hanging.js";
 import { rateLimits } from "./rate-limits.js";
 import { logs } from "./logs.js";
@@ -37,6 +38,7 @@ const BENCHES: readonly Bench[] = [
   rateLimits,
   search,
   logs,
+  growth,
 ];
 
 const given = process.argv.slice(2);
