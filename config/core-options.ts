@@ -1,9 +1,13 @@
 import { presentJob } from "../adapters/http/presenters/job.js";
 import { redactText } from "../adapters/observability/redact.js";
 import type { CoreOptions } from "../core/core-options.js";
+import type { Retention } from "../core/maintenance/retention.js";
 import type { RoutePreferences } from "../core/providers/routes.js";
 import { type LoadedPlugin, toCatalogueProvider } from "./plugins.js";
 import type { Settings } from "./settings.js";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Settings in the units of the core. */
 export function coreOptions(
@@ -11,7 +15,7 @@ export function coreOptions(
   plugins: readonly LoadedPlugin[],
   { actor = "app", ...given }: Pick<CoreOptions, "publicUrl"> & Partial<Pick<CoreOptions, "actor" | "acting">>,
 ): CoreOptions {
-  const { http, jobs, audio, uploads, webhooks, breaker } = settings;
+  const { http, jobs, audio, uploads, breaker } = settings;
   const isReachable = http.publicUrl !== null;
   return {
     ...given,
@@ -32,6 +36,7 @@ export function coreOptions(
       submissions: jobs.submissions,
     },
     splitCosts: { stem_split: settings.stemSplit.creditCost, vocal_removal: settings.vocalRemoval.creditCost },
+    retention: retentionOf(settings),
     idempotencyTtlMs: settings.idempotency.ttlHours * 3_600_000,
     authFailuresPerMinute: settings.rateLimits.authFailures.perMinute,
     followedJobsPerAccount: http.maxJobStreamsPerAccount,
@@ -43,13 +48,30 @@ export function coreOptions(
       decodes: audio.analyser !== "none",
     },
     webhooks: {
-      allowHttp: webhooks.allowHttp,
-      timeoutMs: webhooks.timeoutSeconds * 1000,
-      scheduleMs: webhooks.scheduleSeconds.map((seconds) => seconds * 1000),
+      allowHttp: settings.webhooks.allowHttp,
+      timeoutMs: settings.webhooks.timeoutSeconds * 1000,
+      scheduleMs: scheduleOf(settings),
       eventBody: presentJob,
     },
     redact: redactText,
   };
+}
+
+/** How long each kind of what is stored is kept. */
+export function retentionOf({ retention }: Pick<Settings, "retention">): Retention {
+  return {
+    requestsMs: retention.requestDays * DAY_MS,
+    attemptsMs: retention.attemptDays * DAY_MS,
+    eventsMs: retention.eventDays * DAY_MS,
+    requestLogMs: retention.requestLogDays * DAY_MS,
+    callbacksMs: retention.callbackDays * DAY_MS,
+    failedAudioMs: retention.failedAudioHours * HOUR_MS,
+  };
+}
+
+/** The waits between the attempts of a delivery, in milliseconds. */
+export function scheduleOf({ webhooks }: Pick<Settings, "webhooks">): readonly number[] {
+  return webhooks.scheduleSeconds.map((seconds) => seconds * 1000);
 }
 
 /** In the words of the core. */

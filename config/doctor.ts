@@ -10,6 +10,7 @@ import { findBlockedEndpoints } from "../core/webhooks/blocked-endpoints.js";
 import { type AdapterChecking, checkAdapter, withOpen } from "./adapters/check.js";
 import { type LoadedAdapter, type LoadedAdapters, loadAdapters } from "./adapters/load.js";
 import { checkProviders } from "./doctor-providers.js";
+import { growthResult } from "./doctor-growth.js";
 import { submissionsResult } from "./doctor-submissions.js";
 import { checkTrustedProxies } from "./doctor-proxies.js";
 import { rotationResult } from "./doctor-secrets.js";
@@ -143,7 +144,7 @@ async function checkStored(
   host: AdapterChecking,
 ): Promise<{ readonly kept: string | null; readonly results: readonly CheckResult[] }> {
   return withOpen(adapter, host, async ({ stores, readTime }) => {
-    const { installation, unitOfWork, webhooks } = stores;
+    const { installation, unitOfWork, webhooks, growth } = stores;
     const state = await new KeyStates({ installation, unitOfWork }).find();
     return {
       kept: state?.current ?? (await installation.find(FIRST_KEY)),
@@ -151,6 +152,7 @@ async function checkStored(
         rotationResult(state, Date.now()),
         ...(readTime === undefined ? [] : [await checkClock({ readStorageTime: readTime, wall: () => Date.now() })]),
         await submissionsResult(settings, installation),
+        await growthResult(settings, growth, (await readTime?.()) ?? Date.now()),
         await checkWebhooks(settings, webhooks),
       ],
     };

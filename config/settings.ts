@@ -8,8 +8,10 @@ import * as kind from "./settings/kinds.js";
 import { admin, http, mcp, metrics, studio } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
 import * as providers from "./settings/providers.js";
+import { retention } from "./settings/retention.js";
 import { tracing } from "./settings/tracing.js";
 import * as uploads from "./settings/uploads.js";
+import { webhooks } from "./settings/webhooks.js";
 
 const MIB = 1024 * 1024;
 
@@ -141,38 +143,8 @@ const DEFINITION = {
       description: "How long an unavailable provider, or model, is left alone before it is tried again",
     }),
   },
-  webhooks: {
-    scheduleSeconds: kind.numbers({
-      default: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400],
-      min: 0,
-      max: 604_800,
-      lengthMax: 50,
-      unit: "seconds",
-      description: "Waits between the attempts of a delivery; there is one attempt more than waits",
-    }),
-    timeoutSeconds: kind.duration({
-      default: 15,
-      max: 300,
-      unit: "seconds",
-      description: "The longest that one attempt may take",
-    }),
-    allowNetworks: kind.list({
-      default: [],
-      items: "CIDR networks",
-      accepts: kind.isNetwork,
-      description: "Networks that webhooks and provider downloads may reach although they are not public",
-    }),
-    allowHosts: kind.list({
-      default: [],
-      items: "host names",
-      accepts: kind.isHostName,
-      description: "Names that webhooks and provider downloads may reach although they are blocked",
-    }),
-    allowHttp: kind.flag({
-      default: false,
-      description: "Whether webhook URLs may be plain http, and provider downloads",
-    }),
-  },
+  webhooks,
+  retention,
   secrets: {
     key: kind.secret({
       lengthMin: SECRET_KEY_LENGTH_MIN,

@@ -5,6 +5,7 @@ import type { CatalogueProvider } from "./providers/catalogue.js";
 import type { RoutePreferences } from "./providers/routes.js";
 import type { PolicySettings } from "./attempts/policies.js";
 import type { SubmissionState } from "./execution/submission-switch.js";
+import type { Retention } from "./maintenance/retention.js";
 import type { SplitKind } from "./jobs/job.js";
 import type { UploadLimits } from "./library/upload-track.js";
 import type { JobEventBody } from "./webhooks/create-webhooks.js";
@@ -32,6 +33,7 @@ export interface CoreOptions {
   };
   readonly splitCosts: Readonly<Record<SplitKind, number>>;
   readonly idempotencyTtlMs: number;
+  readonly retention: Retention;
   readonly authFailuresPerMinute: number;
   /** How many jobs one account may follow at once, in a process; 20 by default. */
   readonly followedJobsPerAccount?: number;

@@ -38,6 +38,7 @@ import type { AudioUrls } from "./library/audio-urls.js";
 import { createLibrary, type Library } from "./library/create-library.js";
 import type { PublicLinks } from "./library/public-links.js";
 import type { ShareUrls } from "./library/share-urls.js";
+import type { ReportStorage } from "./maintenance/report-storage.js";
 import { createMaintenance } from "./maintenance/create-maintenance.js";
 import type { OperateAudio } from "./maintenance/operate-audio.js";
 import type { CorePorts } from "./ports/core-ports.js";
@@ -50,7 +51,6 @@ import { Limits } from "./rate-limits/limits.js";
 import { createSecrets } from "./secrets/create-secrets.js";
 import type { RotateSecrets } from "./secrets/rotate-secrets.js";
 import { createUsage, type Usage } from "./usage/create-usage.js";
-import { eventsKeptMs } from "./webhooks/delivery-schedule.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
 import type { OperateWebhooks } from "./webhooks/operate-webhooks.js";
 import { ReadEvents } from "./webhooks/read-events.js";
@@ -90,6 +90,8 @@ export interface Core {
   readonly margin: ReportMargin;
   /** Finds and deletes audio files that lost workers left behind. */
   readonly audio: Pick<OperateAudio, "collect">;
+  /** How large the storage is, how fast it grows, and what of it is past its time. */
+  readonly storage: ReportStorage;
   /** Notifies of generations and splits that ended, in whichever process. */
   readonly events: GenerationEvents;
   /** Tracks and playlists. */
@@ -178,12 +180,12 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   });
   const erasure = new EraseAccounts({ ...ports, endJobs });
   const usage = createUsage(ports, options.redact);
-  const keptMs = eventsKeptMs(options.webhooks.scheduleMs);
   const { metrics } = ports;
   const figures = { ...ports, breaker: options.breaker, catalogue: providers.catalogue };
   const others = [secrets.reseal, erasure.task(), library.deletedFiles.task(), sampleQueueAges(figures)];
-  const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others };
-  const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
+  const { retention, webhooks: delivering } = options;
+  const scheduled = { endJobs, queueDeadlineMs, retention, scheduleMs: delivering.scheduleMs, others };
+  const { audio: operateAudio, storage, maintenance } = createMaintenance({ ports, audit, ...scheduled });
   const operating = { ...ports, ...generations, timelines, endJobs };
   let workers: Workers | null = null;
   const slots = (): readonly Slots[] => workers?.slots ?? [];
@@ -205,6 +207,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     models: providers.models,
     margin,
     audio: operateAudio,
+    storage,
     events: generations.events,
     library,
     audioUrls,

@@ -52,6 +52,12 @@ export function isId<P extends IdPrefix>(prefix: P, value: string): value is IdB
   return value.startsWith(`${prefix}_`) && ULID.test(value.slice(prefix.length + 1));
 }
 
+/** The first of all ids that are created at this moment or later. */
+export function firstIdAt<P extends IdPrefix>(prefix: P, time: number): IdByPrefix[P] {
+  const digits = Array.from({ length: 10 }, (_, index) => ULID_DIGITS[Math.floor(time / 32 ** (9 - index)) % 32]);
+  return `${prefix}_${digits.join("")}${"0".repeat(16)}` as IdByPrefix[P];
+}
+
 /** When an id was created, by the clock of the process that created it: its ULID begins with 48 bits of time. */
 export function createdAtOf(id: IdByPrefix[IdPrefix]): number {
   const digits = id.slice(id.indexOf("_") + 1).slice(0, 10);

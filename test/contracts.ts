@@ -17,6 +17,7 @@ export { clockContract, type ClockUnderTest } from "./contract/clock.contract.js
 export { coverPainterContract } from "./contract/cover-painter.contract.js";
 export { digestContract } from "./contract/digest.contract.js";
 export { erasureStoreContract } from "./contract/erasure-store.contract.js";
+export { growthStoreContract } from "./contract/growth-store.contract.js";
 export {
   hostTransactionsContract,
   type HostTransactionsUnderTest,
@@ -27,6 +28,7 @@ export { idempotencyStoreContract } from "./contract/idempotency-store.contract.
 export { importFilesContract, type ImportFilesUnderTest } from "./contract/import-files.contract.js";
 export { installationStoreContract } from "./contract/installation-store.contract.js";
 export { jobQueueContract } from "./contract/job-queue.contract.js";
+export { jobRetentionContract } from "./contract/job-retention.contract.js";
 export { jobStoreContract } from "./contract/job-store.contract.js";
 export { keyringContract, type KeyringUnderTest } from "./contract/keyring.contract.js";
 export { leaseRenewalContract, type LeaseRenewalUnderTest } from "./contract/lease-renewal.contract.js";

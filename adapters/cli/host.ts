@@ -95,6 +95,7 @@ export interface OperatorApp extends Pick<
   | "retryJobs"
   | "secrets"
   | "splits"
+  | "storage"
   | "submissions"
   | "webhooks"
 > {

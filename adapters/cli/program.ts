@@ -22,6 +22,7 @@ import { callable, CommandFailed, EXIT_REFUSED, EXIT_USAGE } from "./output.js";
 import { addPlaylistCommands } from "./playlists.js";
 import { addReportCommands } from "./report.js";
 import { addSecretCommands } from "./secrets.js";
+import { addStorageCommands } from "./storage.js";
 import { addStudioCommands } from "./studio.js";
 import { addStemCommands } from "./stems.js";
 import { addPluginCommands } from "./plugins.js";
@@ -125,6 +126,7 @@ function buildProgram(host: CliHost, isQuiet = false): Command {
   addPlaylistCommands(program, host);
   addStemCommands(program, host);
   addAudioCommands(program, host);
+  addStorageCommands(program, host);
   addStudioCommands(program, host);
   addMcpCommand(program, host);
   addAuditCommands(program, host);

@@ -18,7 +18,7 @@ const METHODS: Readonly<Record<AdapterPort, readonly string[]>> = {
 const STORES = [
   ...["unitOfWork", "accounts", "auditLog", "ledger", "idempotency", "jobs", "callbacks"],
   ...["library", "health", "rateCounts", "installation", "requestLog", "uploads", "webhooks", "activity"],
-  "erasures",
+  ...["erasures", "growth"],
 ];
 
 type Members = Readonly<Record<string, unknown>>;

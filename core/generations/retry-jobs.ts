@@ -40,7 +40,7 @@ export class RetryJobs {
    * `idempotency.ttlHours` last, a repeated call returns the same job.
    *
    * @throws {UnknownObjectError} no such job
-   * @throws {OperationRefusedError} it has not failed
+   * @throws {OperationRefusedError} it has not failed, or what it was asked for is not kept any more
    * @throws as {@link AcceptGeneration.execute} and {@link StartSplit.start}
    */
   async retry(id: string): Promise<RetriedJob> {
@@ -59,6 +59,9 @@ export class RetryJobs {
 
   private async generate(job: Job): Promise<RetriedJob> {
     const { accept, accounts, audit } = this.deps;
+    // No request has an empty prompt; retention deletes it, and the deletion of its tracks does.
+    if (job.request.prompt === "")
+      throw new OperationRefusedError(`What the job ${job.id} was asked for is not kept any more.`);
     const result = await accept.execute({
       account: await accounts.get(job.accountId),
       input: inputOf(job),

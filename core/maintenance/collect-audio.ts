@@ -21,6 +21,8 @@ export interface CollectAudioDeps {
   readonly uploads: Pick<UploadStore, "findUploads">;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** How long files that nothing names are kept; at least, and by default, {@link LEFT_ALONE_MS}. */
+  readonly keptMs?: number;
 }
 
 export interface CollectionOptions {
@@ -57,7 +59,7 @@ export interface CollectionReport {
   readonly next: string | null;
 }
 
-/** Files that were written within this time are left alone: no copy from a provider, and no upload, takes so long. */
+/** Files that were written within this time are always left alone: no copy, and no upload, takes so long. */
 export const LEFT_ALONE_MS = 3_600_000;
 /** Listed at once: a local store reads a whole directory for each page. */
 const PAGE_FILES = 10_000;
@@ -76,12 +78,13 @@ export class CollectAudio {
 
   /** @throws {ServiceUnavailableError} the storage or the list is not available; what was deleted by then is gone */
   async collect({ isDryRun, after = null, filesMax = Infinity, signal }: CollectionOptions): Promise<CollectionReport> {
-    const { audio, clock } = this.deps;
+    const { audio, clock, keptMs = LEFT_ALONE_MS } = this.deps;
+    const leftAloneMs = Math.max(LEFT_ALONE_MS, keptMs);
     const total = new Totals();
     let next = after;
     for (let left = filesMax; left > 0;) {
       signal?.throwIfAborted();
-      const modifiedBefore = clock.now() - LEFT_ALONE_MS;
+      const modifiedBefore = clock.now() - leftAloneMs;
       const limit = Math.min(PAGE_FILES, left);
       const files = await raceAbort(audio.list(next, limit), signal);
       for (let start = 0; start < files.length; start += GROUP_FILES) {

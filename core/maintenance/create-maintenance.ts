@@ -4,6 +4,8 @@ import { CollectAudio } from "./collect-audio.js";
 import type { EndOverdueJob } from "./end-overdue-jobs.js";
 import { Maintenance, type MaintenanceTask } from "./maintenance.js";
 import { OperateAudio } from "./operate-audio.js";
+import { ReportStorage } from "./report-storage.js";
+import { type Retention, retentionRules } from "./retention.js";
 import { maintenanceTasks } from "./tasks.js";
 import { WATCH_EVERY_MS, WatchLedger } from "./watch-ledger.js";
 
@@ -14,13 +16,16 @@ export interface CreateMaintenanceDeps {
   readonly audit: RecordsActions;
   readonly endJobs: EndOverdueJob;
   readonly queueDeadlineMs: number;
-  /** How long the events of webhooks are kept. */
-  readonly eventsKeptMs: number;
+  readonly retention: Retention;
+  /** The waits between the attempts of a delivery. */
+  readonly scheduleMs: readonly number[];
   /** Tasks of other features. */
   readonly others: readonly MaintenanceTask[];
 }
 
 export interface MaintenanceParts {
+  /** How large the storage is, how fast it grows, and what is past its time. */
+  readonly storage: ReportStorage;
   /** Finds and deletes audio files that lost workers left behind. */
   readonly audio: OperateAudio;
   readonly maintenance: Maintenance;
@@ -32,11 +37,13 @@ export function createMaintenance({
   audit,
   endJobs,
   queueDeadlineMs,
-  eventsKeptMs,
+  retention,
+  scheduleMs,
   others,
 }: CreateMaintenanceDeps): MaintenanceParts {
-  const collectAudio = new CollectAudio(ports);
-  const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, eventsKeptMs });
+  const collectAudio = new CollectAudio({ ...ports, keptMs: retention.failedAudioMs });
+  const rules = retentionRules(retention, scheduleMs);
+  const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, rules });
   const watchLedger = new WatchLedger({ ...ports, logger: ports.logger.child({ task: WATCH_TASK }) });
   const watch: MaintenanceTask = {
     id: WATCH_TASK,
@@ -45,6 +52,7 @@ export function createMaintenance({
     run: (signal) => watchLedger.step(signal),
   };
   return {
+    storage: new ReportStorage({ ...ports, rules }),
     audio: new OperateAudio({ collectAudio, audit }),
     maintenance: new Maintenance({ ...ports, tasks: [...tasks, watch, ...others] }),
   };

@@ -1,20 +1,25 @@
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
+import type { GrowthStore, RetainedKind } from "../ports/growth-store.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
+import type { InstallationStore } from "../ports/installation-store.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { RequestLogStore } from "../ports/request-log-store.js";
-import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
+import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { UploadStore } from "../ports/upload-store.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
-import { LOG_KEPT_MS } from "../ports/request-log.js";
 import type { CollectAudio } from "./collect-audio.js";
+import { deleteRetained, type RetainedDeletion } from "./delete-retained.js";
 import { type EndOverdueJob, EndOverdueJobs } from "./end-overdue-jobs.js";
 import type { MaintenanceTask } from "./maintenance.js";
+import type { RetentionRule } from "./retention.js";
 
 export interface MaintenanceTasksDeps {
   readonly jobs: JobStore;
+  readonly growth: Pick<GrowthStore, "due">;
+  readonly installation: InstallationStore;
   readonly callbacks: CallbackStore;
   readonly idempotency: IdempotencyStore;
   readonly webhooks: WebhookStore;
@@ -28,23 +33,19 @@ export interface MaintenanceTasksDeps {
   readonly logger: Logger;
   /** A job of which nothing is bought by then is ended and refunded. */
   readonly queueDeadlineMs: number;
-  /** How long webhook events are kept, with their deliveries. */
-  readonly eventsKeptMs: number;
+  readonly rules: readonly RetentionRule[];
 }
 
 const EVERY_MS = 5_000;
-const DELETE_BATCH = 500;
-/** Rows of the request log are many, and scattered in the table: few per step, and so many steps in one run. */
-const LOG_DELETE_BATCH = 100;
-const LOG_DELETE_STEPS = 200;
 /** Of a log that was there before its rows were counted: few in a step, since a step keeps writers waiting. */
 const COUNT_ROWS = 500;
 const COUNT_STEPS = 200;
+/** Of one transaction that deletes. */
+const ROWS = 200;
+/** Of rows that are long, scattered in their table, or have others with them: a transaction is as short with them. */
+const FEW_ROWS = 50;
 /** Each keeps the writers of an embedded database waiting for a moment, and after a great import there are hundreds. */
 const INDEX_STEPS = 5;
-/** What providers reported; no job lives that long. */
-const CALLBACKS_KEPT_MS = 14 * 86_400_000;
-
 /** Uploads that were lost: until then their files are known as theirs, and collected within hours. */
 const ABANDONED_UPLOADS_KEPT_MS = 30 * 86_400_000;
 
@@ -54,36 +55,10 @@ const COLLECT_FILES_MAX = 100_000;
 
 /** What runs on a schedule in every process that works on jobs. */
 export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] {
-  const { callbacks, idempotency, webhooks, requestLog, library, uploads, unitOfWork, clock } = deps;
+  const { library, requestLog, uploads, unitOfWork, clock } = deps;
   return [
     endOverdueJobs(deps),
-    deletion(deps, {
-      id: "delete-idempotency-records",
-      description: "Deletes idempotency records past their life.",
-      deleteBatch: (tx, limit) => idempotency.deleteExpired(tx, clock.now(), limit),
-    }),
-    deletion(deps, {
-      id: "delete-webhook-events",
-      description: "Deletes webhook events past their life, with their deliveries.",
-      deleteBatch: (tx, limit) => webhooks.deleteOld(tx, clock.now() - deps.eventsKeptMs, limit),
-    }),
-    deletion(deps, {
-      id: "delete-provider-callbacks",
-      description: "Deletes callbacks of providers past their life.",
-      deleteBatch: (tx, limit) => callbacks.deleteOld(tx, clock.now() - CALLBACKS_KEPT_MS, limit),
-    }),
-    deletion(deps, {
-      id: "delete-request-log",
-      description: "Deletes rows of the request log past their life.",
-      deleteBatch: (tx, limit) => requestLog.deleteOld(tx, clock.now() - LOG_KEPT_MS, limit),
-      limit: LOG_DELETE_BATCH,
-      stepsMax: LOG_DELETE_STEPS,
-    }),
-    deletion(deps, {
-      id: "delete-request-counts",
-      description: "Deletes counts of requests past their life.",
-      deleteBatch: (tx, limit) => requestLog.deleteOldCounts(tx, clock.now() - LOG_KEPT_MS, limit),
-    }),
+    ...deps.rules.map((rule) => deleteRetained(deps, { rule, ...deletionOf(rule.kind, deps) })),
     {
       id: "count-request-log",
       description: "Counts rows of the request log from before they were counted as they came.",
@@ -91,11 +66,17 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
       run: (signal) =>
         repeat(COUNT_STEPS, signal, () => unitOfWork.inTransaction((tx) => requestLog.countNext(tx, COUNT_ROWS))),
     },
-    deletion(deps, {
+    {
       id: "delete-abandoned-uploads",
       description: "Deletes what is known of uploads that never became a track.",
-      deleteBatch: (tx, limit) => uploads.deleteAbandoned(tx, clock.now() - ABANDONED_UPLOADS_KEPT_MS, limit),
-    }),
+      everyMs: EVERY_MS,
+      run: (signal) =>
+        repeat(Infinity, signal, async () => {
+          const begunBefore = clock.now() - ABANDONED_UPLOADS_KEPT_MS;
+          const deleted = await unitOfWork.inTransaction((tx) => uploads.deleteAbandoned(tx, begunBefore, ROWS));
+          return deleted === ROWS;
+        }),
+    },
     {
       id: "index-pending",
       description: "Indexes pending items of the library for searches.",
@@ -104,6 +85,55 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
     },
     collectAudio(deps),
   ];
+}
+
+function deletionOf(kind: RetainedKind, deps: MaintenanceTasksDeps): Omit<RetainedDeletion, "rule"> {
+  const { callbacks, idempotency, jobs, webhooks, requestLog } = deps;
+  const deletions: Readonly<Record<RetainedKind, Omit<RetainedDeletion, "rule">>> = {
+    idempotency_records: {
+      id: "delete-idempotency-records",
+      description: "Deletes idempotency records past their life.",
+      limit: ROWS,
+      deleteBatch: (tx, before, limit) => idempotency.deleteExpired(tx, before, limit),
+    },
+    webhook_events: {
+      id: "delete-webhook-events",
+      description: "Deletes webhook events past their life, with their deliveries.",
+      limit: FEW_ROWS,
+      deleteBatch: (tx, before, limit) => webhooks.deleteOld(tx, before, limit),
+    },
+    provider_callbacks: {
+      id: "delete-provider-callbacks",
+      description: "Deletes callbacks of providers past their life.",
+      limit: ROWS,
+      deleteBatch: (tx, before, limit) => callbacks.deleteOld(tx, before, limit),
+    },
+    request_log: {
+      id: "delete-request-log",
+      description: "Deletes rows of the request log past their life.",
+      limit: ROWS,
+      deleteBatch: (tx, before, limit) => requestLog.deleteOld(tx, before, limit),
+    },
+    request_counts: {
+      id: "delete-request-counts",
+      description: "Deletes counts of requests past their life.",
+      limit: ROWS,
+      deleteBatch: (tx, before, limit) => requestLog.deleteOldCounts(tx, before, limit),
+    },
+    job_requests: {
+      id: "delete-job-requests",
+      description: "Deletes what ended jobs were asked for past its life, and what their providers said.",
+      limit: FEW_ROWS,
+      deleteBatch: (tx, before, limit) => jobs.deleteRequests(tx, before, limit),
+    },
+    job_attempts: {
+      id: "delete-job-attempts",
+      description: "Deletes attempts of ended jobs past their life.",
+      limit: ROWS,
+      deleteBatch: (tx, before, limit) => jobs.deleteAttempts(tx, before, limit),
+    },
+  };
+  return deletions[kind];
 }
 
 function endOverdueJobs({ jobs, endJobs, clock, logger, queueDeadlineMs }: MaintenanceTasksDeps): MaintenanceTask {
@@ -135,23 +165,6 @@ function collectAudio({ collectAudio, logger }: MaintenanceTasksDeps): Maintenan
       if (deleted.files > 0) logger.info("Orphaned audio files were deleted", { task: id, ...deleted });
     },
   };
-}
-
-interface Deletion extends Pick<MaintenanceTask, "id" | "description"> {
-  /** @returns how many it deleted; fewer than `limit` when no more are left */
-  deleteBatch(tx: Transaction, limit: number): Promise<number>;
-  readonly limit?: number;
-  /** Left out: until no more are left. */
-  readonly stepsMax?: number;
-}
-
-function deletion(
-  { unitOfWork }: MaintenanceTasksDeps,
-  { id, description, deleteBatch, ...bounds }: Deletion,
-): MaintenanceTask {
-  const { limit = DELETE_BATCH, stepsMax = Infinity } = bounds;
-  const step = async (): Promise<boolean> => (await unitOfWork.inTransaction((tx) => deleteBatch(tx, limit))) === limit;
-  return { id, description, everyMs: EVERY_MS, run: (signal) => repeat(stepsMax, signal, step) };
 }
 
 /** @param step returns whether there may be more to do */

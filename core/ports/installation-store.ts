@@ -13,6 +13,12 @@ export interface InstallationStore {
    * and locks nothing.
    */
   lock(tx: Transaction, name: string): Promise<string | null>;
+  /**
+   * Keeps what is stored under `name` from changing until `tx` ends, without waiting for another transaction.
+   *
+   * @returns false where another one holds it, or nothing is stored under the name
+   */
+  tryLock(tx: Transaction, name: string): Promise<boolean>;
   /** The same as {@link keep}, as part of `tx`. */
   write(tx: Transaction, name: string, value: string): Promise<void>;
 }

@@ -189,6 +189,25 @@ export interface JobStore {
    */
   numberEnds(limit: number): Promise<number>;
 
+  /**
+   * Deletes what ended jobs created before a moment were asked for: prompt, lyrics, options and metadata, and of their
+   * closed attempts what the provider was sent and said. The jobs stay, and so do attempts that are still to be
+   * cancelled. It goes through the jobs once, in the order in which they were created, and goes on where the last
+   * transaction stopped, in whichever process; not beyond a job that is alive. While another `tx` does it, nothing is
+   * deleted.
+   *
+   * @returns how many jobs it went through; fewer than `limit` when no more are left
+   */
+  deleteRequests(tx: Transaction, createdBefore: number, limit: number): Promise<number>;
+
+  /**
+   * Deletes closed attempts of ended jobs that ended before a moment, the longest ended first; not those that are still
+   * to be cancelled.
+   *
+   * @returns how many; fewer than `limit` when no more are left
+   */
+  deleteAttempts(tx: Transaction, endedBefore: number, limit: number): Promise<number>;
+
   /** Ends with a number above `after`, in ascending order. */
   listEnds(after: number, limit: number): Promise<NumberedEnd[]>;
 

@@ -84,10 +84,8 @@ export interface RequestLogStore {
   /** Deletes rows of requests that arrived before a moment, the oldest first, at most `limit`. @returns how many */
   deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number>;
 
-  /**
-   * Deletes counts of what was over before a moment, hours a day later than that, at most `limit`. @returns how many
-   */
-  deleteOldCounts(tx: Transaction, endedBefore: number, limit: number): Promise<number>;
+  /** Deletes counts of hours and days that began before a moment, at most `limit`. @returns how many */
+  deleteOldCounts(tx: Transaction, begunBefore: number, limit: number): Promise<number>;
 
   /** What each of these requests cost; those that created no job are left out. */
   creditsOf(

@@ -4,6 +4,7 @@ import type { AdminTokenStore } from "./admin-token-store.js";
 import type { AuditLog } from "./audit-log.js";
 import type { CallbackStore } from "./callback-store.js";
 import type { ErasureStore } from "./erasure-store.js";
+import type { GrowthStore } from "./growth-store.js";
 import type { IdempotencyStore } from "./idempotency-store.js";
 import type { InstallationStore } from "./installation-store.js";
 import type { JobStore } from "./job-store.js";
@@ -38,4 +39,5 @@ export interface Stores {
   readonly webhooks: WebhookStore;
   readonly activity: ActivityStore;
   readonly erasures: ErasureStore;
+  readonly growth: GrowthStore;
 }

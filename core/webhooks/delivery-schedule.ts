@@ -8,7 +8,6 @@ const DAY_MS = 86_400_000;
 const RETRY_AFTER_MAX_MS = DAY_MS;
 /** By how much a schedule may be late: attempts under way, others at the same endpoint, a restart. */
 const LATE_MAX_MS = DAY_MS;
-const EVENTS_KEPT_MIN_MS = 30 * DAY_MS;
 
 /**
  * The state of a delivery after an attempt of the schedule: delivered, due again, or exhausted. A receiver's
@@ -42,13 +41,12 @@ export function afterDeliveryAttempt(
 }
 
 /**
- * How long an event is kept, with its deliveries: 30 days, or until the last attempt of the schedule is over, with
- * every wait as long as jitter and `Retry-After` can make it.
+ * The time within which the last attempt of a delivery is over, with every wait as long as jitter and `Retry-After` can
+ * make it. An event is kept for at least as long.
  *
  * @param scheduleMs as for {@link afterDeliveryAttempt}
  */
-export function eventsKeptMs(scheduleMs: readonly number[]): number {
+export function scheduleEndsWithinMs(scheduleMs: readonly number[]): number {
   const longestWaitsMs = scheduleMs.map((waitMs) => Math.max(waitMs * (1 + JITTER), RETRY_AFTER_MAX_MS));
-  const longestMs = longestWaitsMs.reduce((sum, waitMs) => sum + waitMs, LATE_MAX_MS);
-  return Math.max(EVENTS_KEPT_MIN_MS, Math.ceil(longestMs));
+  return Math.ceil(longestWaitsMs.reduce((sum, waitMs) => sum + waitMs, LATE_MAX_MS));
 }

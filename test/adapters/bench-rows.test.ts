@@ -1,7 +1,11 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
+import { RETAINED_KINDS } from "../../core/ports/growth-store.js";
+import { fillGrown, jobOf } from "../bench/growth-rows.js";
 import { fillLedger } from "../bench/ledger.js";
+import { VIEWER } from "../bench/search-corpus.js";
 import { rowsOf } from "../bench/servers/bare-parts.js";
+import { anId, NOON } from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 
 /** The servers and fillings of the benchmarks write rows by hand: a column that goes breaks them, and no test. */
@@ -19,6 +23,24 @@ describe("Rows of the benchmarks", () => {
       checked: { accounts: 1_000, entries: 5_000, jobs: 2_000 },
       violations: [],
     });
+  });
+
+  it("of an installation that has run for long are those that the stores read", async () => {
+    const grown = { now: NOON, jobs: 200, heavy: VIEWER, endpointId: anId("whe") };
+    await storage.addAccount({ id: VIEWER });
+    await fillGrown(storage.url, grown);
+    const { tables } = await storage.growth.tableSizes(NOON - 31 * 86_400_000);
+    const rows = new Map(tables.map((table) => [table.name, table.rows]));
+    const filled = ["jobs", "job_attempts", "request_log", "ledger_entries", "webhook_events", "webhook_deliveries"];
+    expect([...filled, "tracks"].map((table) => rows.get(table))).to.deep.equal([200, 200, 200, 401, 20, 20, 20]);
+    const newest = await storage.jobs.listJobs({ accountId: VIEWER, limit: 100 });
+    expect(newest.map(({ id }) => id)).to.deep.equal(
+      Array.from({ length: 20 }, (_, index) => jobOf(grown, 190 - 10 * index).id),
+    );
+    expect(await storage.webhooks.listEvents(VIEWER, 0, 10)).to.have.length(2);
+    expect(await storage.jobs.listEnds(198, 10)).to.have.length(2);
+    for (const kind of RETAINED_KINDS)
+      expect((await storage.growth.due(kind, NOON - 400 * 86_400_000, 1)).rows).to.equal(0);
   });
 
   it("of a generation that the baseline accepts satisfy every invariant of the ledger", async () => {

@@ -1,5 +1,6 @@
 import { TABLE_PREFIX } from "../../adapters/storage/sql/index.js";
 import type { Account, ApiKey } from "../../core/ports/account.js";
+import { RETAINED_KINDS } from "../../core/ports/growth-store.js";
 import type { IdempotencyRecord } from "../../core/ports/idempotency-store.js";
 import type { Job, JobOutput } from "../../core/jobs/job.js";
 import {
@@ -198,6 +199,11 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     await jobs.listEnds(Math.max(0, (await jobs.lastEndNumber()) - 20), 10);
   },
   endNumberBefore: ({ jobs }) => jobs.endNumberBefore(NOON + 1),
+  deleteRequests: (storage) => storage.inTransaction((tx) => storage.jobs.deleteRequests(tx, NOON + 1_000, 10)),
+  deleteAttempts: (storage) => storage.inTransaction((tx) => storage.jobs.deleteAttempts(tx, NOON + 1_000, 10)),
+  "due of every kind": async ({ growth }) => {
+    for (const kind of RETAINED_KINDS) await growth.due(kind, NOON + 1_000, 10);
+  },
   listAttempts: ({ jobs }, { job }) => jobs.listAttempts(job.id),
   tracksOfJobs: ({ library }, { job }) => library.tracksOfJobs([job.id]),
 };

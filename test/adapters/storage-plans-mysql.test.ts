@@ -105,6 +105,7 @@ describe("MySQL query plans", function () {
     ["numberEnds", "fermata_jobs_ends"],
     ["listEntries", "PRIMARY"],
     ["findKeyHolders", "fermata_api_keys_token_hash"],
+    ["deleteAttempts", "fermata_job_attempts_ended"],
     ["deleteExpired", "fermata_idempotency_records_expiry"],
   ] as const) {
     it(`${name} uses ${index}`, async () => {

@@ -37,7 +37,7 @@ describe("Storage schema", () => {
     await database.migrate();
     const rest = NAMES.slice(NAMES.indexOf("0029-track-lyrics"));
     await database.write("fermata_migrations").whereIn("name", rest).delete();
-    const created = ["track_lyrics", "admin_tokens", "account_deletions", "file_deletions", "job_sources"];
+    const created = MIGRATIONS.filter(({ name }) => rest.includes(name)).flatMap(({ creates = [] }) => creates);
     for (const table of created) await database.write.schema.dropTable(`fermata_${table}`);
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: rest });
     expect(await database.migrate()).to.deep.equal(rest);
@@ -65,7 +65,10 @@ describe("Storage schema", () => {
     expect(await database.schemaStatus()).to.deep.equal({ ...newer, runs: true });
     expect(await database.migrate()).to.deep.equal([]);
     // Its own migrations have to be there all the same.
-    await database.write("fermata_migrations").where({ name: NAMES.at(-1) }).delete();
+    await database
+      .write("fermata_migrations")
+      .where({ name: NAMES.at(-1) })
+      .delete();
     expect(await database.schemaStatus()).to.deep.equal({ ...newer, runs: false });
   });
 

@@ -4,8 +4,10 @@ import { describeBoundValues } from "./sql-bound-values.js";
 import { auditLogContract } from "../contract/audit-log.contract.js";
 import { callbackStoreContract } from "../contract/callback-store.contract.js";
 import { erasureStoreContract } from "../contract/erasure-store.contract.js";
+import { growthStoreContract } from "../contract/growth-store.contract.js";
 import { idempotencyStoreContract } from "../contract/idempotency-store.contract.js";
 import { installationStoreContract } from "../contract/installation-store.contract.js";
+import { jobRetentionContract } from "../contract/job-retention.contract.js";
 import { jobStoreContract } from "../contract/job-store.contract.js";
 import { ledgerStoreContract } from "../contract/ledger-store.contract.js";
 import { libraryStoreContract } from "../contract/library-store.contract.js";
@@ -37,6 +39,8 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   webhookStoreContract(name, open);
   activityStoreContract(name, open);
   erasureStoreContract(name, open);
+  growthStoreContract(name, open);
+  jobRetentionContract(name, open);
 }
 
 describeBoundValues(sqliteStorage.name, sqliteStorage.open);

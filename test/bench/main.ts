@@ -10,6 +10,7 @@ import { commands } from "./commands.js";
 import { create } from "./create.js";
 import { due } from "./due.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
+import { growth } from "./growth.js";
 import { hanging } from "./hanging.js";
 import { queues } from "./queues.js";
 import { rateLimits } from "./rate-limits.js";
@@ -47,6 +48,7 @@ const BENCHES: readonly Bench[] = [
   requestCost,
   search,
   logs,
+  growth,
 ];
 
 const given = process.argv.slice(2);

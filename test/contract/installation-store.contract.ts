@@ -72,6 +72,27 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await installation.find("weather")).to.equal("fine");
     });
 
+    it("locks a value without waiting: one of two transactions at a time holds it", async () => {
+      const { installation, inTransaction } = storage;
+      await installation.keep("held", "1");
+      expect(await inTransaction((tx) => installation.tryLock(tx, "held"))).to.equal(true);
+      expect(await inTransaction((tx) => installation.tryLock(tx, "nothing of this name"))).to.equal(false);
+      let holding = 0;
+      const held = await Promise.all(
+        Array.from({ length: 6 }, () =>
+          inTransaction(async (tx) => {
+            if (!(await installation.tryLock(tx, "held"))) return false;
+            expect(++holding).to.equal(1);
+            await installation.write(tx, "held", "2");
+            holding -= 1;
+            return true;
+          }),
+        ),
+      );
+      expect(held).to.include(true);
+      expect(await inTransaction((tx) => installation.tryLock(tx, "held"))).to.equal(true);
+    });
+
     it("serializes transactions that lock the same value", async () => {
       const { installation, inTransaction } = storage;
       await installation.keep("counter", "0");

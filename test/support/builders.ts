@@ -15,12 +15,14 @@ import { postSettlement } from "../../core/credits/settle.js";
 import type { IdempotencyRecord } from "../../core/ports/idempotency-store.js";
 import type { IdByPrefix, IdPrefix } from "../../core/ids.js";
 import type { Job, JobAttempt, JobRequest } from "../../core/jobs/job.js";
+import type { Retention } from "../../core/maintenance/retention.js";
 import type { Playlist } from "../../core/library/playlist.js";
 import type { Track, TrackAsset } from "../../core/library/track.js";
 import type { JobNotification } from "../../core/ports/job-queue.js";
 import type { LoggedRequest } from "../../core/ports/request-log.js";
 
 const ulid = monotonicFactory();
+const DAY_MS = 86_400_000;
 
 /** A moment that no builder depends on: 2026-11-21T06:30:00.000Z. */
 export const NOON = Date.UTC(2026, 10, 21, 6, 30);
@@ -34,6 +36,16 @@ export const NOON = Date.UTC(2026, 10, 21, 6, 30);
 export function anId<P extends IdPrefix>(prefix: P): IdByPrefix[P] {
   return `${prefix}_${ulid().toLowerCase()}` as IdByPrefix[P];
 }
+
+/** How long everything is kept by default. */
+export const RETENTION: Retention = {
+  requestsMs: 365 * DAY_MS,
+  attemptsMs: 730 * DAY_MS,
+  eventsMs: 30 * DAY_MS,
+  callbacksMs: 14 * DAY_MS,
+  requestLogMs: 30 * DAY_MS,
+  failedAudioMs: DAY_MS / 24,
+};
 
 /** Of a tier in tests without uploads. */
 export const NO_UPLOADS: UploadQuota = { maxTracks: 0, maxBytes: 0 };

@@ -11,7 +11,7 @@ import { SystemClock } from "../../adapters/system/clock.js";
 import type { CoreOptions } from "../../core/core-options.js";
 import type { WorkingProvider } from "../../core/execution/working-provider.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
-import { NO_UPLOADS } from "./builders.js";
+import { NO_UPLOADS, RETENTION } from "./builders.js";
 import { corePorts } from "./core-ports.js";
 import { SILENT, TEST_PORTS } from "./databases.js";
 import { ScriptedProvider } from "./doubles/scripted-provider.js";
@@ -74,6 +74,7 @@ export const OPTIONS: Omit<CoreOptions, "providers"> = {
   },
   splitCosts: { stem_split: 10, vocal_removal: 10 },
   idempotencyTtlMs: 86_400_000,
+  retention: RETENTION,
   authFailuresPerMinute: 60,
   publicUrl: () => "https://music.example",
   reachableUrl: null,

@@ -72,6 +72,8 @@ export interface Dialect {
    */
   readonly findForeignTable: string;
 
+  readonly sizes: SizeQueries;
+
   /**
    * True: the transaction may succeed when it runs again from its start. The unit of work does so, a few times and with
    * `isRetry`; a store passes the error on.
@@ -131,6 +133,19 @@ export interface ColumnTypes {
    */
   readonly clustered: string;
   hasIndex(knex: Knex, table: string, name: string): Promise<boolean>;
+}
+
+/** How large tables are. Columns `name`, `row_count` (null: to be counted), `bytes` with indexes and `free_bytes`. */
+export interface SizeQueries {
+  /** Of every table of the database, others than Fermata's too. */
+  readonly tables: string;
+  readonly areRowsEstimated: boolean;
+  /** In place of `tables` where that fails because {@link isWithoutBytes}. */
+  readonly tablesWithoutBytes: string;
+  /** Whether a query failed because this build of the engine does not know how large tables are. */
+  isWithoutBytes(error: unknown): boolean;
+  /** `bytes` and `free_bytes` of the whole database; null: the sums of the tables. */
+  readonly whole: string | null;
 }
 
 /** What joins a transaction of an embedding app. */

@@ -8,6 +8,7 @@ import { KnexAuditLog } from "./accounts/audit-log.js";
 import { KnexCallbackStore } from "./jobs/callback-store.js";
 import type { KnexDatabase } from "./database.js";
 import { KnexErasureStore } from "./erasure/erasure-store.js";
+import { KnexGrowthStore } from "./growth-store.js";
 import { KnexIdempotencyStore } from "./jobs/idempotency-store.js";
 import { KnexInstallationStore } from "./installation-store.js";
 import { KnexJobStore } from "./jobs/job-store.js";
@@ -51,5 +52,6 @@ export function createStores(
     webhooks: new KnexWebhookStore(database, unitOfWork),
     activity: new KnexActivityStore(database),
     erasures: new KnexErasureStore(database, library),
+    growth: new KnexGrowthStore(database),
   };
 }

@@ -43,6 +43,10 @@ export class KnexInstallationStore implements InstallationStore {
     return row?.value ?? null;
   }
 
+  async tryLock(tx: Transaction, name: string): Promise<boolean> {
+    return (await sessionOf(tx).all(FIND + this.database.dialect.forClaim, [name])).length > 0;
+  }
+
   write(tx: Transaction, name: string, value: string): Promise<void> {
     return sessionOf(tx).upsert(INSTALLATION, [{ name, value }]);
   }

@@ -66,8 +66,8 @@ export function requestCounts(
 ): void {
   const insert = (...requests: readonly LoggedRequest[]): Promise<void> =>
     opened().inTransaction((tx) => opened().requestLog.insert(tx, requests));
-  const deleteOldCounts = (endedBefore: number, limit: number): Promise<number> =>
-    opened().inTransaction((tx) => opened().requestLog.deleteOldCounts(tx, endedBefore, limit));
+  const deleteOldCounts = (begunBefore: number, limit: number): Promise<number> =>
+    opened().inTransaction((tx) => opened().requestLog.deleteOldCounts(tx, begunBefore, limit));
 
   it("are those of a plain count of the rows, for any log, window and filter", async () => {
     await fc.assert(
@@ -154,12 +154,11 @@ export function requestCounts(
     );
     const left = async (): Promise<number[]> =>
       (await opened().requestLog.listCounts(accountId, 10)).map(({ startsAt }) => startsAt);
-    // A day that is not over.
-    expect(await deleteOldCounts(longAgo + DAY_MS, 10)).to.equal(0);
-    expect(await deleteOldCounts(longAgo + DAY_MS + 1, 1)).to.equal(1);
-    expect(await deleteOldCounts(longAgo + DAY_MS + 1, 10)).to.equal(1);
+    expect(await deleteOldCounts(longAgo, 10)).to.equal(0);
+    expect(await deleteOldCounts(longAgo + 1, 1)).to.equal(1);
+    expect(await deleteOldCounts(longAgo + 1, 10)).to.equal(1);
     expect(await left()).to.deep.equal([longAgo + DAY_MS]);
-    expect(await deleteOldCounts(longAgo + 3 * DAY_MS, 10)).to.equal(2);
+    expect(await deleteOldCounts(longAgo + 2 * DAY_MS, 10)).to.equal(2);
     expect(await left()).to.deep.equal([]);
   });
 

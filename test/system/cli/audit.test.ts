@@ -30,6 +30,7 @@ const UNRECORDED = [
     "audit verify",
     "admin-tokens list",
     "report margin",
+    "storage report",
     "webhooks endpoints",
     "webhooks deliveries",
     "models list",

@@ -24,12 +24,8 @@ describe("fermata migrate", () => {
     await sandbox.json(["migrate"], dataDir);
     const missing = NAMES.slice(NAMES.indexOf("0029-track-lyrics"));
     change(dataDir, `DELETE FROM fermata_migrations WHERE name IN (${missing.map((name) => `'${name}'`).join()})`);
-    change(dataDir, "DROP TABLE fermata_track_lyrics");
-    change(dataDir, "DROP TABLE fermata_admin_tokens");
-    change(dataDir, "DROP TABLE fermata_account_deletions");
-    change(dataDir, "DROP TABLE fermata_file_deletions");
-    change(dataDir, "DROP TABLE fermata_job_sources");
-    change(dataDir, "DROP TABLE fermata_request_counts");
+    const created = MIGRATIONS.filter(({ name }) => missing.includes(name)).flatMap(({ creates = [] }) => creates);
+    for (const table of created) change(dataDir, `DROP TABLE fermata_${table}`);
     for (const args of [["serve"], ["work"], ["jobs", "list"], ["ledger", "verify"]]) {
       const { code, stdout, stderr } = await sandbox.command(args, dataDir);
       expect([code, stdout], args.join(" ")).to.deep.equal([1, ""]);

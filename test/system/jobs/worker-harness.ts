@@ -13,7 +13,6 @@ import { createExecution, type ExecutionOptions } from "../../../core/execution/
 import { createGenerations } from "../../../core/generations/create-generations.js";
 import { createJobs } from "../../../core/jobs/create-jobs.js";
 import { createMaintenance } from "../../../core/maintenance/create-maintenance.js";
-import { eventsKeptMs } from "../../../core/webhooks/delivery-schedule.js";
 import type { CatalogueProvider } from "../../../core/providers/catalogue.js";
 import { createProviders } from "../../../core/providers/create-providers.js";
 import { corePorts } from "../../support/core-ports.js";
@@ -43,7 +42,7 @@ import type {
   ProviderCost,
   ProviderModel,
 } from "../../../core/ports/music-provider.js";
-import { aJob, aJobRequest, NO_UPLOADS } from "../../support/builders.js";
+import { aJob, aJobRequest, NO_UPLOADS, RETENTION } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
 import { eventsOf } from "../../support/webhook-events.js";
 import { unrecorded } from "../../../core/audit/unrecorded.js";
@@ -237,7 +236,7 @@ export class WorkerHarness {
       derived: { deriveFor: (track, signal) => this.derive(track, signal) },
     });
     const { applyReports, endJobs, submissions } = execution;
-    const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: eventsKeptMs(SCHEDULE_MS), others: [] };
+    const scheduled = { endJobs, queueDeadlineMs, retention: RETENTION, scheduleMs: SCHEDULE_MS, others: [] };
     const { maintenance } = createMaintenance({ ports, audit, ...scheduled });
     const { working, calls } = this.workingProviders(options, capabilities, clock);
     const workJobs = execution.createWorkers(working, maintenance);

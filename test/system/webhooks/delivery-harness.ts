@@ -5,13 +5,12 @@ import { createMaintenance } from "../../../core/maintenance/create-maintenance.
 import type { Maintenance } from "../../../core/maintenance/maintenance.js";
 import { createWebhooks, type Webhooks } from "../../../core/webhooks/create-webhooks.js";
 import type { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";
-import { eventsKeptMs } from "../../../core/webhooks/delivery-schedule.js";
 import type { WebhookDelivery, WebhookEndpoint, DeliveryAttempt } from "../../../core/ports/webhook-records.js";
 import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
 import type { ManageEndpoints } from "../../../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../../../core/webhooks/operate-webhooks.js";
 import { newDelivery, newEvent } from "../../../core/webhooks/write-events.js";
-import { anId } from "../../support/builders.js";
+import { anId, RETENTION } from "../../support/builders.js";
 import { corePorts } from "../../support/core-ports.js";
 import { RecordingMetrics } from "../../support/doubles/recording-metrics.js";
 import { sqliteStorage } from "../../support/databases.js";
@@ -108,7 +107,7 @@ export class DeliveryHarness {
     const { clock, logger, storage } = this;
     const ports = corePorts(storage, { clock, logger });
     const endJobs = { endOverdue: () => Promise.resolve(null) };
-    const scheduled = { endJobs, queueDeadlineMs: 3_600_000, eventsKeptMs: eventsKeptMs(scheduleMs), others: [] };
+    const scheduled = { endJobs, queueDeadlineMs: 3_600_000, retention: RETENTION, scheduleMs, others: [] };
     return createMaintenance({ ports, audit: unrecorded(storage.unitOfWork), ...scheduled }).maintenance;
   }
 

@@ -52,6 +52,7 @@ const COMMANDS = [
   "stems split",
   "stems remove-vocals",
   "audio collect",
+  "storage report",
   "studio link",
   "mcp",
   "audit list",

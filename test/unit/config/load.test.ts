@@ -33,6 +33,7 @@ describe("loading settings", () => {
         idempotency,
         breaker,
         webhooks,
+        retention,
         secrets,
         storage,
         queue,
@@ -86,6 +87,14 @@ describe("loading settings", () => {
         "memory:",
         "file:/srv/app/data/audio",
       ]);
+      expect(retention).to.deep.equal({
+        requestDays: 365,
+        attemptDays: 730,
+        eventDays: 30,
+        requestLogDays: 30,
+        callbackDays: 14,
+        failedAudioHours: 1,
+      });
       expect(demo.enabled).to.equal(true);
       expect(metrics).to.deep.equal({ enabled: true, host: "127.0.0.1", port: 9_080 });
     });

@@ -27,6 +27,7 @@ import {
   toSourceRows,
 } from "./job-tables.js";
 import { claimOf } from "./claims.js";
+import { deleteAttempts, deleteRequests } from "./job-retention.js";
 import { HELD, RENEW } from "./lease-rows.js";
 import { OutputQueries } from "./output-queries.js";
 import { lockProvider } from "./provider-health-store.js";
@@ -202,6 +203,14 @@ export class KnexJobStore extends OutputQueries implements JobStore {
       "ASC",
       limit,
     );
+  }
+
+  deleteRequests(tx: Transaction, createdBefore: number, limit: number): Promise<number> {
+    return deleteRequests(sessionOf(tx), this.database.dialect, createdBefore, limit);
+  }
+
+  deleteAttempts(tx: Transaction, endedBefore: number, limit: number): Promise<number> {
+    return deleteAttempts(sessionOf(tx), this.database.dialect, endedBefore, limit);
   }
 
   /** How many waiting jobs may be claimed. Under a limit, the claims for one provider run one after another. */

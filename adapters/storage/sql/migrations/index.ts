@@ -42,6 +42,7 @@ import { jobTraces } from "./0042-job-traces.js";
 import { eventTraces } from "./0043-event-traces.js";
 import { eventNumbers } from "./0046-event-numbers.js";
 import { trackDeletions } from "./0047-track-deletions.js";
+import { retention } from "./0048-retention.js";
 import { requestCounts } from "./0050-request-counts.js";
 import type { Migration } from "./migration.js";
 
@@ -88,6 +89,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventTraces,
   eventNumbers,
   trackDeletions,
+  retention,
   requestCounts,
 ];
 

@@ -11,6 +11,10 @@ const UNICODE = "character set utf8mb4 collate utf8mb4_bin";
  */
 const EXACT = "character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */";
 
+const TABLE_SIZES = `SELECT table_name AS name, table_rows AS row_count, data_length + index_length AS bytes,
+  data_free AS free_bytes FROM information_schema.tables
+  WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`;
+
 /** MySQL 8.0 and later, MariaDB 10.6 and later. */
 export const mysqlDialect: Dialect = {
   name: "mysql",
@@ -44,6 +48,14 @@ export const mysqlDialect: Dialect = {
       const [rows] = await knex.raw<object[][]>(`SHOW INDEX FROM ?? WHERE Key_name = ?`, [table, name]);
       return rows !== undefined && rows.length > 0;
     },
+  },
+  sizes: {
+    // As of the engine's last look at each table, which MySQL keeps for up to a day.
+    tables: TABLE_SIZES,
+    areRowsEstimated: true,
+    tablesWithoutBytes: TABLE_SIZES,
+    isWithoutBytes: () => false,
+    whole: null,
   },
   isLostRace,
   isLockWait,

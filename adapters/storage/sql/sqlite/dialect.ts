@@ -34,6 +34,17 @@ export const sqliteDialect: Dialect = {
       return (await knex("sqlite_schema").where({ type: "index", tbl_name: table, name }).first("name")) !== undefined;
     },
   },
+  sizes: {
+    // The table of each page is known by an optional part of SQLite, which better-sqlite3 is built with.
+    tables: `SELECT m.tbl_name AS name, NULL AS row_count, SUM(s.pgsize) AS bytes, NULL AS free_bytes
+      FROM dbstat AS s JOIN sqlite_schema AS m ON m.name = s.name WHERE s.aggregate = TRUE GROUP BY m.tbl_name`,
+    areRowsEstimated: false,
+    tablesWithoutBytes: `SELECT name, NULL AS row_count, NULL AS bytes, NULL AS free_bytes
+      FROM sqlite_schema WHERE type = 'table'`,
+    isWithoutBytes: (error) => error instanceof Error && error.message === "no such table: dbstat",
+    whole: `SELECT page_count * page_size AS bytes, freelist_count * page_size AS free_bytes
+      FROM pragma_page_count, pragma_page_size, pragma_freelist_count`,
+  },
   isLostRace,
   // A process that holds the lock holds up every writer.
   isLockWait: () => false,

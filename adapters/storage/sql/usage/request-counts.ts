@@ -8,7 +8,7 @@ import { COUNTED_UP_TO } from "../migrations/0050-request-counts.js";
 import { deleteFound } from "../rows.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
 import { named, plain, type RowOf, table } from "../table.js";
-import { type CountSpan, type CutWindow, SPAN_MS, startOf } from "./count-spans.js";
+import { type CountSpan, type CutWindow, startOf } from "./count-spans.js";
 import type { Statement } from "./request-log-statements.js";
 import { REQUEST_LOG, type RequestRow, toLoggedRequest } from "./request-log-table.js";
 
@@ -113,15 +113,13 @@ export class RequestCountTable {
     return isLeft;
   }
 
-  /** Deletes counts of spans that ended before a moment. */
-  deleteOld(tx: Transaction, endedBefore: number, limit: number): Promise<number> {
+  /** Deletes counts of spans that began before a moment. */
+  deleteOld(tx: Transaction, begunBefore: number, limit: number): Promise<number> {
     const { dialect } = this.database;
     const find =
       `SELECT ${KEY} FROM {request_counts}${dialect.useIndex("request_counts_age")} WHERE starts_at < ? ` +
       `ORDER BY starts_at LIMIT ?${dialect.forClaim}`;
-    // Hours stay as long as days.
-    const values = [endedBefore - SPAN_MS.day, limit];
-    return deleteFound<CountRow>(sessionOf(tx), [find, values], DELETE, keyOf);
+    return deleteFound<CountRow>(sessionOf(tx), [find, [begunBefore, limit]], DELETE, keyOf);
   }
 
   private sumStatement(
