@@ -1,9 +1,10 @@
-import { LEDGER_ENTRIES } from "../../adapters/storage/sql/ledger/ledger-tables.js";
+import { LEDGER_ENTRIES, toLedgerEntryRow } from "../../adapters/storage/sql/ledger/ledger-tables.js";
 import { JOB_ATTEMPTS } from "../../adapters/storage/sql/jobs/attempt-table.js";
 import { JOBS, toJobRow } from "../../adapters/storage/sql/jobs/job-tables.js";
 import type { Table } from "../../adapters/storage/sql/session.js";
 import { REQUEST_LOG, toRequestRow } from "../../adapters/storage/sql/usage/request-log-table.js";
 import { WEBHOOK_DELIVERIES, WEBHOOK_EVENTS } from "../../adapters/storage/sql/webhooks/webhook-tables.js";
+import type { LedgerEntry } from "../../core/credits/balance.js";
 import type { AccountId, IdByPrefix, IdPrefix, WebhookEndpointId } from "../../core/ids.js";
 import { firstIdAt } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
@@ -117,13 +118,14 @@ async function writeJobs(
       seqs.set(accountId, seq);
       const entry = { accountId, jobId, monthly: 0, reservedMonthly: 0, reference: null, createdAt };
       const isFailed = status === "failed";
-      return [
-        { ...entry, seq: seq - 1, kind: "reserve", phase: "open", pack: -COST, reservedPack: COST, spent: 0 } as const,
+      const entries: readonly LedgerEntry[] = [
+        { ...entry, seq: seq - 1, kind: "reserve", pack: -COST, reservedPack: COST, spent: 0 },
         {
-          ...{ ...entry, seq, phase: "close" as const, reservedPack: -COST, spent: isFailed ? 0 : COST },
-          ...{ kind: isFailed ? ("refund" as const) : ("charge" as const), pack: isFailed ? COST : 0 },
-        } as const,
-      ].map(LEDGER_ENTRIES.toRow);
+          ...{ ...entry, seq, pack: isFailed ? COST : 0, reservedPack: -COST, spent: isFailed ? 0 : COST },
+          kind: isFailed ? "refund" : "charge",
+        },
+      ];
+      return entries.map(toLedgerEntryRow);
     }),
   );
 }
