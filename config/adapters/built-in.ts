@@ -11,7 +11,11 @@ const SQL_STORAGE = defineAdapter({
   port: "storage",
   schemes: {
     sqlite: { form: "sqlite:PATH", rest: "path" },
-    mysql: { form: "mysql://USER:PASSWORD@HOST:PORT/DATABASE", rest: "database" },
+    mysql: {
+      form: "mysql://USER:PASSWORD@HOST:PORT,…/DATABASE",
+      rest: "database",
+      takesSeveralHosts: true,
+    },
   },
   settings: { tablePrefix: { type: "string", description: "What the names of its tables begin with" } },
   open: async (host) => (await import("./sql-storage.js")).openSqlStorage(host),

@@ -14,7 +14,7 @@ const EXACT = "character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 
 /** MySQL 8.0 and later, MariaDB 10.6 and later. */
 export const mysqlDialect: Dialect = {
   name: "mysql",
-  urlForm: "mysql://USER:PASSWORD@HOST:PORT/DATABASE",
+  urlForm: "mysql://USER:PASSWORD@HOST:PORT,…/DATABASE",
   lockWaitMs: 1_000,
   concurrentWriters: 4,
   forUpdate: " FOR UPDATE",
