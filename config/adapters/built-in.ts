@@ -36,13 +36,13 @@ const MEMORY_QUEUE = defineAdapter({
   },
 });
 
-const RABBITMQ_FORM = "USER:PASSWORD@HOST:PORT/VHOST";
+const RABBITMQ_FORM = "USER:PASSWORD@HOST:PORT,…/VHOST";
 
 const RABBITMQ_QUEUE = defineAdapter({
   port: "queue",
   schemes: {
-    amqp: { form: `amqp://${RABBITMQ_FORM}`, rest: "server" },
-    amqps: { form: `amqps://${RABBITMQ_FORM}`, rest: "server" },
+    amqp: { form: `amqp://${RABBITMQ_FORM}`, rest: "server", takesSeveralHosts: true },
+    amqps: { form: `amqps://${RABBITMQ_FORM}`, rest: "server", takesSeveralHosts: true },
   },
   settings: {},
   async open({ url, logger }) {

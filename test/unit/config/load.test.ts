@@ -463,7 +463,7 @@ describe("loading settings", () => {
         "a scheme without an adapter",
         { env: { FERMATA_QUEUE__URL: "kafka://a" } },
         'queue.url (FERMATA_QUEUE__URL): "kafka://a" is not allowed; allowed: memory: or ' +
-          "amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://USER:PASSWORD@HOST:PORT/VHOST",
+          "amqp://USER:PASSWORD@HOST:PORT,…/VHOST or amqps://USER:PASSWORD@HOST:PORT,…/VHOST",
       ],
       [
         "an empty host in a list",
