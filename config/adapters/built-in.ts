@@ -11,7 +11,11 @@ const SQL_STORAGE = defineAdapter({
   port: "storage",
   schemes: {
     sqlite: { form: "sqlite:PATH", rest: "path" },
-    mysql: { form: "mysql://USER:PASSWORD@HOST:PORT/DATABASE", rest: "database" },
+    mysql: {
+      form: "mysql://USER:PASSWORD@HOST:PORT,…/DATABASE",
+      rest: "database",
+      takesSeveralHosts: true,
+    },
   },
   settings: { tablePrefix: { type: "string", description: "What the names of its tables begin with" } },
   open: async (host) => (await import("./sql-storage.js")).openSqlStorage(host),
@@ -32,13 +36,13 @@ const MEMORY_QUEUE = defineAdapter({
   },
 });
 
-const RABBITMQ_FORM = "USER:PASSWORD@HOST:PORT/VHOST";
+const RABBITMQ_FORM = "USER:PASSWORD@HOST:PORT,…/VHOST";
 
 const RABBITMQ_QUEUE = defineAdapter({
   port: "queue",
   schemes: {
-    amqp: { form: `amqp://${RABBITMQ_FORM}`, rest: "server" },
-    amqps: { form: `amqps://${RABBITMQ_FORM}`, rest: "server" },
+    amqp: { form: `amqp://${RABBITMQ_FORM}`, rest: "server", takesSeveralHosts: true },
+    amqps: { form: `amqps://${RABBITMQ_FORM}`, rest: "server", takesSeveralHosts: true },
   },
   settings: {},
   async open({ url, logger }) {

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { hostUrls } from "../../core/host-urls.js";
 import type { UrlForm } from "../../core/ports/adapter.js";
 
 /** The forms of URL that adapters take, by scheme. */
@@ -24,7 +25,20 @@ export function formsText(forms: UrlForms): string {
 /** Whether a URL has one of these forms. */
 export function hasForm(url: string, forms: UrlForms): boolean {
   const form = formOf(url, forms);
-  return form !== null && hasRest(url, form.rest);
+  if (form === null) return false;
+  if (form.takesSeveralHosts !== true) return hasRest(url, form.rest);
+  return hostsIssue(url, forms) === null && hostUrls(url).every((one) => hasRest(one, form.rest));
+}
+
+/** What is wrong with a list of hosts; null: nothing, or the URL has no list. */
+export function hostsIssue(url: unknown, forms: UrlForms): string | null {
+  if (typeof url !== "string" || formOf(url, forms)?.takesSeveralHosts !== true) return null;
+  try {
+    hostUrls(url);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** The URL with an absolute path, where its form has a path; a relative one is seen from `cwd`. */

@@ -37,6 +37,8 @@ export interface LeafOptions<T> {
   /** What is allowed, as the end of the sentence "allowed: …". */
   readonly allowed: string;
   readonly schema: z.ZodType<T>;
+  /** What exactly is wrong with a value that `schema` refuses; null: `allowed` says enough. */
+  explain?(value: unknown): string | null;
   /** The value that a text of the environment means; a text that means none is handed on, for `schema` to refuse. */
   fromText(text: string): unknown;
   readonly default: Default<T>;

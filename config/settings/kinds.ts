@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { completeUrl, formsText, hasForm, type UrlForms } from "./adapter-url.js";
+import { completeUrl, formsText, hasForm, hostsIssue, type UrlForms } from "./adapter-url.js";
 import { Leaf } from "./definition.js";
 import type { Default, DefaultContext, LeafOptions } from "./definition.js";
 
@@ -232,6 +232,7 @@ export function adapterUrl(about: About<string> & { readonly forms: UrlForms; re
     type: "URL",
     allowed: formsText(forms),
     schema: z.string().refine((value) => hasForm(value, forms)),
+    explain: (value) => hostsIssue(value, forms),
     fromText: asIs,
     finish: (value, { cwd }) => completeUrl(value, forms, cwd),
   });

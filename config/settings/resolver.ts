@@ -60,9 +60,9 @@ export class Resolver {
     const raw = given === undefined ? options.default.of(context) : fromSource(options, given);
     const checked = options.schema.safeParse(raw);
     if (!checked.success || (given !== undefined && raw === undefined)) {
-      this.given.issues.push(
-        refusedLine(path, given?.origin ?? null, given?.value, options.allowed, options.secret === true),
-      );
+      const because = options.explain?.(raw) ?? null;
+      const allowed = because === null ? options.allowed : `${options.allowed}. ${because}`;
+      this.given.issues.push(refusedLine(path, given?.origin ?? null, given?.value, allowed, options.secret === true));
       // What depends on this setting must not be reported as well.
       this.values.set(path, options.default.of(context));
       return undefined;

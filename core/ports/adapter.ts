@@ -28,6 +28,8 @@ export interface UrlForm {
    * `server`: `//` and a host. `database`: the same, and a name on it.
    */
   readonly rest: "path" | "nothing" | "server" | "database";
+  /** Whether there may be several hosts, each once, with commas between them. Left out: no. */
+  readonly takesSeveralHosts?: boolean;
 }
 
 /** What an adapter is opened with. */

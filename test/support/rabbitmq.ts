@@ -180,6 +180,8 @@ const PROGRAMS = "/usr/lib/rabbitmq/bin";
 export interface PrivateBroker {
   /** Its URL, as {@link openQueueSpace} takes it. */
   readonly server: string;
+  /** Its name in Erlang. */
+  readonly node: string;
   /** Starts it with its earlier data; resolves when it responds. */
   start(): Promise<void>;
   /** kill -9 */
@@ -190,11 +192,23 @@ export interface PrivateBroker {
   remove(): Promise<void>;
 }
 
-/** @param settings lines of rabbitmq.conf; `plugins`: of those that come with the broker */
+export interface PrivateBrokerOptions {
+  /** Lines of rabbitmq.conf. */
+  readonly settings?: readonly string[];
+  /** Of those that come with the broker. */
+  readonly plugins?: readonly string[];
+  /** What the nodes of one cluster share; one of its own by default. */
+  readonly cookie?: string;
+  /** Further arguments of Erlang. */
+  readonly arguments?: string;
+}
+
 export async function makePrivateBroker({
   settings = [],
   plugins = [],
-}: { readonly settings?: readonly string[]; readonly plugins?: readonly string[] } = {}): Promise<PrivateBroker> {
+  cookie,
+  arguments: ofErlang = "",
+}: PrivateBrokerOptions = {}): Promise<PrivateBroker> {
   await (found ??= findServer());
   const [port, distributionPort] = [await freePort(), await freePort()];
   const home = await mkdtemp(join(tmpdir(), "fermata-broker-"));
@@ -202,11 +216,13 @@ export async function makePrivateBroker({
   const configuration = [`listeners.tcp.1 = 127.0.0.1:${port}`, ...settings].map((line) => `${line}\n`).join("");
   const files = { "rabbitmq.conf": configuration, "env.conf": "", plugins: `[${plugins.join(",")}].\n` };
   for (const [name, text] of Object.entries(files)) await writeFile(join(home, name), text);
+  if (cookie !== undefined) await writeFile(join(home, ".erlang.cookie"), cookie, { mode: 0o400 });
   const env = {
     ...process.env,
     HOME: home,
     ERL_EPMD_ADDRESS: "127.0.0.1",
     RABBITMQ_NODENAME: node,
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: ofErlang,
     RABBITMQ_NODE_PORT: String(port),
     RABBITMQ_DIST_PORT: String(distributionPort),
     RABBITMQ_MNESIA_BASE: join(home, "mnesia"),
@@ -234,6 +250,7 @@ export async function makePrivateBroker({
   });
   return {
     server,
+    node,
     kill,
     async start() {
       child = spawn(program("rabbitmq-server"), { env, detached: true, stdio: "ignore" });

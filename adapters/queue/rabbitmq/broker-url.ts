@@ -1,11 +1,13 @@
+import { hostUrls } from "../../../core/host-urls.js";
+
 /** A broker that sends nothing for two intervals counts as unavailable. */
 const HEARTBEAT_SECONDS = 10;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "amqp:": 5672, "amqps:": 5671 };
 
-const FORM = "amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps:";
+const FORM = "amqp://USER:PASSWORD@HOST:PORT,…/VHOST, or amqps:";
 
-/** The broker's address and the prefix of our names. */
+/** The address of a broker, or of one node of a cluster, and the prefix of our names. */
 export interface Broker {
   /** As amqplib takes it. */
   readonly address: {
@@ -26,13 +28,22 @@ export interface Broker {
   mask(text: string): string;
 }
 
+/** The nodes of a cluster, in the order in which they are tried; mostly a single broker. */
+export type Brokers = readonly [Broker, ...Broker[]];
+
 /**
- * Reads `amqp://USER:PASSWORD@HOST:PORT/VHOST?heartbeat=SECONDS&prefix=NAME`; `amqps:` is the same over TLS. Left out:
- * guest:guest, 5672 (5671 with TLS), vhost `/`, heartbeat 10, prefix `fermata`.
+ * Reads `amqp://USER:PASSWORD@HOST:PORT,HOST:PORT/VHOST?heartbeat=SECONDS&prefix=NAME`; `amqps:` is the same over TLS.
+ * Left out: guest:guest, 5672 (5671 with TLS), vhost `/`, heartbeat 10, prefix `fermata`.
  *
+ * @returns a broker for each host
  * @throws {Error} it has another form; the message does not repeat the URL
  */
-export function readBrokerUrl(text: string): Broker {
+export function readBrokerUrl(text: string): Brokers {
+  const [first = text, ...others] = hostUrls(text);
+  return [readOne(first), ...others.map(readOne)];
+}
+
+function readOne(text: string): Broker {
   const url = parse(text);
   const username = decode(url.username);
   const password = decode(url.password);

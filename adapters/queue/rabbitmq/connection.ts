@@ -1,21 +1,27 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { type Channel, type ChannelModel, connect, type RecoveringChannelModel } from "amqplib";
 import type { Logger } from "../../../core/ports/logger.js";
-import type { Broker } from "./broker-url.js";
+import type { Broker, Brokers } from "./broker-url.js";
 import type { KeptChannel } from "./kept-channel.js";
 import { within } from "./waiting.js";
 
-/** Waits before a lost connection is opened again: amqplib doubles them after each failure. */
-const RECOVERY = { initialDelay: 100, factor: 2, maxDelay: 5_000, jitter: 0.2 };
+/** Waits before a lost connection is opened again: doubled each time all brokers have failed, and jittered. */
+const WAIT_MIN_MS = 100;
+const WAIT_MAX_MS = 4_000;
+const JITTER = 0.2;
 
 /** How long opening a connection may take, the handshake included. */
 export const CONNECT_MAX_MS = 4_000;
+
+/** The same where another broker can be tried. */
+const CONNECT_NEXT_MS = 1_000;
 
 /** How long closing waits for the broker. */
 const CLOSE_MAX_MS = 1_000;
 
 export interface ConnectionDeps {
-  readonly broker: Broker;
+  /** The connection is to one of them; to the next one when it is lost. */
+  readonly brokers: Brokers;
   /** "publish" or "consume", for logs and the broker's list of connections. */
   readonly purpose: string;
   readonly logger: Logger;
@@ -32,6 +38,8 @@ export class RabbitmqConnection {
   private recovering: RecoveringChannelModel | null = null;
   private model: ChannelModel | null = null;
   private session: { readonly model: ChannelModel; readonly gone: AbortSignal } | null = null;
+  /** Which of the brokers is tried or used. */
+  private index = 0;
   private downBecause: string | null = "it has not responded yet";
   private blockedBecause: string | null = null;
   private isReported = false;
@@ -43,32 +51,55 @@ export class RabbitmqConnection {
   });
 
   private constructor(private readonly deps: ConnectionDeps) {
-    this.logger = deps.logger.child({ connection: deps.purpose, broker: deps.broker.place });
+    this.logger = deps.logger.child({ connection: deps.purpose, broker: this.place });
   }
 
   /** Connects in the background, as often as necessary. */
   static async open(deps: ConnectionDeps): Promise<RabbitmqConnection> {
     const connection = new RabbitmqConnection(deps);
-    connection.recovering = await connect(deps.broker.address, {
+    connection.recovering = await connect(connection.address, {
       ...deps.tls,
-      timeout: CONNECT_MAX_MS,
+      timeout: deps.brokers.length > 1 ? CONNECT_NEXT_MS : CONNECT_MAX_MS,
       noDelay: true,
       keepAlive: true,
       clientProperties: { connection_name: `fermata ${deps.purpose}` },
-      recovery: { ...RECOVERY, waitForConnect: false, setup: (model: ChannelModel) => connection.begin(model) },
+      recovery: {
+        waitForConnect: false,
+        calculateDelay: (attempt) => waitMs(Math.floor((attempt - 1) / deps.brokers.length)),
+        setup: (model: ChannelModel) => connection.begin(model),
+      },
     });
     connection.follow(connection.recovering);
     return connection;
   }
 
-  /** Host and port, for messages. */
+  /** Hosts and ports, for messages. */
   get place(): string {
-    return this.deps.broker.place;
+    return this.deps.brokers.map(({ place }) => place).join(", ");
+  }
+
+  private get broker(): Broker {
+    const { brokers } = this.deps;
+    return brokers[this.index % brokers.length] ?? brokers[0];
+  }
+
+  /** As amqplib takes it, which reads it again for each attempt. */
+  private get address(): Broker["address"] {
+    const current = (): Broker["address"] => this.broker.address;
+    return {
+      ...current(),
+      get hostname() {
+        return current().hostname;
+      },
+      get port() {
+        return current().port;
+      },
+    };
   }
 
   /** Hides the credentials in a broker's message. */
   get mask(): (text: string) => string {
-    return this.deps.broker.mask;
+    return this.deps.brokers[0].mask;
   }
 
   /** Whether the broker takes no messages because it is short of memory or disk. */
@@ -157,7 +188,8 @@ export class RabbitmqConnection {
   /** Logged once, until it is reached again. */
   private down(error: Error): void {
     if (this.isClosed) return;
-    this.downBecause = this.deps.broker.mask(reasonOf(error, this.deps.broker));
+    this.downBecause = this.mask(reasonOf(error, this.broker));
+    this.index += 1;
     if (!this.isReported)
       this.logger.warn("RabbitMQ cannot be reached; the sweep finds the jobs", { reason: this.downBecause });
     this.isReported = true;
@@ -173,6 +205,12 @@ export class RabbitmqConnection {
     this.blockedBecause = null;
     this.logger.info("RabbitMQ takes messages again");
   }
+}
+
+/** @param rounds how often all brokers have failed */
+function waitMs(rounds: number): number {
+  const wait = Math.min(WAIT_MIN_MS * 2 ** rounds, WAIT_MAX_MS);
+  return Math.round(wait * (1 + JITTER * (2 * Math.random() - 1)));
 }
 
 export function reasonOf(error: Error, { address }: Broker): string {

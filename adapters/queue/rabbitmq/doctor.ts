@@ -1,7 +1,7 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { type ChannelModel, connect } from "amqplib";
-import { failed, type CheckResult, ok } from "../../../core/ports/self-check.js";
-import { type Broker, readBrokerUrl } from "./broker-url.js";
+import { failed, type CheckResult, ok, warning } from "../../../core/ports/self-check.js";
+import { type Broker, type Brokers, readBrokerUrl } from "./broker-url.js";
 import { CONNECT_MAX_MS, destroySocket, reasonOf } from "./connection.js";
 import { checkPolicies } from "./doctor-policies.js";
 import { checkAlarms, checkExchanges, checkQueue, grantOf, vhostOf } from "./doctor-topology.js";
@@ -38,27 +38,23 @@ export async function checkRabbitmq({
   managementUrl,
   fetch,
 }: RabbitmqDoctorOptions): Promise<readonly CheckResult[]> {
-  let broker: Broker;
+  let brokers: Brokers;
   try {
-    broker = readBrokerUrl(url);
+    brokers = readBrokerUrl(url);
   } catch (error) {
     return [failed(CONNECTION, (error as Error).message, "Correct queue.url.")];
   }
+  const tries = await Promise.all(brokers.map((broker) => tryOut(broker, tls)));
+  const used = tries.find(({ model }) => model !== null);
+  for (const { model } of tries) if (model !== null && model !== used?.model) await leave(model);
+  const hosts = tries.length === 1 ? [] : tries.map((one) => classifyHost(one, used ?? null));
+  if (used === undefined || used.model === null)
+    return tries.length === 1 ? tries.flatMap(({ refusal }) => refusal ?? []) : [...hosts, noHost(brokers)];
+  const { broker, model } = used;
   const topology = topologyOf(broker.prefix);
-  let model: ChannelModel;
-  try {
-    model = await connect(broker.address, {
-      ...tls,
-      timeout: CONNECT_MAX_MS,
-      clientProperties: { connection_name: "fermata doctor" },
-    });
-  } catch (error) {
-    return [classifyRefusal(broker, error as Error)];
-  }
-  // What it says rejects the call that waits as well.
-  model.on("error", () => undefined);
   try {
     const results: CheckResult[] = [
+      ...hosts,
       ok(CONNECTION, `${broker.place} lets ${broker.address.username} into the vhost ${vhostOf(broker)}.`),
     ];
     results.push(classifyVersion(model.connection.serverProperties));
@@ -77,12 +73,47 @@ export async function checkRabbitmq({
     );
     return results;
   } finally {
-    await within(
-      CLOSE_MAX_MS,
-      model.close().catch(() => undefined),
-    );
-    destroySocket(model);
+    await leave(model);
   }
+}
+
+/** A broker with a connection to it, or why there is none. */
+interface Tried {
+  readonly broker: Broker;
+  readonly model: ChannelModel | null;
+  readonly refusal: CheckResult | null;
+}
+
+async function tryOut(broker: Broker, tls: TlsOptions | undefined): Promise<Tried> {
+  try {
+    const clientProperties = { connection_name: "fermata doctor" };
+    const model = await connect(broker.address, { ...tls, timeout: CONNECT_MAX_MS, clientProperties });
+    // What it says rejects the call that waits as well.
+    model.on("error", () => undefined);
+    return { broker, model, refusal: null };
+  } catch (error) {
+    return { broker, model: null, refusal: classifyRefusal(broker, error as Error) };
+  }
+}
+
+async function leave(model: ChannelModel): Promise<void> {
+  await within(
+    CLOSE_MAX_MS,
+    model.close().catch(() => undefined),
+  );
+  destroySocket(model);
+}
+
+function classifyHost({ broker, refusal }: Tried, used: Tried | null): CheckResult {
+  const name = `rabbitmq host ${broker.place}`;
+  if (broker === used?.broker) return ok(name, "Used: it is the first that lets us in.");
+  if (refusal === null) return ok(name, `Not used: ${used?.broker.place} comes before it.`);
+  return warning(name, `Not used: ${refusal.message}`, refusal.fix ?? "");
+}
+
+function noHost(brokers: Brokers): CheckResult {
+  const places = brokers.map(({ place }) => place).join(", ");
+  return failed(CONNECTION, `None of ${places} can be used.`, "See the line of each.");
 }
 
 function classifyRefusal(broker: Broker, error: Error): CheckResult {

@@ -1,7 +1,7 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import type { NotificationListener, JobNotification, JobQueue } from "../../../core/ports/job-queue.js";
 import type { Logger } from "../../../core/ports/logger.js";
-import { type Broker, readBrokerUrl } from "./broker-url.js";
+import { type Brokers, readBrokerUrl } from "./broker-url.js";
 import { RabbitmqConnection } from "./connection.js";
 import { Consumer } from "./consumer.js";
 import { type NotificationCounts, Publisher } from "./publisher.js";
@@ -12,7 +12,7 @@ export type { NotificationCounts } from "./publisher.js";
 export { DELIVERY_LIMIT } from "./topology.js";
 
 export interface RabbitmqJobQueueOptions {
-  /** `amqp://USER:PASSWORD@HOST:PORT/VHOST?heartbeat=SECONDS&prefix=NAME`, or `amqps:` */
+  /** `amqp://USER:PASSWORD@HOST:PORT,…/VHOST?heartbeat=SECONDS&prefix=NAME`, or `amqps:` */
   readonly url: string;
   readonly logger: Logger;
   /** For `amqps:`, in addition to what Node trusts: `ca`, `cert`, `key` … */
@@ -44,7 +44,7 @@ export class RabbitmqJobQueue implements JobQueue {
 
   private constructor(
     private readonly options: RabbitmqJobQueueOptions,
-    private readonly broker: Broker,
+    private readonly brokers: Brokers,
     private readonly topology: Topology,
     private readonly publishConnection: RabbitmqConnection,
     private readonly publisher: Publisher,
@@ -57,12 +57,12 @@ export class RabbitmqJobQueue implements JobQueue {
    */
   static async open(options: RabbitmqJobQueueOptions): Promise<RabbitmqJobQueue> {
     const { logger, tls, unconfirmedMax = 10_000, confirmMaxMs = 10_000 } = options;
-    const broker = readBrokerUrl(options.url);
-    const topology = topologyOf(broker.prefix);
-    const connection = await RabbitmqConnection.open({ broker, purpose: "publish", logger, tls });
+    const brokers = readBrokerUrl(options.url);
+    const topology = topologyOf(brokers[0].prefix);
+    const connection = await RabbitmqConnection.open({ brokers, purpose: "publish", logger, tls });
     const publisher = new Publisher({ connection, topology, logger, unconfirmedMax, confirmMaxMs });
     await within(FIRST_TRY_MAX_MS, connection.keep(publisher.channel));
-    return new RabbitmqJobQueue(options, broker, topology, connection, publisher);
+    return new RabbitmqJobQueue(options, brokers, topology, connection, publisher);
   }
 
   /** How many notifications of this process were confirmed, unroutable or dropped. */
@@ -83,7 +83,8 @@ export class RabbitmqJobQueue implements JobQueue {
     if (this.closing !== null) throw new Error("The job queue is closed.");
     const known = this.consumers.get(providerId);
     const consumer =
-      known ?? new Consumer({ providerId, topology: this.topology, mask: this.broker.mask, ...this.consumerOptions() });
+      known ??
+      new Consumer({ providerId, topology: this.topology, mask: this.brokers[0].mask, ...this.consumerOptions() });
     consumer.add(listener);
     this.consumers.set(providerId, consumer);
     if (known !== undefined) return;
@@ -116,7 +117,7 @@ export class RabbitmqJobQueue implements JobQueue {
   /** Opened by the first `listen`: a process that only notifies needs none. */
   private consumerConnection(): Promise<RabbitmqConnection> {
     const { logger, tls } = this.options;
-    this.consuming ??= RabbitmqConnection.open({ broker: this.broker, purpose: "consume", logger, tls }).then(
+    this.consuming ??= RabbitmqConnection.open({ brokers: this.brokers, purpose: "consume", logger, tls }).then(
       (connection) => {
         this.consumeConnection = connection;
         return connection;

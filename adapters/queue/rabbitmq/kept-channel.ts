@@ -25,6 +25,8 @@ export interface KeptChannelDeps<C extends Channel> {
   prepare(channel: C): Promise<void>;
   /** Hides the credentials in a broker's message. */
   mask(text: string): string;
+  /** The first wait, where no queue is declared on the channel. */
+  readonly pauseMinMs?: number;
 }
 
 /**
@@ -82,7 +84,8 @@ export class KeptChannel<C extends Channel = Channel> {
   }
 
   private async keep(model: ChannelModel, gone: AbortSignal): Promise<void> {
-    let pauseMs = PAUSE_MIN_MS;
+    const { pauseMinMs = PAUSE_MIN_MS } = this.deps;
+    let pauseMs = pauseMinMs;
     while (!gone.aborted && !this.isEnded) {
       const beganAt = performance.now();
       const ended = await this.useOne(model, gone);
@@ -90,7 +93,7 @@ export class KeptChannel<C extends Channel = Channel> {
       if (gone.aborted || this.isEnded) return;
       this.why = ended;
       this.report(ended);
-      if (performance.now() - beganAt > STEADY_MS) pauseMs = PAUSE_MIN_MS;
+      if (performance.now() - beganAt > STEADY_MS) pauseMs = pauseMinMs;
       await pause(pauseMs, gone);
       pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
     }

@@ -5,8 +5,15 @@ import type { RabbitmqConnection } from "./connection.js";
 import { KeptChannel } from "./kept-channel.js";
 import { encodeNotification, PUBLISH_OPTIONS } from "./message.js";
 import { ProviderQueues } from "./provider-queues.js";
+import { Refusals } from "./refusals.js";
 import { declareExchanges, type Topology } from "./topology.js";
 import { LATE, within } from "./waiting.js";
+
+/** What amqplib says of a message that the broker refused. */
+const NACKED = "message nacked";
+
+/** The first wait before another channel is opened, doubled each time. */
+const PAUSE_MIN_MS = 200;
 
 /** How long the broker may take to respond to a check. */
 const RESPONSE_MAX_MS = 2_000;
@@ -40,6 +47,7 @@ export class Publisher {
   /** When each message was sent, oldest first. */
   private readonly unconfirmed = new Map<number, number>();
   private readonly queues: ProviderQueues;
+  private readonly refusals = new Refusals();
   private sent = 0;
   private droppedAtFirst: number | null = null;
   private deadline: NodeJS.Timeout | null = null;
@@ -52,8 +60,12 @@ export class Publisher {
       does: `publishes to ${deps.topology.jobs}`,
       logger: deps.logger,
       mask: deps.connection.mask,
-      create: (model: ChannelModel) => model.createConfirmChannel(),
+      create: (model: ChannelModel) => {
+        this.refusals.begin(model);
+        return model.createConfirmChannel();
+      },
       prepare: (channel) => this.prepare(channel),
+      pauseMinMs: PAUSE_MIN_MS,
     });
   }
 
@@ -125,7 +137,7 @@ export class Publisher {
         notification.providerId,
         encodeNotification(notification),
         PUBLISH_OPTIONS,
-        (error: Error | null) => this.settle(number, error),
+        (error: Error | null) => this.settle(number, error, notification.providerId, channel),
       );
       this.unconfirmed.set(number, performance.now());
       this.expectConfirms();
@@ -134,10 +146,17 @@ export class Publisher {
     }
   }
 
-  private settle(number: number, error: Error | null): void {
+  private settle(number: number, error: Error | null, providerId: string, channel: ConfirmChannel): void {
     this.unconfirmed.delete(number);
-    if (error === null) this.counted.confirmed += 1;
-    else this.drop(error.message);
+    if (error === null) {
+      this.counted.confirmed += 1;
+      this.refusals.accept(providerId);
+    } else {
+      this.drop(error.message);
+      // Of a channel that was closed all that is not confirmed is reported, too.
+      if (error.message === NACKED && this.channel.current === channel && this.refusals.refuse(providerId))
+        this.channel.replace(`RabbitMQ refuses all that is sent to ${this.deps.topology.queueOf(providerId)}.`);
+    }
     if (this.unconfirmed.size > 0) return;
     if (error === null) this.recover();
     this.onceDrained();

@@ -16,7 +16,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect, mys
 export const TABLE_PREFIX = "fermata_";
 
 export interface DatabaseOptions {
-  /** `sqlite:PATH` or `mysql://USER:PASSWORD@HOST:PORT/DATABASE` */
+  /** `sqlite:PATH` or `mysql://USER:PASSWORD@HOST:PORT,…/DATABASE` */
   readonly url: string;
   readonly logger: Logger;
   /**

@@ -472,7 +472,28 @@ describe("loading settings", () => {
         "a scheme without an adapter",
         { env: { FERMATA_QUEUE__URL: "kafka://a" } },
         'queue.url (FERMATA_QUEUE__URL): "kafka://a" is not allowed; allowed: memory: or ' +
-          "amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://USER:PASSWORD@HOST:PORT/VHOST",
+          "amqp://USER:PASSWORD@HOST:PORT,…/VHOST or amqps://USER:PASSWORD@HOST:PORT,…/VHOST",
+      ],
+      [
+        "an empty host in a list",
+        { env: { FERMATA_STORAGE__URL: "mysql://u:hidden@db1,,db3/f" } },
+        'storage.url (FERMATA_STORAGE__URL): "mysql://[redacted]@db1,,db3/f" is not allowed; allowed: sqlite:PATH or ' +
+          "mysql://USER:PASSWORD@HOST:PORT,…/DATABASE. Host 2 of 3 is empty",
+      ],
+      [
+        "a host twice in a list",
+        { env: { FERMATA_STORAGE__URL: "mysql://u@db1:3307,db2,DB1:3307/f" } },
+        'The host "DB1:3307" is there twice',
+      ],
+      [
+        "a host of a list with a port that is none",
+        { env: { FERMATA_STORAGE__URL: "mysql://u@db1,db2:none/f" } },
+        'Host 2 of 2 cannot be read: "db2:none"',
+      ],
+      [
+        "several hosts without a database",
+        { env: { FERMATA_STORAGE__URL: "mysql://u@db1,db2" } },
+        "mysql://USER:PASSWORD@HOST:PORT,…/DATABASE",
       ],
       ["a storage without a path", { env: { FERMATA_STORAGE__URL: "sqlite:" } }, "storage.url"],
       [

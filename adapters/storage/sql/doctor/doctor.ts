@@ -3,6 +3,7 @@ import { failed, type CheckResult, ok, warning } from "../../../../core/ports/se
 import type { KnexDatabase, SchemaStatus } from "../database.js";
 import { openDatabase } from "../open-database.js";
 import { classifyRefusal } from "./mysql-connection.js";
+import { checkMysqlHosts } from "./mysql-hosts.js";
 import { checkMysql } from "./mysql.js";
 import { checkSqlite, classifySqliteRefusal, refuseSqliteFile } from "./sqlite.js";
 
@@ -18,6 +19,8 @@ export interface StorageDoctorOptions {
 interface Engine {
   /** Why it is no use to open the database; null when it can be tried. */
   refuse(target: string): Promise<CheckResult | null>;
+  /** Which of several hosts are used, and why others are not. */
+  checkHosts(target: string): Promise<readonly CheckResult[]>;
   check(database: KnexDatabase, target: string): Promise<readonly CheckResult[]>;
   /** A failure to open or to read. */
   classify(target: string, error: unknown): CheckResult;
@@ -27,11 +30,13 @@ interface Engine {
 const ENGINES: Readonly<Record<string, Engine>> = {
   sqlite: {
     refuse: refuseSqliteFile,
+    checkHosts: () => Promise.resolve([]),
     check: checkSqlite,
     classify: classifySqliteRefusal,
   },
   mysql: {
     refuse: () => Promise.resolve(null),
+    checkHosts: checkMysqlHosts,
     check: checkMysql,
     classify: classifyRefusal,
   },
@@ -46,12 +51,13 @@ export async function checkStorage(options: StorageDoctorOptions): Promise<reado
   if (engine === undefined) throw new Error(`There is no storage of the scheme "${scheme}".`);
   const refused = await engine.refuse(target);
   if (refused !== null) return [refused];
+  const hosts = await engine.checkHosts(target);
   let database: KnexDatabase | null = null;
   try {
     database = await openDatabase(options);
-    return [...(await engine.check(database, target)), await checkSchema(database)];
+    return [...hosts, ...(await engine.check(database, target)), await checkSchema(database)];
   } catch (error) {
-    return [engine.classify(target, error)];
+    return [...hosts, engine.classify(target, error)];
   } finally {
     await database?.close();
   }

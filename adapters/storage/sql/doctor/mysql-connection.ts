@@ -1,5 +1,6 @@
 import { FermataError } from "../../../../core/errors.js";
 import { failed, type CheckResult } from "../../../../core/ports/self-check.js";
+import { hostsOf } from "../mysql/options.js";
 
 interface DriverError {
   readonly errno?: number;
@@ -32,12 +33,9 @@ export function errorOf(error: unknown): { readonly errno: number; readonly code
 
 /** Where a storage's URL leads, for messages: without the password. */
 export function placeOf(target: string): { readonly user: string; readonly server: string; readonly database: string } {
-  const url = new URL(`mysql:${target}`);
-  return {
-    user: decodeURIComponent(url.username),
-    server: `${url.hostname}:${url.port || 3306}`,
-    database: decodeURIComponent(url.pathname.slice(1)),
-  };
+  const hosts = hostsOf(target);
+  const { user = "", database = "" } = hosts[0]?.options ?? {};
+  return { user, server: hosts.map(({ place }) => place).join(", "), database };
 }
 
 /** Why no session could be opened, or why it ended. */

@@ -1,7 +1,6 @@
-import type { Socket } from "node:net";
-import { type Connection, createConnection } from "mysql2";
 import { cannotConnect } from "../mysql/errors.js";
-import { connectionOf, sessionSetup } from "../mysql/options.js";
+import { MysqlHosts } from "../mysql/hosts.js";
+import { MYSQL_LIMITS, sessionSetup } from "../mysql/options.js";
 import { MysqlSession } from "../mysql/session.js";
 import { MYSQL_TIME } from "../storage-time.js";
 import type { DedicatedConnection, ConnectionOptions } from "./dedicated-connection.js";
@@ -16,22 +15,17 @@ const ROW_LOCKED = [1205, 1213];
 
 /** @throws {Error} no server answers */
 export async function openMysqlConnection({ target, names, leaseMs }: ConnectionOptions): Promise<DedicatedConnection> {
-  const connection = createConnection(connectionOf(target)) as Connection & {
-    readonly stream: Socket;
-  };
+  const hosts = new MysqlHosts(target);
+  const limitMs = Math.max(RESPONSE_MIN_MS, leaseMs / POLLS_PER_LEASE);
+  const connection = await hosts
+    .open(sessionSetup(LOCK_WAIT_SECONDS), hosts.areSeveral ? MYSQL_LIMITS.connectMs : limitMs)
+    .catch((error: unknown) => {
+      throw cannotConnect(error as Error);
+    });
   let isOpen = true;
   // Also how it is known that the server has ended a connection which said nothing for long.
   connection.on("error", () => (isOpen = false));
-  const session = new MysqlSession(connection, {
-    limitMs: Math.max(RESPONSE_MIN_MS, leaseMs / POLLS_PER_LEASE),
-    names,
-  });
-  try {
-    await session.run(sessionSetup(LOCK_WAIT_SECONDS));
-  } catch (error) {
-    connection.destroy();
-    throw cannotConnect(error as Error);
-  }
+  const session = new MysqlSession(connection, { limitMs, names });
   return {
     session,
     timeQuery: MYSQL_TIME,

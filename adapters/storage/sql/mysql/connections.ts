@@ -3,7 +3,7 @@ import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
 import type { HostTransaction } from "../../../../core/ports/unit-of-work.js";
 import type { Connections, ConnectOptions, InstallationWork } from "../dialect.js";
 import type { ConnectionSource } from "./connection-source.js";
-import { isConnectionLost } from "./errors.js";
+import { isConnectionLost, isReadOnly } from "./errors.js";
 import { joinMysql } from "./host-transaction.js";
 import { MIGRATION_LOCK, MYSQL_LIMITS } from "./options.js";
 import { MysqlPool } from "./pool.js";
@@ -155,7 +155,7 @@ class PooledSession implements Session {
         return await this.withSession(work);
       } catch (error) {
         // A server that hangs has used up the time of the caller.
-        if (!isConnectionLost(error) || tries === READ_TRIES_MAX) throw error;
+        if (!(isConnectionLost(error) || isReadOnly(error)) || tries === READ_TRIES_MAX) throw error;
       }
     }
   }

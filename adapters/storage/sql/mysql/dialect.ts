@@ -18,7 +18,7 @@ const TABLE_SIZES = `SELECT table_name AS name, table_rows AS row_count, data_le
 /** MySQL 8.0 and later, MariaDB 10.6 and later. */
 export const mysqlDialect: Dialect = {
   name: "mysql",
-  urlForm: "mysql://USER:PASSWORD@HOST:PORT/DATABASE",
+  urlForm: "mysql://USER:PASSWORD@HOST:PORT,…/DATABASE",
   lockWaitMs: 1_000,
   concurrentWriters: 4,
   forUpdate: " FOR UPDATE",

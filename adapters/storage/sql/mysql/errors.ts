@@ -11,6 +11,7 @@ const LOCK_WAIT = new Set([1205]);
 
 /** After a failover the connection leads to a server that only reads; a new one leads to its successor. */
 const READ_ONLY = new Set([
+  1047, // the node of a Galera cluster is not ready, or in no majority
   1290, // --read-only
   1836, // read-only mode
   1792, // read-only transaction: the server's setting, as none of ours that writes asks for it
@@ -57,6 +58,11 @@ export class NoConnectionError extends Error {
   override readonly name = "NoConnectionError";
 }
 
+/** No host of the URL takes writes: nothing was begun. */
+export class NoHostError extends Error {
+  override readonly name = "NoHostError";
+}
+
 /** The server took a statement and says nothing more: it hangs, or the network does. */
 export class NoResponseError extends Error {
   override readonly name = "NoResponseError";
@@ -83,6 +89,11 @@ export function isConnectionLost(error: unknown): boolean {
   return typeof message === "string" && /connection is in clos|closed state|Connection lost/i.test(message);
 }
 
+/** The server takes no writes, which another one may do by now. */
+export function isReadOnly(error: unknown): boolean {
+  return hasNumber(error, READ_ONLY);
+}
+
 /**
  * The whole transaction may work when it runs again with the same ids. That includes a lost connection and a commit
  * without a response: if it took effect, the second run finds what the first one wrote.
@@ -103,6 +114,7 @@ export function isLockWait(error: unknown): boolean {
 
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof NoConnectionError || error instanceof NoResponseError || isConnectionLost(error)) return true;
+  if (error instanceof NoHostError) return true;
   if (hasNumber(error, CANNOT_SERVE) || hasNumber(error, READ_ONLY)) return true;
   // Another attempt may succeed; a duplicate key is final.
   if (hasNumber(error, LOST_RACE)) return (error as DriverError).errno !== 1062;

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "mysql2";
+import { hostUrls } from "../../../../core/host-urls.js";
 
 /** Most connections of a process. */
 export const POOL_MAX = 12;
@@ -60,9 +61,23 @@ export function sessionSetup(lockWaitSeconds: number): string {
   return `SET SESSION ${values.join(", ")}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
 }
 
-/** The driver's options of a URL. @param target what follows `mysql:` in it */
-export function connectionOf(target: string): ConnectionOptions {
-  const url = new URL(`mysql:${target}`);
+/** One server of a URL. */
+export interface MysqlHost {
+  /** Host and port, for messages. */
+  readonly place: string;
+  /** The driver's. */
+  readonly options: ConnectionOptions;
+}
+
+/** @param target what follows `mysql:` in a URL @throws {Error} its list of hosts is wrong */
+export function hostsOf(target: string): readonly MysqlHost[] {
+  return hostUrls(`mysql:${target}`).map((one) => {
+    const url = new URL(one);
+    return { place: `${url.hostname}:${url.port || 3306}`, options: connectionOf(url) };
+  });
+}
+
+function connectionOf(url: URL): ConnectionOptions {
   const ssl = url.searchParams.get("ssl") === "true" ? { ssl: {} } : {};
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 import knex, { type Knex } from "knex";
-import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
+import type { Connection } from "mysql2";
 import { Pool } from "tarn";
 import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
 import { poolFiguresOf } from "../pool-figures.js";
 import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHandle } from "./connection-source.js";
-import { cannotConnect, isUnavailable, spoilsConnection } from "./errors.js";
-import { MysqlProbe } from "./probe.js";
-import { connectionOf, MYSQL_LIMITS, sessionSetup, POOL_MAX } from "./options.js";
+import { cannotConnect, isReadOnly, isUnavailable, spoilsConnection } from "./errors.js";
+import { MysqlHosts } from "./hosts.js";
+import { MYSQL_LIMITS, sessionSetup, POOL_MAX } from "./options.js";
 import { type MysqlConnection, MysqlSession } from "./session.js";
 import type { ConnectOptions } from "../dialect.js";
 import type { TableNames } from "../table-names.js";
@@ -22,13 +22,13 @@ const ALIVE_MS = 500;
  */
 const FAIL_FAST_MS = 200;
 
-/** Connections to one database. Nothing is sent before the first is acquired. */
+/** Connections to one database, on one host at a time. Nothing is sent before the first is acquired. */
 export class MysqlPool implements ConnectionSource {
   readonly begin = ["START TRANSACTION"];
   readonly handle: Knex;
   readonly openForMigrations: () => MigrationHandle;
   private readonly pool: Pool<MysqlConnection>;
-  private readonly probe: MysqlProbe;
+  private readonly hosts: MysqlHosts;
   private readonly names: TableNames;
   private readonly usedAt = new WeakMap<Connection, number>();
   private readonly broken = new WeakSet<Connection>();
@@ -42,10 +42,9 @@ export class MysqlPool implements ConnectionSource {
   /** @param target what follows `mysql:` in the URL */
   constructor(target: string, { log, lockWaitMs, names }: ConnectOptions) {
     this.names = names;
-    this.openForMigrations = () => openMigrationHandle(target, log);
-    const options = connectionOf(target);
+    this.hosts = new MysqlHosts(target);
+    this.openForMigrations = () => openMigrationHandle(this.hosts, log);
     const setup = sessionSetup(Math.max(1, Math.round(lockWaitMs / 1000)));
-    this.probe = new MysqlProbe(options, MYSQL_LIMITS.probeMs);
     this.pool = new Pool<MysqlConnection>({
       min: 0,
       max: POOL_MAX,
@@ -53,7 +52,7 @@ export class MysqlPool implements ConnectionSource {
       propagateCreateError: true,
       createTimeoutMillis: MYSQL_LIMITS.firstMs,
       acquireTimeoutMillis: MYSQL_LIMITS.firstMs,
-      create: () => this.openConnection(options, setup),
+      create: () => this.openConnection(setup),
       validate: validator((connection) => this.isAlive(connection)),
       destroy: endConnection,
     });
@@ -63,12 +62,13 @@ export class MysqlPool implements ConnectionSource {
   async with<T>(limitMs: number, work: ConnectionWork<T>): Promise<T> {
     const connection = await this.acquire();
     const discard = (): void => void this.broken.add(connection);
-    const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere() };
+    const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere(connection) };
     try {
       return await work(new MysqlSession(connection, { limitMs, late, names: this.names }), discard);
     } catch (error) {
       if (spoilsConnection(error)) {
         discard();
+        if (isReadOnly(error)) this.hosts.leave(connection);
         this.foundDeadAt = performance.now();
       }
       throw error;
@@ -91,9 +91,9 @@ export class MysqlPool implements ConnectionSource {
     for (const socket of this.sockets) socket.unref();
   }
 
-  private async openConnection(options: ConnectionOptions, setup: string): Promise<MysqlConnection> {
+  private async openConnection(setup: string): Promise<MysqlConnection> {
     const limitMs = this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.connectMs;
-    const connection = await openConnection(options, setup, limitMs);
+    const connection = await this.hosts.open(setup, limitMs);
     const { stream } = connection;
     this.sockets.add(stream);
     stream.once("close", () => this.sockets.delete(stream));
@@ -127,14 +127,18 @@ export class MysqlPool implements ConnectionSource {
     }
   }
 
-  private async isServerThere(): Promise<boolean> {
-    const isThere = await this.probe.isServerThere();
-    if (!isThere) this.failFastUntil = performance.now() + FAIL_FAST_MS;
-    return isThere;
+  private async isServerThere(connection: MysqlConnection): Promise<boolean> {
+    const isThere = await this.hosts.isThere(connection);
+    if (isThere) return true;
+    this.hosts.leave(connection);
+    // Another host may serve the next caller.
+    if (!this.hosts.areSeveral) this.failFastUntil = performance.now() + FAIL_FAST_MS;
+    return false;
   }
 
   private async isAlive(connection: MysqlConnection): Promise<boolean> {
     if (this.broken.has(connection) || connection.stream.destroyed) return false;
+    if (!(await this.hosts.isUsed(connection))) return false;
     const usedAt = this.usedAt.get(connection);
     if (usedAt === undefined) return true;
     // To ping each of a full pool, or to fail on each, would take longer than a caller waits.
@@ -147,7 +151,7 @@ export class MysqlPool implements ConnectionSource {
 }
 
 /** Opens a handle for migrations: it waits for locks, and a change of a big table takes as long as it takes. */
-function openMigrationHandle(target: string, log: Knex.Logger): MigrationHandle {
+function openMigrationHandle(hosts: MysqlHosts, log: Knex.Logger): MigrationHandle {
   const setup = sessionSetup(MYSQL_LIMITS.migrationMs / 1000);
   const pool = new Pool<MysqlConnection>({
     min: 0,
@@ -155,28 +159,11 @@ function openMigrationHandle(target: string, log: Knex.Logger): MigrationHandle 
     propagateCreateError: true,
     createTimeoutMillis: MYSQL_LIMITS.firstMs,
     acquireTimeoutMillis: MYSQL_LIMITS.firstMs,
-    create: () => openConnection(connectionOf(target), setup, MYSQL_LIMITS.firstMs),
+    create: () => hosts.open(setup, MYSQL_LIMITS.firstMs),
     validate: validator(({ stream }) => !stream.destroyed),
     destroy: endConnection,
   });
   return handleOf(pool, log);
-}
-
-/** @param limitMs how long the connection may take, and its setup again */
-async function openConnection(options: ConnectionOptions, setup: string, limitMs: number): Promise<MysqlConnection> {
-  const connection = createConnection({ ...options, connectTimeout: limitMs }) as MysqlConnection;
-  // The pool notices the loss of an idle connection by its socket; an `error` without a listener would end the process.
-  connection.on("error", () => undefined);
-  await new Promise<void>((resolve, reject) => {
-    connection.connect((error) => (error === null ? resolve() : reject(error)));
-  });
-  try {
-    await new MysqlSession(connection, { limitMs }).run(setup);
-    return connection;
-  } catch (error) {
-    connection.stream.destroy();
-    throw error;
-  }
 }
 
 function endConnection(connection: MysqlConnection): Promise<void> {
