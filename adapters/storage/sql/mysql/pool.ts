@@ -65,7 +65,7 @@ export class MysqlPool implements ConnectionSource {
     const discard = (): void => void this.broken.add(connection);
     const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere() };
     try {
-      return await work(new MysqlSession(connection, { limitMs, late, names: this.names }), discard);
+      return await work(new MysqlSession(connection, { limitMs, late, names: this.names, prepares: true }), discard);
     } catch (error) {
       if (spoilsConnection(error)) {
         discard();
