@@ -1,7 +1,7 @@
 import { JobNotFoundError } from "../errors.js";
 import { GroupedReads } from "../grouped-reads.js";
 import { type AccountId, isId, type JobId } from "../ids.js";
-import type { Job, JobOutput, ShownJob } from "../jobs/job.js";
+import type { Job, JobOutput, JobSummary } from "../jobs/job.js";
 import type { ShownTrack, Track } from "../library/track.js";
 import { ListCursors, newestFirst } from "../lists/cursors.js";
 import { firstOf, type PageRequest } from "../lists/pages.js";
@@ -21,7 +21,7 @@ export interface JobWithTracks {
 
 /** A generation as lists show it; no tracks until it completed. */
 export interface ShownGeneration {
-  readonly job: ShownJob;
+  readonly job: JobSummary;
   readonly tracks: readonly ShownTrack[];
 }
 
@@ -37,7 +37,7 @@ export interface ReadGenerationsDeps {
 /** What an account reads of its own generations and jobs. */
 export class ReadGenerations {
   private readonly cursors: ListCursors<ListPosition<JobId>>;
-  private readonly shownJobs: GroupedReads<JobId, ShownJob>;
+  private readonly shownJobs: GroupedReads<JobId, JobSummary>;
   private readonly shownTracks: GroupedReads<JobId, readonly ShownTrack[]>;
   private readonly jobs: GroupedReads<JobId, Job>;
   private readonly tracks: GroupedReads<JobId, readonly Track[]>;
@@ -98,7 +98,7 @@ export class ReadGenerations {
     return { job, tracks: tracks ?? [], outputs: outputs ?? [] };
   }
 
-  private async toShown(job: ShownJob): Promise<ShownGeneration> {
+  private async toShown(job: JobSummary): Promise<ShownGeneration> {
     return { job, tracks: job.status === "completed" ? ((await this.shownTracks.get(job.id)) ?? []) : [] };
   }
 

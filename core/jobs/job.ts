@@ -126,10 +126,10 @@ export interface Job extends JobState {
 }
 
 /** The part of a request that lists show. */
-export type ShownRequest = Pick<JobRequest, "options" | "sourceTrackId" | "sourceUse">;
+export type RequestSummary = Pick<JobRequest, "options" | "sourceTrackId" | "sourceUse">;
 
 /** What lists show of a job: not the texts that its caller gave, which are long. */
-export interface ShownJob extends Pick<
+export interface JobSummary extends Pick<
   JobState,
   | "id"
   | "accountId"
@@ -142,7 +142,7 @@ export interface ShownJob extends Pick<
   | "completedAt"
   | "error"
 > {
-  readonly request: ShownRequest;
+  readonly request: RequestSummary;
 }
 
 /**

@@ -8,7 +8,7 @@ import type {
   JobRequest,
   JobState,
   JobStatus,
-  ShownJob,
+  JobSummary,
 } from "../jobs/job.js";
 import type { Locked, Transaction } from "./unit-of-work.js";
 
@@ -138,10 +138,10 @@ export interface JobStore {
   listJobs(filter: JobFilter): Promise<Job[]>;
 
   /** {@link findJobs} without the texts of their requests, which are long. */
-  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, ShownJob>>;
+  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, JobSummary>>;
 
   /** An account's jobs of a kind, in whichever state: newest first, as {@link listJobs}. */
-  listShownJobs(filter: ShownJobFilter): Promise<ShownJob[]>;
+  listShownJobs(filter: ShownJobFilter): Promise<JobSummary[]>;
 
   /** Reads jobs in ascending order of id and keeps them from changing until `tx` ends; unknown ids are left out. */
   lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>>;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { JobId, TrackId } from "../../core/ids.js";
-import type { Job, JobAttempt, JobOutput, JobStatus, ShownJob } from "../../core/jobs/job.js";
+import type { Job, JobAttempt, JobOutput, JobStatus, JobSummary } from "../../core/jobs/job.js";
 import type {
   AttemptUpdate,
   ClaimedJob,
@@ -211,7 +211,7 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
     });
 
     describe("jobs as lists show them", () => {
-      const shown = (job: Job): ShownJob => ({
+      const shown = (job: Job): JobSummary => ({
         id: job.id,
         accountId: job.accountId,
         kind: job.kind,
@@ -247,7 +247,7 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         );
         jobs.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
         await add(...jobs, aJob(), aJob({ accountId, kind: "stem_split", operation: "stem_split" }));
-        const list = (filter: Partial<ShownJobFilter>): Promise<ShownJob[]> =>
+        const list = (filter: Partial<ShownJobFilter>): Promise<JobSummary[]> =>
           storage.jobs.listShownJobs({ accountId, kind: "music", limit: 100, ...filter });
         expect(await list({})).to.deep.equal(jobs.map(shown));
         expect(await list({ limit: 2 })).to.deep.equal(jobs.slice(0, 2).map(shown));

@@ -1,5 +1,5 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
-import type { Job, JobPhase, JobRequest, JobState, JobStatus, ShownJob } from "../../../../core/jobs/job.js";
+import type { Job, JobPhase, JobRequest, JobState, JobStatus, JobSummary } from "../../../../core/jobs/job.js";
 import type {
   ClaimedJob,
   ClaimRequest,
@@ -89,11 +89,11 @@ export class KnexJobStore extends OutputQueries implements JobStore {
     return this.listByStatus(statuses, condition, values, "DESC", filter.limit);
   }
 
-  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, ShownJob>> {
+  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, JobSummary>> {
     return findShownJobs(this.database, ids);
   }
 
-  listShownJobs(filter: ShownJobFilter): Promise<ShownJob[]> {
+  listShownJobs(filter: ShownJobFilter): Promise<JobSummary[]> {
     return listShownJobs(this.database, filter);
   }
 

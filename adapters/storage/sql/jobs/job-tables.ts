@@ -7,7 +7,7 @@ import type {
   JobRequest,
   JobState,
   JobStatus,
-  ShownRequest,
+  RequestSummary,
 } from "../../../../core/jobs/job.js";
 import { fromJson, json, named, numberOr, plain, type RowOf, seconds, table } from "../table.js";
 
@@ -49,7 +49,7 @@ type LaterMember = "sourceTrackId" | "sourceUse" | "options";
 type StoredRequest = Omit<JobRequest, LaterMember> & Partial<Pick<JobRequest, LaterMember>>;
 
 /** The part of it that lists show, without what is empty; null in rows from before the column. */
-const shownRequest = json<Partial<ShownRequest> | null>();
+const shownRequest = json<Partial<RequestSummary> | null>();
 
 export const JOBS = table("jobs", { ...STATE, request: json<StoredRequest>(), shownRequest }, ["id"]);
 export type JobRow = RowOf<typeof JOBS>;
@@ -64,7 +64,7 @@ export function toJobRow(job: Job): JobRow {
   return JOBS.toRow({ ...job, client, reservedMonthly, reservedPack, shownRequest: toShownRequest(job.request) });
 }
 
-function toShownRequest({ options, sourceTrackId, sourceUse }: JobRequest): Partial<ShownRequest> {
+function toShownRequest({ options, sourceTrackId, sourceUse }: JobRequest): Partial<RequestSummary> {
   return {
     ...(Object.keys(options).length === 0 ? {} : { options }),
     ...(sourceTrackId === null ? {} : { sourceTrackId }),

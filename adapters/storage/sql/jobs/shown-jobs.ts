@@ -1,5 +1,5 @@
 import type { JobId } from "../../../../core/ids.js";
-import type { ShownJob, ShownRequest } from "../../../../core/jobs/job.js";
+import type { JobSummary, RequestSummary } from "../../../../core/jobs/job.js";
 import type { ShownJobFilter } from "../../../../core/ports/job-store.js";
 import type { KnexDatabase } from "../database.js";
 import { allIn, mapIn } from "../lists.js";
@@ -18,7 +18,7 @@ const REQUESTS = (marks: string): string => `SELECT id, request FROM {jobs} WHER
 const BEHIND = "AND created_at <= ? AND (created_at < ? OR id < ?)";
 
 /** Jobs by id, without the texts of their requests; unknown ids are left out. */
-export function findShownJobs(database: KnexDatabase, ids: readonly JobId[]): Promise<Map<JobId, ShownJob>> {
+export function findShownJobs(database: KnexDatabase, ids: readonly JobId[]): Promise<Map<JobId, JobSummary>> {
   return database.reading(async (session) => {
     const jobs = await toShownJobs(session, await allIn<ShownRow>(session, FIND, ids));
     return new Map(jobs.map((job) => [job.id, job]));
@@ -26,7 +26,7 @@ export function findShownJobs(database: KnexDatabase, ids: readonly JobId[]): Pr
 }
 
 /** Straight from an index in the order of the list. */
-export function listShownJobs(database: KnexDatabase, filter: ShownJobFilter): Promise<ShownJob[]> {
+export function listShownJobs(database: KnexDatabase, filter: ShownJobFilter): Promise<JobSummary[]> {
   const { accountId, kind, after, limit } = filter;
   const behind: readonly SqlValue[] = after === undefined ? [] : [after.createdAt, after.createdAt, after.id];
   const text = `SELECT ${COLUMNS.join(", ")} FROM {jobs}${database.dialect.useIndex("jobs_listed")}
@@ -37,16 +37,16 @@ export function listShownJobs(database: KnexDatabase, filter: ShownJobFilter): P
 }
 
 /** Of rows from before the column, the request is read. */
-async function toShownJobs(session: Session, rows: readonly ShownRow[]): Promise<ShownJob[]> {
+async function toShownJobs(session: Session, rows: readonly ShownRow[]): Promise<JobSummary[]> {
   const old = rows.filter((row) => row.shown_request === null).map(({ id }) => id);
-  const entryOf = (row: Pick<JobRow, "id" | "request">): [JobId, ShownRequest] => [row.id, toRequest(row)];
+  const entryOf = (row: Pick<JobRow, "id" | "request">): [JobId, RequestSummary] => [row.id, toRequest(row)];
   const requests = old.length === 0 ? null : await mapIn(session, REQUESTS, old, entryOf);
   return rows.map((row) =>
-    toShownJob(row, requests?.get(row.id) ?? fromJson<Partial<ShownRequest>>(row.shown_request)),
+    toShownJob(row, requests?.get(row.id) ?? fromJson<Partial<RequestSummary>>(row.shown_request)),
   );
 }
 
-function toShownJob(row: ShownRow, request: Partial<ShownRequest>): ShownJob {
+function toShownJob(row: ShownRow, request: Partial<RequestSummary>): JobSummary {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -66,6 +66,6 @@ function toShownJob(row: ShownRow, request: Partial<ShownRequest>): ShownJob {
   };
 }
 
-function errorOf({ error }: Pick<JobRow, "error">): ShownJob["error"] {
-  return error === null ? null : fromJson<ShownJob["error"]>(error);
+function errorOf({ error }: Pick<JobRow, "error">): JobSummary["error"] {
+  return error === null ? null : fromJson<JobSummary["error"]>(error);
 }
