@@ -50,14 +50,21 @@ function marksOf(length: number): string {
   return text;
 }
 
-/** {@link allIn} of rows that each value names at most one of. @returns the items by what `entryOf` names them by */
-export async function mapIn<Row, Key, Item>(
+/**
+ * {@link allIn} of rows that each value names at most one of.
+ *
+ * @param entryOf names the value, and makes the item
+ * @returns the items by value, in the order of the values; values without a row are missing
+ */
+export async function mapIn<Row, Key extends SqlValue, Item>(
   session: Reads,
   text: (marks: string) => string,
-  values: readonly SqlValue[],
+  values: readonly Key[],
   entryOf: (row: Row) => readonly [Key, Item],
 ): Promise<Map<Key, Item>> {
-  return new Map((await allIn<Row>(session, text, values)).map(entryOf));
+  const found = new Map((await allIn<Row>(session, text, values)).map(entryOf));
+  if (found.size <= 1) return found;
+  return new Map(values.flatMap((value) => (found.has(value) ? [[value, found.get(value) as Item] as const] : [])));
 }
 
 /** What was found of a list, in the order of the list. */
