@@ -55,6 +55,8 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     catalogue: async () => (await import("./operator-catalogue.js")).readCatalogue(await settings()),
     run: async (mode, options) => {
       const given = await settings();
+      const { runProcesses, startsProcesses } = await import("./processes.js");
+      if (startsProcesses(mode, given)) return runProcesses(mode, given, await openLogger(given), process);
       return runUntilSignal(mode, options, given, await openLogger(given), process);
     },
     serveMcp: async (options) => (await import("./mcp.js")).serveMcp(options, process),

@@ -81,7 +81,9 @@ const DEFINITION = {
       }),
     },
     store: kind.choice(["memory", "shared"], {
-      default: "memory",
+      default: kind.workedOut("`memory`; `shared` with `http.processes` above 1", ({ at }) =>
+        at("http.processes") === 1 ? "memory" : "shared",
+      ),
       description: "Who counts requests: each process for itself, or all on one storage together",
     }),
   },

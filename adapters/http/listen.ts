@@ -8,15 +8,17 @@ export interface ListenAddress {
   readonly port: number;
   /** Such as `http.host, http.port`. */
   readonly settings: string;
+  /** True: not shared with other processes of a cluster. */
+  readonly exclusive?: boolean;
 }
 
 /** @throws {Error} naming the address and why it cannot be bound */
 export function listen(server: Server, at: ListenAddress): Promise<{ readonly url: string }> {
-  const { host, port } = at;
+  const { host, port, exclusive = false } = at;
   return new Promise((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException): void => reject(new Error(listenMessage(at, cause), { cause }));
     server.once("error", fail);
-    server.listen(port, host, () => {
+    server.listen({ port, host, exclusive }, () => {
       server.off("error", fail);
       resolve({ url: urlOf(host, (server.address() as AddressInfo).port) });
     });

@@ -37,7 +37,13 @@ export class MetricsServer {
     const last = port === 0 ? 0 : Math.min(port + PORTS - 1, PORT_MAX);
     for (let at = port; ; at++) {
       try {
-        const { url } = await listen(server, { host, port: at, settings: "metrics.host, metrics.port" });
+        const { url } = await listen(server, {
+          host,
+          port: at,
+          settings: "metrics.host, metrics.port",
+          // Each process has figures of its own, also among those of `http.processes`.
+          exclusive: true,
+        });
         return new MetricsServer(server, url, range(port, at));
       } catch (error) {
         if (at === last || !isInUse(error)) throw error;

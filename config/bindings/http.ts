@@ -4,6 +4,7 @@ import {
   type ActingOperator,
   ADMIN_CONTROLLERS,
   type AdminDeps,
+  type AnsweredRequest,
   type AuthenticateRequest,
   CONTROLLERS,
   createHttp,
@@ -18,6 +19,7 @@ import {
 } from "../../adapters/http/index.js";
 import type { Core } from "../../core/create-core.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
+import type { LoggedRequest } from "../../core/ports/request-log.js";
 import { ConcurrencyBudget } from "../../core/rate-limits/concurrency-budget.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import { makeStudioLink } from "../make-studio-link.js";
@@ -137,8 +139,26 @@ function httpDeps(
     clock: ports.clock,
     ids: ports.ids,
     logger: ports.logger,
-    onCompleted: ({ requestId, startedAt, ...completed }) =>
-      api.requests.add({ ...completed, id: requestId, createdAt: startedAt, count: 1 }),
+    onCompleted: (completed) => api.requests.add(toLoggedRequest(completed)),
+  };
+}
+
+/** Named one by one: a rest and a spread take several µs of every request. */
+function toLoggedRequest(completed: AnsweredRequest): LoggedRequest {
+  return {
+    id: completed.requestId,
+    accountId: completed.accountId,
+    createdAt: completed.startedAt,
+    method: completed.method,
+    path: completed.path,
+    route: completed.route,
+    status: completed.status,
+    errorCode: completed.errorCode,
+    requestBytes: completed.requestBytes,
+    responseBytes: completed.responseBytes,
+    jobId: completed.jobId,
+    client: completed.client,
+    count: 1,
   };
 }
 

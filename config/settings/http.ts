@@ -63,6 +63,10 @@ const limits = {
 export const http = {
   host: kind.text({ default: "127.0.0.1", allowed: "an address or host name", description: "Address to listen on" }),
   port: kind.integer({ default: 8_080, min: 0, max: PORT_MAX, description: "Port to listen on; 0 takes a free one" }),
+  processes: kind.processes({
+    default: 1,
+    description: "How many processes serve the API at this port; `cores`: as many as the machine has cores",
+  }),
   publicUrl: kind.optional(kind.webAddress({ description: "What URLs in responses begin with" }), "the listen address"),
   trustProxy: kind.trustProxy({
     default: false,

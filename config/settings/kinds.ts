@@ -105,6 +105,18 @@ export function integer(about: About<number> & Bounds): Leaf<number> {
   });
 }
 
+const PROCESSES_MAX = 256;
+
+/** A number of processes, or one for each core of the machine. */
+export function processes(about: About<number | "cores">): Leaf<number | "cores"> {
+  return leaf<number | "cores">(about, {
+    type: "integer or `cores`",
+    allowed: `an integer from 1 to ${PROCESSES_MAX}, or cores`,
+    schema: z.union([z.int().min(1).max(PROCESSES_MAX), z.literal("cores")]),
+    fromText: toNumber,
+  });
+}
+
 /** Fractions are allowed. */
 export function number(about: About<number> & Bounds): Leaf<number> {
   const { min, max = Number.MAX_SAFE_INTEGER } = about;

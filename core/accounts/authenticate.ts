@@ -33,10 +33,8 @@ export class Authenticate {
 
   constructor(private readonly deps: AuthenticateDeps) {
     const { accounts, clock } = deps;
-    this.holders = new BriefCache(clock, async (hash) => (await accounts.findKeyHolders([hash])).get(hash));
-    this.accounts = new BriefCache(clock, async (id) =>
-      isId("acct", id) ? (await accounts.findAccounts([id])).get(id) : undefined,
-    );
+    this.holders = new BriefCache(clock, (hashes) => accounts.findKeyHolders(hashes));
+    this.accounts = new BriefCache(clock, (ids) => accounts.findAccounts(ids.filter((id) => isId("acct", id))));
   }
 
   /**

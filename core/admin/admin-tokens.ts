@@ -63,7 +63,10 @@ export class AdminTokens {
 
   constructor(private readonly deps: AdminTokensDeps) {
     const { adminTokens, clock, digest, givenToken } = deps;
-    this.byHash = new BriefCache(clock, async (hash) => (await adminTokens.findAdminToken(hash)) ?? undefined);
+    this.byHash = new BriefCache(clock, async (hashes) => {
+      const found = await Promise.all(hashes.map((hash) => adminTokens.findAdminToken(hash)));
+      return new Map(found.flatMap((token) => (token === null ? [] : [[token.tokenHash, token] as const])));
+    });
     this.givenHash = givenToken === null ? null : digest.sha256(givenToken);
   }
 

@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../ports/audit-record.js";
 import { OperationRefusedError, UnknownObjectError } from "../errors.js";
+import { GroupedReads } from "../grouped-reads.js";
 import { type AccountId, isId } from "../ids.js";
 import type { Account } from "../ports/account.js";
 import type { AccountStore } from "../ports/account-store.js";
@@ -65,12 +66,16 @@ const VIOLATIONS_MAX = 1_000;
 
 /** Credits, for callers, operators and embedding apps. */
 export class ManageCredits {
-  constructor(private readonly deps: ManageCreditsDeps) {}
+  private readonly balances: GroupedReads<AccountId, Balance>;
+
+  constructor(private readonly deps: ManageCreditsDeps) {
+    this.balances = new GroupedReads(deps.clock, (ids) => deps.ledger.findBalances(ids));
+  }
 
   /** @throws {OperationRefusedError} no such account */
   async balance(accountId: string): Promise<Balance> {
     const id = this.checkId(accountId);
-    const balance = (await this.deps.ledger.findBalances([id])).get(id);
+    const balance = await this.balances.get(id);
     if (balance === undefined) throw unknownAccount(accountId);
     return balance;
   }

@@ -68,7 +68,7 @@ const WAIT_MS = 600_000;
 export interface GenerationsDeps {
   readonly accept: Pick<AcceptGeneration, "execute">;
   readonly accounts: Pick<ManageAccounts, "get">;
-  readonly read: Pick<ReadGenerations, "find" | "page">;
+  readonly read: Pick<ReadGenerations, "find" | "newest">;
   readonly waitForJob: Pick<WaitForJob, "wait">;
 }
 
@@ -132,7 +132,7 @@ export class Generations {
       throw new InvalidRequestError([{ path: "limit", message }]);
     }
     if (!isId("acct", accountId)) return [];
-    return (await this.deps.read.page(accountId, { limit })).items.map(toGeneration);
+    return (await this.deps.read.newest(accountId, limit)).map(toGeneration);
   }
 
   /**

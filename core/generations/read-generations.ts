@@ -1,9 +1,11 @@
 import { JobNotFoundError } from "../errors.js";
+import { GroupedReads } from "../grouped-reads.js";
 import { type AccountId, isId, type JobId } from "../ids.js";
-import type { Job, JobOutput } from "../jobs/job.js";
-import type { Track } from "../library/track.js";
+import type { Job, JobOutput, JobSummary } from "../jobs/job.js";
+import type { ShownTrack, Track } from "../library/track.js";
 import { ListCursors, newestFirst } from "../lists/cursors.js";
 import { firstOf, type PageRequest } from "../lists/pages.js";
+import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
@@ -17,19 +19,36 @@ export interface JobWithTracks {
   readonly outputs: readonly JobOutput[];
 }
 
+/** A generation as lists show it; no tracks until it completed. */
+export interface ShownGeneration {
+  readonly job: JobSummary;
+  readonly tracks: readonly ShownTrack[];
+}
+
 export const GENERATIONS_LIMIT = { default: 20, minimum: 1, maximum: 50 } as const;
 
 export interface ReadGenerationsDeps {
   readonly jobs: JobStore;
   readonly library: LibraryStore;
   readonly digest: Pick<Digest, "sha256">;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** What an account reads of its own generations and jobs. */
 export class ReadGenerations {
   private readonly cursors: ListCursors<ListPosition<JobId>>;
+  private readonly shownJobs: GroupedReads<JobId, JobSummary>;
+  private readonly shownTracks: GroupedReads<JobId, readonly ShownTrack[]>;
+  private readonly jobs: GroupedReads<JobId, Job>;
+  private readonly tracks: GroupedReads<JobId, readonly Track[]>;
+  private readonly outputs: GroupedReads<JobId, readonly JobOutput[]>;
 
   constructor(private readonly deps: ReadGenerationsDeps) {
+    this.shownJobs = new GroupedReads(deps.clock, (ids) => deps.jobs.findShownJobs(ids));
+    this.shownTracks = new GroupedReads(deps.clock, (ids) => deps.library.shownTracksOfJobs(ids));
+    this.jobs = new GroupedReads(deps.clock, (ids) => deps.jobs.findJobs(ids));
+    this.tracks = new GroupedReads(deps.clock, (ids) => deps.library.tracksOfJobs(ids));
+    this.outputs = new GroupedReads(deps.clock, (ids) => deps.jobs.outputsOf(ids));
     this.cursors = new ListCursors(deps.digest, "generations", newestFirst("job"));
   }
 
@@ -38,19 +57,27 @@ export class ReadGenerations {
    *
    * @throws {InvalidRequestError} the cursor is none of this list
    */
-  async page(accountId: AccountId, request: PageRequest): Promise<ListPage<JobWithTracks, string>> {
+  async page(accountId: AccountId, request: PageRequest): Promise<ListPage<ShownGeneration, string>> {
     const { limit = GENERATIONS_LIMIT.default, cursor } = request;
     const after = this.cursors.read(cursor, { accountId }) ?? undefined;
-    const found = await this.deps.jobs.listJobs({ accountId, kind: "music", after, limit: limit + 1 });
+    const found = await this.deps.jobs.listShownJobs({ accountId, kind: "music", after, limit: limit + 1 });
     const { items, next } = firstOf(found, limit);
-    return { items: await this.withTracks(items), next: this.cursors.write(next, { accountId }) };
+    return {
+      items: await Promise.all(items.map((job) => this.toShown(job))),
+      next: this.cursors.write(next, { accountId }),
+    };
+  }
+
+  /** The first of the list with all that is known of them, for embedding apps. */
+  async newest(accountId: AccountId, limit: number): Promise<JobWithTracks[]> {
+    return this.withTracks(await this.deps.jobs.listJobs({ accountId, kind: "music", limit }));
   }
 
   /** @throws {JobNotFoundError} no generation of this account */
-  async get(accountId: AccountId, id: string): Promise<JobWithTracks> {
-    const found = await this.getJob(accountId, id);
-    if (found.job.kind !== "music") throw new JobNotFoundError();
-    return found;
+  async get(accountId: AccountId, id: string): Promise<ShownGeneration> {
+    const job = isId("job", id) ? await this.shownJobs.get(id) : undefined;
+    if (job === undefined || job.accountId !== accountId || job.kind !== "music") throw new JobNotFoundError();
+    return this.toShown(job);
   }
 
   /** A job of any kind. @throws {JobNotFoundError} unknown, or another account's */
@@ -62,10 +89,17 @@ export class ReadGenerations {
 
   /** A job of any kind and account; null: there is none of this id. */
   async find(id: string): Promise<JobWithTracks | null> {
-    const job = isId("job", id) ? (await this.deps.jobs.findJobs([id])).get(id) : undefined;
+    const job = isId("job", id) ? await this.jobs.get(id) : undefined;
     if (job === undefined) return null;
-    const [found = null] = await this.withTracks([job]);
-    return found;
+    const isMusic = job.kind === "music";
+    const isCompleted = job.status === "completed";
+    const tracks = isCompleted && isMusic ? await this.tracks.get(job.id) : undefined;
+    const outputs = isCompleted && !isMusic ? await this.outputs.get(job.id) : undefined;
+    return { job, tracks: tracks ?? [], outputs: outputs ?? [] };
+  }
+
+  private async toShown(job: JobSummary): Promise<ShownGeneration> {
+    return { job, tracks: job.status === "completed" ? ((await this.shownTracks.get(job.id)) ?? []) : [] };
   }
 
   /** With what they created, in the order given. */

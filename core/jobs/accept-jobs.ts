@@ -133,12 +133,16 @@ export class AcceptJobs {
     const keys = commands.flatMap(({ job, idempotency: given }) =>
       given === null ? [] : [{ accountId: job.accountId, keyHash: given.keyHash }],
     );
-    const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
     const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
+    // A command whose key has a record is a replay or a conflict: neither needs the balance.
+    const known = new Set(records.map(({ accountId, keyHash }) => `${accountId} ${keyHash}`));
+    const isNew = ({ job, idempotency: given }: AcceptCommand): boolean =>
+      given === null || !known.has(`${job.accountId} ${given.keyHash}`);
+    const accountIds = [...new Set(commands.filter(isNew).map(({ job }) => job.accountId))];
     const ids = mayExist ? commands.map(({ job }) => job.id) : [];
     const existing = ids.length === 0 ? new Map<JobId, JobState>() : await jobs.lockJobs(tx, ids);
     const created = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(existing.get(id), request)));
-    const { locked: balances, busy } = await lock(accountIds);
+    const { locked: balances, busy } = accountIds.length === 0 ? NO_BALANCES : await lock(accountIds);
     const references = commands.flatMap(referencesOf);
     // Read under the lock of the balances: another process that accepts for the same account has committed, or waits.
     const referenced = references.length === 0 ? [] : await jobs.findByReferences(tx, references);
@@ -154,6 +158,8 @@ export class AcceptJobs {
     return decided.results;
   }
 }
+
+const NO_BALANCES: Locked<AccountId, Balance> = { locked: new Map(), busy: new Set() };
 
 type LockBalances = (accountIds: readonly AccountId[]) => Promise<Locked<AccountId, Balance>>;
 

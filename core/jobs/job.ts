@@ -125,6 +125,26 @@ export interface Job extends JobState {
   readonly request: JobRequest;
 }
 
+/** The part of a request that lists show. */
+export type RequestSummary = Pick<JobRequest, "options" | "sourceTrackId" | "sourceUse">;
+
+/** What lists show of a job: not the texts that its caller gave, which are long. */
+export interface JobSummary extends Pick<
+  JobState,
+  | "id"
+  | "accountId"
+  | "kind"
+  | "modelId"
+  | "requestId"
+  | "status"
+  | "creditsCharged"
+  | "createdAt"
+  | "completedAt"
+  | "error"
+> {
+  readonly request: RequestSummary;
+}
+
 /**
  * A purchase at a provider, from the intent to its end:
  * - `intended`: recorded before the provider is called

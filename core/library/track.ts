@@ -48,6 +48,15 @@ export interface TrackOrigin {
   readonly reference: ProviderReference | null;
 }
 
+/** The files of a track that its generation links to. */
+export const SHOWN_ROLES = ["mix", "cover", "preview"] as const satisfies readonly TrackAsset["role"][];
+
+/** What a generation shows of its tracks; `assets` are those of {@link SHOWN_ROLES}. */
+export type ShownTrack = Pick<
+  Track,
+  "id" | "title" | "artistLabel" | "bpm" | "assets" | "shareToken" | "linkGeneration"
+>;
+
 /** Points of a {@link Track.waveform}. */
 export const WAVEFORM_POINTS = 400;
 

@@ -1,5 +1,15 @@
 import type { AccountId, JobId, ProcessId, TrackId } from "../ids.js";
-import type { Job, JobAttempt, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../jobs/job.js";
+import type {
+  Job,
+  JobAttempt,
+  JobKind,
+  JobOutput,
+  JobPhase,
+  JobRequest,
+  JobState,
+  JobStatus,
+  JobSummary,
+} from "../jobs/job.js";
 import type { Locked, Transaction } from "./unit-of-work.js";
 
 /** What changes while a job lives; everything else is fixed at its creation. */
@@ -104,6 +114,15 @@ export interface JobReference {
   readonly reference: string;
 }
 
+/** Which jobs an account lists. */
+export interface ShownJobFilter {
+  readonly accountId: AccountId;
+  readonly kind: JobKind;
+  /** Only what comes behind this job. */
+  readonly after?: JobFilter["after"];
+  readonly limit: number;
+}
+
 /** Jobs, their leases and their attempts. Selected by `storage.url`. */
 export interface JobStore {
   /** A second job of an account with the same reference is refused, and runs `tx` again as any lost race does. */
@@ -117,6 +136,12 @@ export interface JobStore {
 
   /** Newest first (`createdAt`, then `id`, both descending). */
   listJobs(filter: JobFilter): Promise<Job[]>;
+
+  /** {@link findJobs} without the texts of their requests, which are long. */
+  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, JobSummary>>;
+
+  /** An account's jobs of a kind, in whichever state: newest first, as {@link listJobs}. */
+  listShownJobs(filter: ShownJobFilter): Promise<JobSummary[]>;
 
   /** Reads jobs in ascending order of id and keeps them from changing until `tx` ends; unknown ids are left out. */
   lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>>;

@@ -2,7 +2,7 @@ import type { AccountId, JobId, PlaylistId, TrackId } from "../ids.js";
 import type { Lyrics, NewTrack } from "../library/lyrics.js";
 import type { Playlist } from "../library/playlist.js";
 import type { LibrarySearch, SearchPosition } from "../library/search.js";
-import type { Track } from "../library/track.js";
+import type { ShownTrack, Track } from "../library/track.js";
 import type { ListPage, ListPosition } from "./list-page.js";
 import type { Transaction } from "./unit-of-work.js";
 
@@ -24,6 +24,8 @@ export interface LibraryStore {
   insertTracks(tx: Transaction, tracks: readonly NewTrack[]): Promise<void>;
   /** The tracks of these jobs, in their order; a job without tracks is left out. */
   tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>>;
+  /** The same with what generations show of a track alone: neither tags nor waveform nor prompt is read. */
+  shownTracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, ShownTrack[]>>;
   /** Tracks by id, of any owner; unknown ids are left out. */
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>>;
   /** Reads a track and keeps it from changing until `tx` ends; null when there is none. */

@@ -164,6 +164,8 @@ export class RecordRequests {
 
   /** A caller chooses the path. */
   private toRow(request: LoggedRequest): LoggedRequest {
+    // Most paths are their own template.
+    if (request.path === request.route && request.path.length <= PATH_MAX_LENGTH) return request;
     const path = this.deps.redact(request.path);
     return { ...request, path: path.length <= PATH_MAX_LENGTH ? path : `${path.slice(0, PATH_MAX_LENGTH - 1)}…` };
   }

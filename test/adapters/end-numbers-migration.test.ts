@@ -8,7 +8,7 @@ const NAME = "0031-end-numbers";
 
 /** Without what later migrations add. */
 function rowBefore(job: Job): object {
-  const { cancel_requested_at: _later, trace: _trace, ...row } = toJobRow(job);
+  const { cancel_requested_at: _later, trace: _trace, shown_request: _shown, ...row } = toJobRow(job);
   return row;
 }
 

@@ -109,6 +109,12 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   findJobs: ({ jobs }, { job }) => jobs.findJobs([job.id]),
   lockJobs: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.lockJobs(tx, [job.id])),
   tryLockJobs: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.tryLockJobs(tx, [job.id])),
+  findShownJobs: ({ jobs }, { job }) => jobs.findShownJobs([job.id]),
+  listShownJobs: ({ jobs }, { account }) => jobs.listShownJobs({ accountId: account.id, kind: "music", limit: 20 }),
+  "listShownJobs behind another job": ({ jobs }, { account }) => {
+    const after = { createdAt: NOON, id: anId("job") };
+    return jobs.listShownJobs({ accountId: account.id, kind: "music", after, limit: 20 });
+  },
   "listJobs of an account": ({ jobs }, { account }) => jobs.listJobs({ accountId: account.id, limit: 20 }),
   "listJobs of an account and a status": ({ jobs }, { account }) =>
     jobs.listJobs({ accountId: account.id, status: "failed", limit: 20 }),
@@ -205,6 +211,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     for (const kind of RETAINED_KINDS) await growth.due(kind, NOON + 1_000, 10);
   },
   listAttempts: ({ jobs }, { job }) => jobs.listAttempts(job.id),
+  shownTracksOfJobs: ({ library }, { job }) => library.shownTracksOfJobs([job.id]),
   tracksOfJobs: ({ library }, { job }) => library.tracksOfJobs([job.id]),
 };
 

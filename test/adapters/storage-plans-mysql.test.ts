@@ -98,6 +98,8 @@ describe("MySQL query plans", function () {
     ["listJobs of an account", "fermata_jobs_account"],
     ["listJobs of an account and a status", "fermata_jobs_account"],
     ["listJobs of a kind, behind another job", "fermata_jobs_account"],
+    ["listShownJobs", "fermata_jobs_listed"],
+    ["listShownJobs behind another job", "fermata_jobs_listed"],
     ["listJobs of all", "fermata_jobs_status"],
     ["findOverdue", "fermata_jobs_status"],
     ["claimJobs", "fermata_jobs_due"],

@@ -34,6 +34,8 @@ describe("SQLite query plans", () => {
       "listJobs of a provider and a status, behind another job",
       "jobs_provider (provider_id=? AND status=? AND created_at<?)",
     ],
+    ["listShownJobs", "jobs_listed (account_id=? AND kind=?)"],
+    ["listShownJobs behind another job", "jobs_listed (account_id=? AND kind=? AND created_at<?)"],
     ["findByReferences", "jobs_reference (account_id=? AND reference=?)"],
     ["findOverdue", "jobs_status (status=? AND created_at<?)"],
     ["claimJobs", "jobs_due (provider_id=? AND phase=? AND due_at<?)"],

@@ -125,6 +125,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(columnsWith(await dump(storage.database), [...tracks, uploaded])).to.deep.equal([
         "audit_log.targets",
         "jobs.request",
+        "jobs.shown_request",
       ]);
       expect(await storage.erasures.listTracks(owner, null, 10), "what an export holds").to.deep.equal([]);
       const records = await storage.auditLog.list({ accountId: owner, limit: 10 });

@@ -17,7 +17,10 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
         aJob({ request: aJobRequest({ sourceTrackId: trackId }) }),
       ];
       const quoted = aJob({ request: aJobRequest({ prompt: `"sourceTrackId":"${anId("trk")}"` }) });
-      for (const job of [own, live, quoted, aJob()]) await storage.database.write("fermata_jobs").insert(toJobRow(job));
+      for (const job of [own, live, quoted, aJob()]) {
+        const { shown_request: _shown, ...row } = toJobRow(job);
+        await storage.database.write("fermata_jobs").insert(row);
+      }
       const output = { ...anAsset({ audioKey: `${own.id}/1/0-vocals.wav` }) };
       await storage.inTransaction((tx) => storage.jobs.insertOutputs(tx, [{ jobId: own.id, outputs: [output] }]));
       // On SQLite a migration is undone as a whole.

@@ -9,7 +9,7 @@ import { SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { openWriter } from "./bulk-writer.js";
 import { type Holder, MODEL, openFermata } from "./installation.js";
 
-const CREATED_AT_ONCE = 50;
+const CREATED_AT_ONCE = 8;
 /** As a song has them; lists do not show them. */
 const PROMPT = "a slow ballad about the harbour at night, brushed drums, upright bass, warm tape noise. ".repeat(4);
 const LYRICS = "The lamps go out along the quay, and all the boats are dreaming of the sea.\n".repeat(20);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { JobId, TrackId } from "../../core/ids.js";
-import type { Job, JobAttempt, JobOutput, JobStatus } from "../../core/jobs/job.js";
+import type { Job, JobAttempt, JobOutput, JobStatus, JobSummary } from "../../core/jobs/job.js";
 import type {
   AttemptUpdate,
   ClaimedJob,
@@ -8,6 +8,7 @@ import type {
   JobFilter,
   JobReference,
   JobUpdate,
+  ShownJobFilter,
 } from "../../core/ports/job-store.js";
 import { aHash, aJob, aJobRequest, anAttempt, anId, aTrack, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
@@ -206,6 +207,52 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
           await storage.jobs.insertAttempts(tx, []);
           expect((await storage.jobs.lockJobs(tx, [])).size).to.equal(0);
         });
+      });
+    });
+
+    describe("jobs as lists show them", () => {
+      const shown = (job: Job): JobSummary => ({
+        id: job.id,
+        accountId: job.accountId,
+        kind: job.kind,
+        modelId: job.modelId,
+        requestId: job.requestId,
+        status: job.status,
+        creditsCharged: job.creditsCharged,
+        createdAt: job.createdAt,
+        completedAt: job.completedAt,
+        error: job.error,
+        request: {
+          options: job.request.options,
+          sourceTrackId: job.request.sourceTrackId,
+          sourceUse: job.request.sourceUse,
+        },
+      });
+
+      it("are found by id; unknown ids are left out", async () => {
+        const plain = aJob({ request: aJobRequest({ lyrics: "la ".repeat(3_000) }) });
+        const sourceUse = { mode: "extend", fromSeconds: 1.5, toSeconds: null, strength: null } as const;
+        const request = aJobRequest({ options: { seed: 42, loop: true }, sourceTrackId: anId("trk"), sourceUse });
+        const full = aJob({ request, ...ended("failed"), error: { code: "generation_failed", message: "No." } });
+        await add(plain, full);
+        const found = await storage.jobs.findShownJobs([plain.id, anId("job"), full.id]);
+        expect(found).to.deep.equal(new Map([plain, full].map((job) => [job.id, shown(job)])));
+        expect((await storage.jobs.findShownJobs([])).size).to.equal(0);
+      });
+
+      it("are listed by account and kind in every state, the newest first, behind a job", async () => {
+        const accountId = anId("acct");
+        const jobs = (["queued", "processing", "completed", "failed"] as const).map((status, age) =>
+          aJob({ accountId, createdAt: NOON - Math.floor(age / 2), ...ended(status) }),
+        );
+        jobs.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+        await add(...jobs, aJob(), aJob({ accountId, kind: "stem_split", operation: "stem_split" }));
+        const list = (filter: Partial<ShownJobFilter>): Promise<JobSummary[]> =>
+          storage.jobs.listShownJobs({ accountId, kind: "music", limit: 100, ...filter });
+        expect(await list({})).to.deep.equal(jobs.map(shown));
+        expect(await list({ limit: 2 })).to.deep.equal(jobs.slice(0, 2).map(shown));
+        for (const [index, after] of jobs.entries())
+          expect(await list({ after })).to.deep.equal(jobs.slice(index + 1).map(shown));
       });
     });
 

@@ -119,6 +119,7 @@ export async function insertOldJob(
     collections_begun: _collectionsBegun,
     cancel_requested_at: _cancel,
     trace: _trace,
+    shown_request: _shownRequest,
     ...row
   } = toJobRow(job);
   const cancelDueAt = old.isToBeCancelled === true ? now - MINUTE : null;

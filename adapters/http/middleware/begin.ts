@@ -1,6 +1,6 @@
-import type { RequestHandler } from "express";
+import type { NextFunction, RequestHandler, Response } from "express";
 import { ServiceUnavailableError } from "../../../core/errors.js";
-import { RequestContext } from "../request-context.js";
+import { contextOf, RequestContext } from "../request-context.js";
 import type { Lifecycle } from "../lifecycle.js";
 import type { HttpDeps } from "../deps.js";
 import { json } from "../send.js";
@@ -16,14 +16,20 @@ export function begin(deps: HttpDeps, lifecycle: Lifecycle): RequestHandler {
     response.removeHeader("X-Powered-By");
     response.json = json;
     lifecycle.begin(response);
-    response.once("close", () => {
-      lifecycle.end(response);
-      context.end();
-    });
-    const { stopping } = lifecycle;
-    const goOn = (): void =>
-      stopping.aborted ? next(new ServiceUnavailableError("The service is shutting down. Try again.")) : next();
-    if (deps.tracer === undefined) goOn();
-    else context.within(deps.tracer, goOn);
+    response.once("close", endResponse);
+    if (deps.tracer === undefined) goOn(lifecycle, next);
+    else context.within(deps.tracer, () => goOn(lifecycle, next));
   };
+}
+
+/** Of every response; a listener of its own for each would cost each request a closure. */
+function endResponse(this: Response): void {
+  const context = contextOf(this.req);
+  context.lifecycle.end(this);
+  context.end();
+}
+
+function goOn({ stopping }: Lifecycle, next: NextFunction): void {
+  if (stopping.aborted) next(new ServiceUnavailableError("The service is shutting down. Try again."));
+  else next();
 }

@@ -1,5 +1,5 @@
-import type { JobWithTracks } from "../../../core/generations/read-generations.js";
-import { costOf, type Job } from "../../../core/jobs/job.js";
+import type { ShownGeneration } from "../../../core/generations/read-generations.js";
+import { costOf, type Job, type JobSummary } from "../../../core/jobs/job.js";
 import type { Track as LibraryTrack } from "../../../core/library/track.js";
 import type { JobStatus } from "./job-status.js";
 import { type ErrorBody, toErrorBody } from "./error.js";
@@ -80,7 +80,9 @@ export function presentAccepted(
 }
 
 /** Only requests with options have the member, so that responses to others keep the form of before options existed. */
-export function presentGivenOptions({ request: { options } }: Pick<Job, "request">): Pick<Generation, "options"> {
+export function presentGivenOptions({
+  request: { options },
+}: Pick<JobSummary, "request">): Pick<Generation, "options"> {
   return Object.keys(options).length === 0 ? {} : { options };
 }
 
@@ -108,7 +110,7 @@ export interface GivenReference {
   strength?: number;
 }
 
-export function presentGivenReference({ request }: Pick<Job, "request">): Pick<Generation, "reference"> {
+export function presentGivenReference({ request }: Pick<JobSummary, "request">): Pick<Generation, "reference"> {
   const { sourceTrackId, sourceUse: use } = request;
   if (sourceTrackId === null || use === null) return {};
   return {
@@ -122,7 +124,7 @@ export function presentGivenReference({ request }: Pick<Job, "request">): Pick<G
   };
 }
 
-export function presentGeneration({ job, tracks }: JobWithTracks, links: TrackLinks): Generation {
+export function presentGeneration({ job, tracks }: ShownGeneration, links: TrackLinks): Generation {
   return {
     id: job.id,
     status: job.status,

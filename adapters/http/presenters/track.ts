@@ -1,7 +1,7 @@
 import type { AudioUrls } from "../../../core/library/audio-urls.js";
 import type { ShareUrls } from "../../../core/library/share-urls.js";
 import type { TrackWithLyrics } from "../../../core/library/lyrics.js";
-import { assetOf, type Track as LibraryTrack, type TrackAsset } from "../../../core/library/track.js";
+import { assetOf, type ShownTrack, type TrackAsset } from "../../../core/library/track.js";
 import type { LyricsWord as StoredWord } from "../../../core/ports/music-provider.js";
 import { seconds } from "./time.js";
 
@@ -82,7 +82,7 @@ function presentWord({ text, startSeconds, endSeconds }: StoredWord): LyricsWord
   return { text, start: startSeconds, end: endSeconds };
 }
 
-export function presentTrack(track: LibraryTrack, { audioUrls, shareUrls }: TrackLinks): Track {
+export function presentTrack(track: ShownTrack, { audioUrls, shareUrls }: TrackLinks): Track {
   const mix = assetOf(track, "mix");
   return {
     id: track.id,
@@ -99,7 +99,7 @@ export function presentTrack(track: LibraryTrack, { audioUrls, shareUrls }: Trac
 
 function urlOf(
   asset: TrackAsset | null,
-  { linkGeneration }: Pick<LibraryTrack, "linkGeneration">,
+  { linkGeneration }: Pick<ShownTrack, "linkGeneration">,
   links: LinkSigner,
 ): string | null {
   return asset === null ? null : links.sign(asset.audioKey, { generation: linkGeneration });

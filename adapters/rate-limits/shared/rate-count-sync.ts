@@ -178,7 +178,8 @@ export class RateCountSync {
     } catch (error) {
       this.goAlone(error, group);
     } finally {
-      timeoutMs.abort();
+      // A reason of its own: the standard one is an exception with a stack.
+      timeoutMs.abort("settled");
     }
   }
 

@@ -5,16 +5,17 @@ import type { SqlValue } from "./session.js";
 /**
  * How long lists of values in a statement are: few lengths, since each makes a text of its own, which is compiled once.
  */
-const LENGTHS = [1, 10, 100, 500] as const;
+const LENGTHS = [1, 4, 10, 30, 100, 500] as const;
+const LENGTH_MAX = 500;
 
 /**
  * The chunks in which a long list is processed. SQLite blocks the whole process during a query: between them, others
  * have their turn.
  */
 export async function* inChunks<Value>(values: readonly Value[]): AsyncGenerator<readonly Value[]> {
-  for (let start = 0; start < values.length; start += LENGTHS[3]) {
+  for (let start = 0; start < values.length; start += LENGTH_MAX) {
     if (start > 0) await nextTurn();
-    yield values.slice(start, start + LENGTHS[3]);
+    yield values.slice(start, start + LENGTH_MAX);
   }
 }
 
@@ -33,12 +34,37 @@ export async function allIn<Row>(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const part of inChunks([...new Set(values)])) {
-    const length = LENGTHS.find((one) => one >= part.length) ?? LENGTHS[3];
+    const length = LENGTHS.find((one) => one >= part.length) ?? LENGTH_MAX;
     // Filled up with the last of them, which is found once all the same.
     const padded = Array.from({ length }, (_, index) => part[index] ?? part.at(-1) ?? null);
-    rows.push(...(await session.all<Row>(text(padded.map(() => "?").join(", ")), [...before, ...padded])));
+    rows.push(...(await session.all<Row>(text(marksOf(length)), [...before, ...padded])));
   }
   return rows;
+}
+
+const marks = new Map<number, string>();
+
+function marksOf(length: number): string {
+  let text = marks.get(length);
+  if (text === undefined) marks.set(length, (text = Array.from({ length }, () => "?").join(", ")));
+  return text;
+}
+
+/**
+ * {@link allIn} of rows that each value names at most one of.
+ *
+ * @param entryOf names the value, and makes the item
+ * @returns the items by value, in the order of the values; values without a row are missing
+ */
+export async function mapIn<Row, Key extends SqlValue, Item>(
+  session: Reads,
+  text: (marks: string) => string,
+  values: readonly Key[],
+  entryOf: (row: Row) => readonly [Key, Item],
+): Promise<Map<Key, Item>> {
+  const found = new Map((await allIn<Row>(session, text, values)).map(entryOf));
+  if (found.size <= 1) return found;
+  return new Map(values.flatMap((value) => (found.has(value) ? [[value, found.get(value) as Item] as const] : [])));
 }
 
 /** What was found of a list, in the order of the list. */

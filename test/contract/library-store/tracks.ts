@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { JobId, TrackId } from "../../../core/ids.js";
-import type { Track } from "../../../core/library/track.js";
+import type { Track, TrackAsset } from "../../../core/library/track.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
 import type { StorageWith } from "../../support/storage-under-test.js";
 
@@ -65,6 +65,29 @@ export function libraryTracks(opened: () => StorageWith<"library">): void {
     expect([...found.keys()]).to.have.members([one, two]);
     expect(found.get(one)).to.deep.equal([tracks[1], tracks[2], tracks[0]]);
     expect(found.get(two)).to.deep.equal([other]);
+  });
+
+  it("returns what generations show of the tracks of jobs, with the files that are linked to", async () => {
+    const [one, two, none] = [anId("job"), anId("job"), anId("job")];
+    const mix = anAsset({ durationSeconds: 29.987 });
+    const cover = anAsset({ role: "cover", contentType: "image/png", durationSeconds: null });
+    const preview = anAsset({ role: "preview" });
+    const stem = anAsset({ role: "stem", label: "vocals" });
+    const second = aTrack({ jobId: one, position: 1, bpm: 92.5, assets: [stem, mix, preview, cover] });
+    const first = aTrack({ jobId: one, position: 0, assets: [stem], shareToken: `${anId("trk")}_-Az09` });
+    const other = aTrack({ jobId: two, assets: [] });
+    await add(second, first, other, aTrack());
+    const shown = ({ id, title, artistLabel, bpm, shareToken, linkGeneration }: Track, ...assets: TrackAsset[]) => ({
+      ...{ id, title, artistLabel, bpm, shareToken, linkGeneration },
+      assets,
+    });
+    expect(await opened().library.shownTracksOfJobs([two, none, one, two])).to.deep.equal(
+      new Map([
+        [one, [shown(first), shown(second, mix, preview, cover)]],
+        [two, [shown(other)]],
+      ]),
+    );
+    expect((await opened().library.shownTracksOfJobs([])).size).to.equal(0);
   });
 
   it("returns which audio keys belong to files of tracks of any account, byte by byte", async () => {

@@ -45,6 +45,7 @@ describe("loading settings", () => {
       expect(http).to.deep.equal({
         host: "127.0.0.1",
         port: 8080,
+        processes: 1,
         publicUrl: null,
         trustProxy: false,
         webhookScope: null,
@@ -150,6 +151,14 @@ describe("loading settings", () => {
     it("takes an empty file and groups without anything in them", () => {
       expect(load({ file: "" }).http.port).to.equal(8080);
       expect(load({ file: "http:\njobs: {}\n# nothing else\n" }).http.port).to.equal(8080);
+    });
+
+    it("counts rates in all processes together where http.processes asks for several", () => {
+      expect(load({ file: "http: { processes: cores }" }).rateLimits.store).to.equal("shared");
+      expect(load({ env: { FERMATA_HTTP__PROCESSES: "4" } }).rateLimits.store).to.equal("shared");
+      expect(load({ env: { FERMATA_HTTP__PROCESSES: "1" } }).rateLimits.store).to.equal("memory");
+      for (const given of ["0", "all", "257", "1.5"])
+        expect(() => load({ env: { FERMATA_HTTP__PROCESSES: given } })).to.throw("http.processes");
     });
 
     it("finds the file from the working directory", () => {

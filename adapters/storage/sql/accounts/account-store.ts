@@ -12,16 +12,17 @@ import type { KnexDatabase } from "../database.js";
 import { ACCOUNTS, type AccountRow, API_KEYS, type ApiKeyRow } from "./account-tables.js";
 import { emptyBalance } from "../../../../core/credits/balance.js";
 import { BALANCES } from "../ledger/ledger-tables.js";
+import { mapIn } from "../lists.js";
 import { mapOf } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
-const FIND_ACCOUNT = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE id = ?`;
+const FIND_ACCOUNTS = (marks: string): string => `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE id IN (${marks})`;
 const FIND_BY_EXTERNAL_ID = `SELECT ${columnsOf(ACCOUNTS)} FROM {accounts} WHERE external_id = ?`;
 
-const FIND_KEY_HOLDER =
+const FIND_KEY_HOLDERS = (marks: string): string =>
   `SELECT ${columnsOf(API_KEYS, "k")}, a.external_id, a.name AS account_name, a.tier, a.email_verified, ` +
   "a.terms_accepted_at, a.suspended_at, a.suspended_reason, a.deleted_at, a.created_at AS account_created_at " +
-  "FROM {api_keys} k JOIN {accounts} a ON a.id = k.account_id WHERE k.token_hash = ?";
+  `FROM {api_keys} k JOIN {accounts} a ON a.id = k.account_id WHERE k.token_hash IN (${marks})`;
 
 const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM {api_keys} WHERE account_id = ?
   ORDER BY created_at DESC, id DESC`;
@@ -55,7 +56,7 @@ export class KnexAccountStore implements AccountStore {
 
   findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>> {
     const entryOf = (row: AccountRow): [AccountId, Account] => [row.id, ACCOUNTS.fromRow(row)];
-    return this.database.reading((session) => mapOf(session, FIND_ACCOUNT, ids, entryOf));
+    return this.database.reading((session) => mapIn(session, FIND_ACCOUNTS, ids, entryOf));
   }
 
   findByExternalIds(externalIds: readonly string[]): Promise<Map<string, Account>> {
@@ -96,7 +97,7 @@ export class KnexAccountStore implements AccountStore {
 
   findKeyHolders(tokenHashes: readonly string[]): Promise<Map<string, KeyHolder>> {
     const entryOf = (row: KeyHolderRow): [string, KeyHolder] => [row.token_hash, toKeyHolder(row)];
-    return this.database.reading((session) => mapOf(session, FIND_KEY_HOLDER, tokenHashes, entryOf));
+    return this.database.reading((session) => mapIn(session, FIND_KEY_HOLDERS, tokenHashes, entryOf));
   }
 
   async listKeys(accountId: AccountId): Promise<ApiKey[]> {

@@ -26,11 +26,11 @@ const ERASE_ATTEMPTS =
   "UPDATE {job_attempts} SET handle = NULL, result = NULL, files = NULL, progress = NULL, message = NULL, " +
   "cancel_due_at = NULL WHERE job_id = ?";
 const ERASE_JOB =
-  "UPDATE {jobs} SET request = ?, error = ?, client = NULL, reference = NULL, request_id = NULL, " +
-  "requested_at = NULL, erased_at = ? WHERE id = ?";
+  "UPDATE {jobs} SET request = ?, shown_request = NULL, error = ?, client = NULL, reference = NULL, " +
+  "request_id = NULL, requested_at = NULL, erased_at = ? WHERE id = ?";
 /** Of an ended job; what of it is still to be cancelled needs its handle. */
 const FORGET_REPORTS = "UPDATE {job_attempts} SET progress = NULL, message = NULL WHERE job_id = ?";
-const FORGET_REQUEST = "UPDATE {jobs} SET request = ?, tracks_deleted_at = ? WHERE id = ?";
+const FORGET_REQUEST = "UPDATE {jobs} SET request = ?, shown_request = NULL, tracks_deleted_at = ? WHERE id = ?";
 const TRACKS_OF_JOB = "SELECT id FROM {tracks} WHERE job_id = ?";
 const TRACK = `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE id = ?`;
 const DELETE_OF_TRACK = [

@@ -1,5 +1,5 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
-import type { Job, JobPhase, JobRequest, JobState, JobStatus } from "../../../../core/jobs/job.js";
+import type { Job, JobPhase, JobRequest, JobState, JobStatus, JobSummary } from "../../../../core/jobs/job.js";
 import type {
   ClaimedJob,
   ClaimRequest,
@@ -9,8 +9,10 @@ import type {
   JobStore,
   JobUpdate,
   ProviderWork,
+  ShownJobFilter,
 } from "../../../../core/ports/job-store.js";
 import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
+import { mapIn } from "../lists.js";
 import { mapOf, tryLocked } from "../rows.js";
 import { attemptsOf } from "./attempt-queries.js";
 import { writeGuarded } from "./guarded-updates.js";
@@ -29,6 +31,7 @@ import {
 import { claimOf } from "./claims.js";
 import { deleteAttempts, deleteRequests } from "./job-retention.js";
 import { HELD, RENEW } from "./lease-rows.js";
+import { findShownJobs, listShownJobs } from "./shown-jobs.js";
 import { OutputQueries } from "./output-queries.js";
 import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
@@ -39,7 +42,7 @@ const ENDED_STATUSES: readonly JobStatus[] = ["completed", "failed"];
 const WAITING = "AND phase = 'waiting'";
 const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 
-const FIND = `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE id = ?`;
+const FIND = (marks: string): string => `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE id IN (${marks})`;
 const LOCK = `SELECT ${columnsOf(JOB_STATES)} FROM {jobs} WHERE id = ?`;
 const REQUESTS = "SELECT id, request FROM {jobs} WHERE id = ?";
 const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE account_id = ? AND reference = ?`;
@@ -78,13 +81,21 @@ export class KnexJobStore extends OutputQueries implements JobStore {
 
   findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>> {
     const entryOf = (row: JobRow): [JobId, Job] => [row.id, toJob(row)];
-    return this.database.reading((session) => mapOf(session, FIND, ids, entryOf));
+    return this.database.reading((session) => mapIn(session, FIND, ids, entryOf));
   }
 
   async listJobs(filter: JobFilter): Promise<Job[]> {
     const statuses = filter.status === undefined ? STATUSES : [filter.status];
     const { condition, values } = filterCondition(filter);
     return this.listByStatus(statuses, condition, values, "DESC", filter.limit);
+  }
+
+  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, JobSummary>> {
+    return findShownJobs(this.database, ids);
+  }
+
+  listShownJobs(filter: ShownJobFilter): Promise<JobSummary[]> {
+    return listShownJobs(this.database, filter);
   }
 
   async findOverdue(createdBefore: number, limit: number): Promise<JobState[]> {

@@ -1,5 +1,14 @@
 import type { AccountId, JobId, ProcessId, RequestId, TrackId } from "../../../../core/ids.js";
-import type { Job, JobKind, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../../../../core/jobs/job.js";
+import type {
+  Job,
+  JobKind,
+  JobOutput,
+  JobPhase,
+  JobRequest,
+  JobState,
+  JobStatus,
+  RequestSummary,
+} from "../../../../core/jobs/job.js";
 import { fromJson, json, named, numberOr, plain, type RowOf, seconds, table } from "../table.js";
 
 const STATE = {
@@ -39,7 +48,10 @@ const STATE = {
 type LaterMember = "sourceTrackId" | "sourceUse" | "options";
 type StoredRequest = Omit<JobRequest, LaterMember> & Partial<Pick<JobRequest, LaterMember>>;
 
-export const JOBS = table("jobs", { ...STATE, request: json<StoredRequest>() }, ["id"]);
+/** The part of it that lists show, without what is empty; null in rows from before the column. */
+const shownRequest = json<Partial<RequestSummary> | null>();
+
+export const JOBS = table("jobs", { ...STATE, request: json<StoredRequest>(), shownRequest }, ["id"]);
 export type JobRow = RowOf<typeof JOBS>;
 
 /** The same rows without what the caller asked for, which is long and stored in pages of its own. */
@@ -48,7 +60,16 @@ export type JobStateRow = RowOf<typeof JOB_STATES>;
 
 export function toJobRow(job: Job): JobRow {
   const { client } = job.request;
-  return JOBS.toRow({ ...job, client, reservedMonthly: job.reserved.monthly, reservedPack: job.reserved.pack });
+  const { monthly: reservedMonthly, pack: reservedPack } = job.reserved;
+  return JOBS.toRow({ ...job, client, reservedMonthly, reservedPack, shownRequest: toShownRequest(job.request) });
+}
+
+function toShownRequest({ options, sourceTrackId, sourceUse }: JobRequest): Partial<RequestSummary> {
+  return {
+    ...(Object.keys(options).length === 0 ? {} : { options }),
+    ...(sourceTrackId === null ? {} : { sourceTrackId }),
+    ...(sourceUse === null ? {} : { sourceUse }),
+  };
 }
 
 export function toJobState(row: JobStateRow): JobState {

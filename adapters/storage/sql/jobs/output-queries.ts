@@ -11,7 +11,8 @@ import { JOB_OUTPUTS, type JobStateRow, type OutputRow, toOutput } from "./job-t
 const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM {job_outputs} WHERE job_id = ? ORDER BY position`;
 const LIVE_FROM = `SELECT j.id, j.account_id FROM {job_sources} s JOIN {jobs} j ON j.id = s.job_id
   WHERE s.track_id = ? AND j.status IN ('queued', 'processing') LIMIT 1`;
-const SPLITS_OF = `SELECT j.id FROM {job_sources} s JOIN {jobs} j ON j.id = s.job_id
+/** A CROSS JOIN keeps SQLite from beginning with the jobs of the account: those from one track are few. */
+const SPLITS_OF = `SELECT j.id FROM {job_sources} s CROSS JOIN {jobs} j ON j.id = s.job_id
   WHERE s.track_id = ? AND j.account_id = ? AND j.kind <> 'music'`;
 const DELETE_OUTPUTS = "DELETE FROM {job_outputs} WHERE job_id = ?";
 

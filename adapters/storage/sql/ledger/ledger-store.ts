@@ -13,10 +13,13 @@ import {
   toLedgerEntry,
   toLedgerEntryRow,
 } from "./ledger-tables.js";
+import { mapIn } from "../lists.js";
 import { mapOf, oneOf, tryLocked } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
 const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM {balances} WHERE account_id = ?`;
+const FIND_BALANCES = (marks: string): string =>
+  `SELECT ${columnsOf(BALANCES)} FROM {balances} WHERE account_id IN (${marks})`;
 const FIND_REFERENCE = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE external_ref = ?`;
 const ENTRIES_OF_JOB = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE job_id = ? ORDER BY seq`;
 const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE account_id = ? AND seq < ?
@@ -36,7 +39,7 @@ export class KnexLedgerStore implements LedgerStore {
   }
 
   findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
-    return this.database.reading((session) => mapOf(session, FIND_BALANCE, accountIds, balanceEntry));
+    return this.database.reading((session) => mapIn(session, FIND_BALANCES, accountIds, balanceEntry));
   }
 
   async apply(tx: Transaction, movements: readonly Movement[]): Promise<void> {

@@ -1,14 +1,15 @@
 import type { JobId, TrackId } from "../../../../core/ids.js";
 import type { Lyrics, NewTrack } from "../../../../core/library/lyrics.js";
-import type { Track } from "../../../../core/library/track.js";
+import type { ShownTrack, Track } from "../../../../core/library/track.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
 import { allIn, groupBy, inChunks } from "../lists.js";
-import { allOf, oneOf } from "../rows.js";
+import { oneOf } from "../rows.js";
 import { columnsOf, type Session, sessionOf } from "../session.js";
 import { LYRICS_OF, type LyricsRow, toLyrics, toLyricsRows, TRACK_LYRICS } from "./lyrics-table.js";
 import { searchRowsOfTracks } from "./search/rows.js";
 import { insertSearchRows } from "./search/writes.js";
+import { shownTracksOfJobs } from "./shown-tracks.js";
 import {
   type AssetRow,
   type TagRow,
@@ -28,7 +29,8 @@ const TAGS = (marks: string): string =>
   ORDER BY track_id, category, position`;
 const ASSETS = (marks: string): string =>
   `SELECT ${columnsOf(TRACK_ASSETS)} FROM {track_assets} WHERE track_id IN (${marks}) ORDER BY track_id, position`;
-const OF_JOB = `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE job_id = ? ORDER BY position`;
+const OF_JOBS = (marks: string): string =>
+  `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE job_id IN (${marks}) ORDER BY job_id, position`;
 const NAMED_KEYS = (marks: string): string => `SELECT audio_key FROM {track_assets} WHERE audio_key IN (${marks})`;
 const SHARED = `SELECT ${columnsOf(TRACKS)} FROM {tracks} WHERE share_token = ?`;
 // The row is found, and so kept from changing, whether it has a token or not.
@@ -57,9 +59,13 @@ export class TrackQueries {
 
   tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>> {
     return this.database.reading(async (session) => {
-      const tracks = await complete(session, await allOf<TrackRow>(session, OF_JOB, jobIds));
+      const tracks = await complete(session, await allIn<TrackRow>(session, OF_JOBS, jobIds));
       return groupBy(tracks, ({ jobId }) => jobId as JobId);
     });
+  }
+
+  shownTracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, ShownTrack[]>> {
+    return shownTracksOfJobs(this.database, jobIds);
   }
 
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {

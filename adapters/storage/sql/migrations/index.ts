@@ -44,6 +44,7 @@ import { eventNumbers } from "./0046-event-numbers.js";
 import { trackDeletions } from "./0047-track-deletions.js";
 import { retention } from "./0048-retention.js";
 import { requestCounts } from "./0050-request-counts.js";
+import { shownJobs } from "./0052-shown-jobs.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -91,6 +92,7 @@ export const MIGRATIONS: readonly Migration[] = [
   trackDeletions,
   retention,
   requestCounts,
+  shownJobs,
 ];
 
 /** Versions that do not know this migration cannot tell whether a newer schema still serves them. */

@@ -35,6 +35,14 @@ const CANNOT_SERVE = new Set([
   3024, // statement took too long
 ]);
 
+/** A prepared statement cannot be had, where the same text would be run. */
+const CANNOT_PREPARE = new Set([
+  1243, // unknown statement: a proxy sent it to another connection of the server
+  1295, // not supported as a prepared statement
+  1461, // the server holds as many as it may
+  1615, // the schema changes too fast
+]);
+
 const CONNECTION_LOST = new Set([
   "PROTOCOL_CONNECTION_LOST",
   "PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR",
@@ -120,6 +128,11 @@ export function isUnavailable(error: unknown): boolean {
   if (hasNumber(error, LOST_RACE)) return (error as DriverError).errno !== 1062;
   const { code, name } = (error ?? {}) as DriverError;
   return name === "KnexTimeoutError" || (typeof code === "string" && CANNOT_CONNECT.has(code));
+}
+
+/** The same statement may run as a text. */
+export function cannotPrepare(error: unknown): boolean {
+  return hasNumber(error, CANNOT_PREPARE);
 }
 
 /** A connection on which this happened is of no further use. */

@@ -34,6 +34,12 @@ export const MYSQL_LIMITS = {
   migrationMs: 120_000,
 } as const;
 
+/**
+ * Prepared statements of a connection; beyond them the one that was used least recently ends. All connections of twenty
+ * processes stay below the 16,382 that a server holds by default.
+ */
+const PREPARED_MAX = 60;
+
 /** Names of locks are at most 64 characters long. */
 export const MIGRATION_LOCK = "CONCAT('fermata ', LEFT(SHA2(DATABASE(), 256), 32))";
 
@@ -91,6 +97,7 @@ function connectionOf(url: URL): ConnectionOptions {
     decimalNumbers: true,
     connectTimeout: MYSQL_LIMITS.firstMs,
     multipleStatements: true,
+    maxPreparedStatements: PREPARED_MAX,
     ...ssl,
   };
 }

@@ -64,7 +64,7 @@ export class MysqlPool implements ConnectionSource {
     const discard = (): void => void this.broken.add(connection);
     const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere(connection) };
     try {
-      return await work(new MysqlSession(connection, { limitMs, late, names: this.names }), discard);
+      return await work(new MysqlSession(connection, { limitMs, late, names: this.names, prepares: true }), discard);
     } catch (error) {
       if (spoilsConnection(error)) {
         discard();

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Connection, QueryError, QueryOptions, ResultSetHeader, RowDataPacket } from "mysql2";
-import { NoResponseError } from "./errors.js";
+import { cannotPrepare, NoResponseError } from "./errors.js";
 import { packetsOf } from "./packets.js";
 import { afterWaiting, type LateResponses } from "./waits.js";
 import { columnsOf, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
@@ -14,6 +14,8 @@ export interface MysqlSessionOptions {
   /** How long the server may take to respond to one packet; then the connection is closed. */
   readonly limitMs: number;
   readonly late?: LateResponses;
+  /** True: reads by texts alone, such as ids, are prepared statements. The connection holds those used last. */
+  readonly prepares?: boolean;
   /** Absent where no statement names a table of ours. */
   readonly names?: TableNames;
 }
@@ -47,7 +49,10 @@ export class MysqlSession implements TransactionSession {
   }
 
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return (await this.query(this.named(sql), values)) as Row[];
+    const text = this.named(sql);
+    const found =
+      this.given.prepares === true && areTexts(values) ? this.execute(text, values) : this.query(text, values);
+    return (await found) as Row[];
   }
 
   async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
@@ -111,6 +116,18 @@ export class MysqlSession implements TransactionSession {
     return this.withinLimit((done) => this.connection.query<MysqlResult & RowDataPacket[]>(options, done));
   }
 
+  /** A server without another prepared statement to give gets the text. */
+  private async execute(sql: string, values: readonly string[]): Promise<MysqlResult> {
+    try {
+      return await this.withinLimit((done) =>
+        this.connection.execute<MysqlResult & RowDataPacket[]>(this.options(sql, [...values]), done),
+      );
+    } catch (error) {
+      if (!cannotPrepare(error)) throw error;
+      return this.query(sql, values);
+    }
+  }
+
   /** What the driver is given for a statement. */
   protected options(sql: string, values: SqlValue[]): QueryOptions {
     return { sql, values };
@@ -137,6 +154,11 @@ export class MysqlSession implements TransactionSession {
 function upsertClause<Row extends object>(table: Table<Row>, valueOf: (column: string) => string): string {
   const changes = table.columns.filter((column) => !table.key.includes(column));
   return ` ON DUPLICATE KEY UPDATE ${changes.map((column) => `${column} = ${valueOf(column)}`).join(", ")}`;
+}
+
+/** A number would be sent as a fraction, which is another type to the server than the text has. */
+function areTexts(values: readonly SqlValue[]): values is readonly string[] {
+  return values.length > 0 && values.every((value) => typeof value === "string");
 }
 
 /** Rows found, changed or not: mysql2 asks the server to count them so. */

@@ -127,6 +127,56 @@ describe("Authenticate", () => {
     expect(table.reads).to.equal(1);
   });
 
+  it("reads keys that stay in use again ahead, many in one read, so that no request waits", async () => {
+    const { table, clock, authenticate } = setUp();
+    for (const token of [TOKEN, OTHER_TOKEN]) table.give(token);
+    const both = async (): Promise<void> => {
+      for (const token of [TOKEN, OTHER_TOKEN]) await authenticate.identify(`Bearer ${token}`);
+    };
+    await both();
+    expect(table.reads).to.equal(2);
+    await clock.advance(450);
+    await both();
+    await clock.advance(150);
+    const ahead = table.reads;
+    expect(ahead).to.be.at.most(4);
+    await clock.advance(300);
+    await both();
+    expect(table.reads).to.equal(ahead);
+  });
+
+  it("refuses a revoked key within a second, also while it is read ahead", async () => {
+    const { table, clock, authenticate } = setUp();
+    const { key } = table.give(TOKEN);
+    await authenticate.identify(`Bearer ${TOKEN}`);
+    await clock.advance(500);
+    await authenticate.identify(`Bearer ${TOKEN}`);
+    await clock.advance(150);
+    table.give(TOKEN, { ...key, revokedAt: clock.now() });
+    const readAt = clock.now();
+    while (clock.now() < readAt + 900) {
+      await errorOf(authenticate.identify(`Bearer ${TOKEN}`));
+      await clock.advance(100);
+    }
+    expect(await errorOf(authenticate.identify(`Bearer ${TOKEN}`))).to.be.instanceOf(RevokedApiKeyError);
+  });
+
+  it("reads a key that could not be read ahead when a request needs it, and reports the failure there", async () => {
+    const { table, clock, authenticate } = setUp();
+    table.give(TOKEN);
+    await authenticate.identify(`Bearer ${TOKEN}`);
+    await clock.advance(500);
+    table.gate = Promise.reject(new Error("the storage is gone"));
+    table.gate.catch(() => undefined);
+    await authenticate.identify(`Bearer ${TOKEN}`);
+    await clock.advance(399);
+    await authenticate.identify(`Bearer ${TOKEN}`);
+    await clock.advance(1);
+    expect(await errorOf(authenticate.identify(`Bearer ${TOKEN}`))).to.have.property("message", "the storage is gone");
+    table.gate = Promise.resolve();
+    await authenticate.identify(`Bearer ${TOKEN}`);
+  });
+
   it("reads a key once for the requests of almost a second", async () => {
     const { table, clock, authenticate } = setUp();
     table.give(TOKEN);
