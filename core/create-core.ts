@@ -150,6 +150,9 @@ export interface ApiUseCases {
 /** How many jobs an account may follow at once where the options do not say. */
 const FOLLOWED_JOBS_MAX = 20;
 
+/** How often the watch of the ledger goes through all of it where the options do not say. */
+const LEDGER_FULL_CHECK_MS = 24 * 3_600_000;
+
 /** Assembles the core. Nothing is read, written or started before a use case is called. */
 export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { publicUrl, audio, idempotencyTtlMs, splitCosts } = options;
@@ -182,7 +185,8 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { metrics } = ports;
   const figures = { ...ports, breaker: options.breaker, catalogue: providers.catalogue };
   const others = [secrets.reseal, erasure.task(), library.deletedFiles.task(), sampleQueueAges(figures)];
-  const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others };
+  const ledgerFullCheckMs = options.ledger?.fullCheckMs ?? LEDGER_FULL_CHECK_MS;
+  const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, ledgerFullCheckMs, others };
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
   const operating = { ...ports, ...generations, timelines, endJobs };
   let workers: Workers | null = null;

@@ -4,12 +4,14 @@ import { type AccountId, isId } from "../ids.js";
 import type { Account } from "../ports/account.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
-import type { LedgerAudit, LedgerStore, LedgerViolation } from "../ports/ledger-store.js";
+import type { InstallationStore } from "../ports/installation-store.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import type { HostTransaction, Transaction } from "../ports/unit-of-work.js";
 import type { Balance, LedgerEntry } from "./balance.js";
 import { type Bucket, grant } from "./grant.js";
 import { renew } from "./renew.js";
+import { type LedgerCheck, type LedgerVerification, VerifyLedger, type VerifyOptions } from "./verify-ledger.js";
 import { checkPeriod, isKeptForRenewals, periodOf, renewalReference } from "./renewal-period.js";
 
 export interface GrantOptions {
@@ -45,27 +47,20 @@ export interface ManageCreditsDeps {
   readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
+  readonly installation: Pick<InstallationStore, "find" | "keep">;
   readonly clock: Clock;
   readonly tiers: MonthlyAllowances;
 }
 
-/** What a check of the ledger in steps has found. */
-export interface LedgerCheck {
-  /** False: it was ended early. */
-  readonly isComplete: boolean;
-  /** Rows. */
-  readonly checked: number;
-  /** The first 1,000. */
-  readonly violations: readonly LedgerViolation[];
-}
-
 const REFERENCE_MAX_LENGTH = 200;
-const VERIFIED_AT_ONCE = 1_000;
-const VIOLATIONS_MAX = 1_000;
 
 /** Credits, for callers, operators and embedding apps. */
 export class ManageCredits {
-  constructor(private readonly deps: ManageCreditsDeps) {}
+  private readonly verifyLedger: VerifyLedger;
+
+  constructor(private readonly deps: ManageCreditsDeps) {
+    this.verifyLedger = new VerifyLedger(deps);
+  }
 
   /** @throws {OperationRefusedError} no such account */
   async balance(accountId: string): Promise<Balance> {
@@ -168,9 +163,12 @@ export class ManageCredits {
     );
   }
 
-  /** Checks every invariant of the ledger. */
-  verify(): Promise<LedgerAudit> {
-    return this.deps.ledger.audit();
+  /**
+   * Checks the ledger: all that is new since an earlier check found nothing wrong, and that together with what that one
+   * saw it makes up the balances. The first check is a full one, as is the one after something was found.
+   */
+  verify(options: VerifyOptions = {}): Promise<LedgerVerification> {
+    return this.verifyLedger.verify(options);
   }
 
   /**
@@ -178,17 +176,8 @@ export class ManageCredits {
    *
    * @param signal ends the check early
    */
-  async verifyInSteps(signal: AbortSignal): Promise<LedgerCheck> {
-    let [cursor, checked]: [string | null, number] = [null, 0];
-    const violations: LedgerViolation[] = [];
-    while (!signal.aborted) {
-      const page = await this.deps.ledger.auditPage(cursor, VERIFIED_AT_ONCE);
-      checked += page.checked;
-      violations.push(...page.violations.slice(0, VIOLATIONS_MAX - violations.length));
-      cursor = page.next;
-      if (cursor === null) return { isComplete: true, checked, violations };
-    }
-    return { isComplete: false, checked, violations };
+  verifyInSteps(signal: AbortSignal): Promise<LedgerCheck> {
+    return this.verifyLedger.inSteps(signal);
   }
 
   private async isWritten(entry: LedgerEntry, { ledgerSeq }: Balance): Promise<boolean> {

@@ -16,6 +16,8 @@ export interface CreateMaintenanceDeps {
   readonly queueDeadlineMs: number;
   /** How long the events of webhooks are kept. */
   readonly eventsKeptMs: number;
+  /** How often the watch of the ledger goes through all rows. */
+  readonly ledgerFullCheckMs: number;
   /** Tasks of other features. */
   readonly others: readonly MaintenanceTask[];
 }
@@ -33,14 +35,19 @@ export function createMaintenance({
   endJobs,
   queueDeadlineMs,
   eventsKeptMs,
+  ledgerFullCheckMs,
   others,
 }: CreateMaintenanceDeps): MaintenanceParts {
   const collectAudio = new CollectAudio(ports);
   const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, eventsKeptMs });
-  const watchLedger = new WatchLedger({ ...ports, logger: ports.logger.child({ task: WATCH_TASK }) });
+  const watchLedger = new WatchLedger({
+    ...ports,
+    logger: ports.logger.child({ task: WATCH_TASK }),
+    fullEveryMs: ledgerFullCheckMs,
+  });
   const watch: MaintenanceTask = {
     id: WATCH_TASK,
-    description: "Checks the ledger, a few rows at a time, from its beginning to its end and again.",
+    description: "Checks the ledger, a few rows at a time: what is new, and now and then all of it.",
     everyMs: WATCH_EVERY_MS,
     run: (signal) => watchLedger.step(signal),
   };

@@ -158,12 +158,14 @@ describe("Ledger audit", () => {
 
   it("finds no violation in an empty storage", async () => {
     const empty = await sqliteStorage.open();
-    expect(await empty.ledger.audit()).to.deep.equal({ checked: { accounts: 0, entries: 0, jobs: 0 }, violations: [] });
+    const { resume: _resume, ...audit } = await empty.ledger.audit();
+    expect(audit).to.deep.equal({ checked: { accounts: 0, entries: 0, jobs: 0 }, violations: [] });
     await empty.close();
   });
 
   it("finds no violation with jobs of every status", async () => {
-    expect(await storage.ledger.audit()).to.deep.equal({
+    const { resume: _resume, ...audit } = await storage.ledger.audit();
+    expect(audit).to.deep.equal({
       checked: { accounts: 1, entries: 7, jobs: 4 },
       violations: [],
     });

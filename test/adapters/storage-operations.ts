@@ -61,7 +61,7 @@ const A_CALLBACK = {
 
 /** Where this part of the ledger begins, as the SQL storage writes it. */
 function placeIn(part: string): string {
-  return JSON.stringify({ part, after: "", begun: null });
+  return JSON.stringify({ part, after: "", begun: null, jobsAfter: "" });
 }
 
 /**
@@ -171,6 +171,13 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     await ledger.auditPage(next, 20);
   },
   "auditPage of jobs": ({ ledger }) => ledger.auditPage(placeIn("jobs"), 20),
+  "auditPage of new balances": ({ ledger }) => ledger.auditPage(placeIn("new-balances"), 20),
+  "auditPage of new entries": ({ ledger }) => ledger.auditPage(placeIn("new-entries"), 20),
+  "auditPage of the rest of an account's new entries": async ({ ledger }) => {
+    const { next } = await ledger.auditPage(placeIn("new-entries"), 1);
+    await ledger.auditPage(next, 20);
+  },
+  "auditPage of new jobs": ({ ledger }) => ledger.auditPage(placeIn("new-jobs"), 20),
   waitingSince: ({ jobs }) => jobs.waitingSince("synth"),
   countWork: ({ jobs }) => jobs.countWork("synth", 100),
   outputsOf: ({ jobs }, { job }) => jobs.outputsOf([job.id]),

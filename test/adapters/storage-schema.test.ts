@@ -37,7 +37,10 @@ describe("Storage schema", () => {
     await database.migrate();
     const rest = NAMES.slice(NAMES.indexOf("0029-track-lyrics"));
     await database.write("fermata_migrations").whereIn("name", rest).delete();
-    const created = ["track_lyrics", "admin_tokens", "account_deletions", "file_deletions", "job_sources"];
+    const created = [
+      ...["track_lyrics", "admin_tokens", "account_deletions", "file_deletions", "job_sources"],
+      ...["ledger_checkpoints"],
+    ];
     for (const table of created) await database.write.schema.dropTable(`fermata_${table}`);
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: rest });
     expect(await database.migrate()).to.deep.equal(rest);

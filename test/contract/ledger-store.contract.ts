@@ -282,6 +282,44 @@ export function ledgerStoreContract(name: string, open: () => Promise<Storage>):
         expect(checked).to.be.at.least(all.accounts + all.entries + all.jobs);
       });
 
+      it("goes on from where an earlier audit ended, with what is new", async () => {
+        const [one, other] = [await storage.addAccount({}, { pack: 10 }), await storage.addAccount({}, { pack: 3 })];
+        const full = await storage.ledger.audit();
+        const unchanged = await storage.ledger.audit(full.resume);
+        expect(unchanged.checked.entries).to.equal(0);
+        expect(unchanged.checked.accounts).to.equal(full.checked.accounts);
+        const job = aJob({ accountId: one.id, reserved: { monthly: 0, pack: 4 } });
+        await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [job]));
+        await storage.apply(aReservation(await storage.balanceOf(one.id), job));
+        await storage.apply(aMovement(await storage.balanceOf(other.id), { pack: 1 }));
+        const next = await storage.ledger.audit(unchanged.resume);
+        expect(next.checked).to.include({ entries: 2 });
+        expect(next.checked.jobs).to.be.at.least(1);
+        expect(next.violations.filter(({ subject }) => [one.id, other.id].includes(subject as never))).to.deep.equal(
+          [],
+        );
+        expect((await storage.ledger.audit(next.resume)).checked.entries).to.equal(0);
+      });
+
+      it("goes on in pages too, and finds a new job without a reservation", async () => {
+        const { resume } = await storage.ledger.audit();
+        const account = await storage.addAccount({}, { pack: 10 });
+        for (let grants = 0; grants < 4; grants++)
+          await storage.apply(aMovement(await storage.balanceOf(account.id), { pack: 1 }));
+        const unpaid = aJob({ accountId: account.id, reserved: { monthly: 1, pack: 0 } });
+        await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [unpaid]));
+        const found: string[] = [];
+        for (let cursor: string = resume; ;) {
+          const page: LedgerPage = await storage.ledger.auditPage(cursor, 2);
+          expect(page.checked).to.be.at.most(2);
+          found.push(...page.violations.filter(({ subject }) => subject === unpaid.id).map((one) => one.invariant));
+          expect(page.resume === null, "there is a place to go on only at the end").to.equal(page.next !== null);
+          if (page.next === null) break;
+          cursor = page.next;
+        }
+        expect(found).to.include("job-has-its-reservation");
+      });
+
       it("reads one snapshot, and blocks no writer", async () => {
         const account = await storage.addAccount({}, { pack: 1_000 });
         const auditing = storage.ledger.audit();

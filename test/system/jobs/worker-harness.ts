@@ -237,7 +237,13 @@ export class WorkerHarness {
       derived: { deriveFor: (track, signal) => this.derive(track, signal) },
     });
     const { applyReports, endJobs, submissions } = execution;
-    const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: eventsKeptMs(SCHEDULE_MS), others: [] };
+    const scheduled = {
+      endJobs,
+      queueDeadlineMs,
+      eventsKeptMs: eventsKeptMs(SCHEDULE_MS),
+      ledgerFullCheckMs: 86_400_000,
+      others: [],
+    };
     const { maintenance } = createMaintenance({ ports, audit, ...scheduled });
     const { working, calls } = this.workingProviders(options, capabilities, clock);
     const workJobs = execution.createWorkers(working, maintenance);

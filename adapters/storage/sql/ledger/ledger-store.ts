@@ -1,9 +1,11 @@
 import type { Balance, LedgerEntry, Movement } from "../../../../core/credits/balance.js";
 import type { AccountId, JobId } from "../../../../core/ids.js";
 import type { LedgerAudit, LedgerPage, LedgerStore } from "../../../../core/ports/ledger-store.js";
-import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
+import type { Locked, Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
-import { auditLedger } from "./ledger-audit.js";
+import { auditInThread } from "./audit-thread/start.js";
+import { type Auditor, auditLedger } from "./ledger-audit.js";
+import { type CheckpointRow, keepCheckpoints } from "./ledger-checkpoints.js";
 import { auditPage } from "./ledger-pages.js";
 import {
   type BalanceRow,
@@ -21,9 +23,14 @@ const FIND_REFERENCE = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries
 const ENTRIES_OF_JOB = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE job_id = ? ORDER BY seq`;
 const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE account_id = ? AND seq < ?
   ORDER BY seq DESC LIMIT ?`;
+/** Finds a row where there are so many entries that a thread is started sooner than they are read. */
+const MANY_ENTRIES = "SELECT seq FROM {ledger_entries} LIMIT 1 OFFSET 10000";
 
 export class KnexLedgerStore implements LedgerStore {
-  constructor(private readonly database: KnexDatabase) {}
+  constructor(
+    private readonly database: KnexDatabase,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
 
   lockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
     const query = FIND_BALANCE + this.database.dialect.forUpdate;
@@ -67,12 +74,27 @@ export class KnexLedgerStore implements LedgerStore {
     return rows.map(toLedgerEntry);
   }
 
-  audit(): Promise<LedgerAudit> {
-    return auditLedger((work) => this.database.snapshot(work), this.database.dialect.concurrentWriters);
+  async audit(since: string | null = null): Promise<LedgerAudit> {
+    const { database } = this;
+    const keep = (verified: readonly CheckpointRow[]): Promise<void> => this.keep(verified);
+    const { file } = database;
+    if (file !== null && (await database.all<{ readonly seq: number }>(MANY_ENTRIES)).length > 0)
+      return auditInThread({ file, tablePrefix: database.names.prefix, since }, keep);
+    const snapshot: Auditor["snapshot"] = (work) => database.snapshot(work);
+    return auditLedger({ snapshot, atOnce: database.dialect.concurrentWriters, keep }, since);
   }
 
-  auditPage(cursor: string | null, limit: number): Promise<LedgerPage> {
-    return this.database.snapshot((session) => auditPage(session, cursor, limit));
+  async auditPage(cursor: string | null, limit: number): Promise<LedgerPage> {
+    const page = await this.database.snapshot((session) => auditPage(session, cursor, limit));
+    await this.keep(page.verified);
+    const { checked, violations, next, resume } = page;
+    return { checked, violations, next, resume };
+  }
+
+  private async keep(verified: readonly CheckpointRow[]): Promise<void> {
+    if (verified.length === 0) return;
+    const { forUpdate } = this.database.dialect;
+    await this.unitOfWork.inTransaction((tx) => keepCheckpoints(sessionOf(tx), forUpdate, verified));
   }
 }
 

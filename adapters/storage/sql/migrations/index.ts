@@ -42,6 +42,7 @@ import { jobTraces } from "./0042-job-traces.js";
 import { eventTraces } from "./0043-event-traces.js";
 import { eventNumbers } from "./0046-event-numbers.js";
 import { trackDeletions } from "./0047-track-deletions.js";
+import { ledgerCheckpoints } from "./0049-ledger-checkpoints.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -87,6 +88,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventTraces,
   eventNumbers,
   trackDeletions,
+  ledgerCheckpoints,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
