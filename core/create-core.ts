@@ -10,6 +10,8 @@ import { createAudit } from "./audit/create-audit.js";
 import { unrecorded } from "./audit/unrecorded.js";
 import type { ReadAudit } from "./audit/read-audit.js";
 import type { CoreOptions } from "./core-options.js";
+import { ArchiveLedger } from "./credits/archive-ledger.js";
+import { VerifyLedger } from "./credits/verify-ledger.js";
 import { ManageCredits } from "./credits/manage-credits.js";
 import { createExecution } from "./execution/create-execution.js";
 import type { ReportMargin } from "./attempts/report-margin.js";
@@ -68,6 +70,8 @@ export interface Core {
   readonly audit: ReadAudit;
   /** Balances; grants and renewals of credits. */
   readonly credits: ManageCredits;
+  /** Takes old entries out of the ledger into files, and back in. */
+  readonly ledgerArchives: ArchiveLedger;
   /** Creates, reads and waits for generations. */
   readonly generations: Generations;
   /** Creates them for an operator, recorded in the audit log. */
@@ -198,6 +202,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     exports: new ExportAccount({ ...ports, audit }),
     audit: readAudit,
     credits: new ManageCredits({ ...ports, audit, tiers }),
+    ledgerArchives: new ArchiveLedger({ ...ports, audit, verifier: new VerifyLedger(ports) }),
     generations: generations.generations,
     operateGenerations: generations.operate,
     jobs: new OperateJobs({ ...operating, audit }),

@@ -8,4 +8,17 @@ export const ledger = {
     unit: "hours",
     description: "How often the watch of the ledger goes through all of it, and not only through what is new",
   }),
+  keepMonths: kind.optional(
+    kind.integer({
+      min: 1,
+      max: 1_200,
+      unit: "months",
+      description: "How long entries stay in the ledger before `fermata ledger archive` moves them to files",
+    }),
+    "all",
+  ),
+  archiveDir: kind.path({
+    default: kind.workedOut("`ledger-archives` in `dataDir`", ({ at }) => `${String(at("dataDir"))}/ledger-archives`),
+    description: "Directory of the archives of the ledger",
+  }),
 } as const satisfies Group;

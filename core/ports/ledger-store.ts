@@ -1,5 +1,6 @@
 import type { Balance, LedgerEntry, Movement } from "../credits/balance.js";
 import type { AccountId, JobId } from "../ids.js";
+import type { LedgerArchives } from "./ledger-archives.js";
 import type { Locked, Transaction } from "./unit-of-work.js";
 
 /** A row that breaks an invariant of the ledger. */
@@ -35,7 +36,7 @@ export interface LedgerPage {
  * Append-only record of every credit movement, and the balances it adds up to. Amounts are whole credits.
  * At every instant another transaction can observe, a balance equals the sum of its entries. Selected by `storage.url`.
  */
-export interface LedgerStore {
+export interface LedgerStore extends LedgerArchives {
   /**
    * Reads the balances of these accounts, in ascending order of id, and keeps them from changing until `tx` ends, so
    * that two reservations never spend the same credit. Unknown accounts are left out.
@@ -54,10 +55,18 @@ export interface LedgerStore {
   /** The entry with this reference, or null. */
   findByReference(tx: Transaction, reference: string): Promise<LedgerEntry | null>;
 
-  /** All entries of a job in order of their numbers: its reservation, then its charge or refund. */
+  /**
+   * All entries of a job in order of their numbers: its reservation, then its charge or refund. None where they are
+   * archived.
+   */
   entriesOfJob(jobId: JobId): Promise<LedgerEntry[]>;
 
-  /** The newest entries of an account, newest first. @param before only those with a lower number; all by default */
+  /**
+   * The newest entries of an account, newest first. Last, in place of those that are archived, comes their sum: an
+   * `opening` with the number 0.
+   *
+   * @param before only those with a lower number; all by default
+   */
   listEntries(accountId: AccountId, limit: number, before?: number): Promise<LedgerEntry[]>;
 
   /**

@@ -85,6 +85,13 @@ const DAMAGE: Readonly<
     sql: [`UPDATE fermata_ledger_entries SET reserved_monthly = -1 WHERE job_id = '${failed.id}' AND phase = 'close'`],
     subject: failed.id,
   }),
+  "archived-job-has-ended-and-no-entries": ({ queued }) => ({
+    sql: [
+      `UPDATE fermata_jobs SET ledger_archived_at = 1 WHERE id = '${queued.id}'`,
+      `DELETE FROM fermata_ledger_entries WHERE job_id = '${queued.id}'`,
+    ],
+    subject: queued.id,
+  }),
   "live-job-is-not-settled": ({ completed }) => ({
     sql: [`UPDATE fermata_jobs SET status = 'processing' WHERE id = '${completed.id}'`],
     subject: completed.id,

@@ -39,7 +39,7 @@ describe("Storage schema", () => {
     await database.write("fermata_migrations").whereIn("name", rest).delete();
     const created = [
       ...["track_lyrics", "admin_tokens", "account_deletions", "file_deletions", "job_sources"],
-      ...["ledger_checkpoints"],
+      ...["ledger_checkpoints", "ledger_openings", "ledger_archives"],
     ];
     for (const table of created) await database.write.schema.dropTable(`fermata_${table}`);
     expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: rest });

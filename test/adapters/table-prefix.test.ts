@@ -155,7 +155,7 @@ for (const [engine, create] of Object.entries(ENGINES)) {
       await database.write("knex_migrations").whereIn("name", rest).delete();
       const created = [
         ...["track_lyrics", "admin_tokens", "account_deletions", "file_deletions", "job_sources"],
-        ...["ledger_checkpoints"],
+        ...["ledger_checkpoints", "ledger_openings", "ledger_archives"],
       ];
       for (const table of created) await database.write.schema.dropTable(table);
       expect(await database.migrate()).to.deep.equal(rest);

@@ -30,6 +30,8 @@ describe("fermata migrate", () => {
     change(dataDir, "DROP TABLE fermata_file_deletions");
     change(dataDir, "DROP TABLE fermata_job_sources");
     change(dataDir, "DROP TABLE fermata_ledger_checkpoints");
+    change(dataDir, "DROP TABLE fermata_ledger_openings");
+    change(dataDir, "DROP TABLE fermata_ledger_archives");
     for (const args of [["serve"], ["work"], ["jobs", "list"], ["ledger", "verify"]]) {
       const { code, stdout, stderr } = await sandbox.command(args, dataDir);
       expect([code, stdout], args.join(" ")).to.deep.equal([1, ""]);

@@ -79,7 +79,11 @@ describe("loading settings", () => {
         shutdownGraceSeconds: 5,
         drainSeconds: 300,
       });
-      expect(ledger).to.deep.equal({ fullCheckHours: 24 });
+      expect(ledger).to.deep.equal({
+        fullCheckHours: 24,
+        keepMonths: null,
+        archiveDir: "/srv/app/data/ledger-archives",
+      });
       expect([idempotency.ttlHours, breaker.failures, breaker.openSeconds]).to.deep.equal([24, 10, 30]);
       expect(webhooks.scheduleSeconds).to.deep.equal([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
       expect([webhooks.timeoutSeconds, webhooks.allowHttp, secrets.key]).to.deep.equal([15, false, null]);

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
+import type { LedgerEntry } from "../../../../core/credits/balance.js";
 import { entryLine } from "../../../../core/credits/entry-line.js";
 import type { Session, Table } from "../session.js";
 import { AMOUNTS } from "./ledger-invariants.js";
-import { type LedgerEntryRow, toLedgerEntry } from "./ledger-tables.js";
 
 export type Amounts = Record<(typeof AMOUNTS)[number], number>;
 
@@ -34,8 +34,8 @@ export class Checksum {
   }
 
   /** Adds an entry; one that was added before is taken away again. */
-  add(row: LedgerEntryRow): void {
-    const hashed = hash("sha256", entryLine(toLedgerEntry(row)), "buffer");
+  add(entry: LedgerEntry): void {
+    const hashed = hash("sha256", entryLine(entry), "buffer");
     for (let at = 0; at < hashed.length; at += 4)
       this.bytes.writeInt32LE(this.bytes.readInt32LE(at) ^ hashed.readInt32LE(at), at);
   }

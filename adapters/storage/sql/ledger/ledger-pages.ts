@@ -64,6 +64,8 @@ interface Part {
   readonly then: PartName | null;
 }
 
+const withOpening = (name: string): string => `b.${name} AS ${name}, COALESCE(o.${name}, 0) AS entries_${name}`;
+
 const BALANCES: CheckPart = smaller(
   byKey(
     "balances b",
@@ -92,14 +94,16 @@ const BALANCES: CheckPart = smaller(
       // The sums of entries are checked by the entries; an account without any is not among them.
       {
         name: "balance-equals-sum-of-entries",
-        query: `SELECT b.account_id AS subject, ${AMOUNTS.map((name) => `b.${name}`).join(", ")}, 0 AS entries
-        FROM {balances} b WHERE (${AMOUNTS.map((name) => `b.${name} <> 0`).join(" OR ")})
+        query: `SELECT b.account_id AS subject, ${AMOUNTS.map(withOpening).join(", ")} FROM {balances} b
+        LEFT JOIN {ledger_openings} o ON o.account_id = b.account_id
+        WHERE (${AMOUNTS.map((name) => `b.${name} <> COALESCE(o.${name}, 0)`).join(" OR ")})
         AND NOT EXISTS (SELECT 1 FROM {ledger_entries} e WHERE e.account_id = b.account_id)`,
       },
       {
         name: "entries-are-numbered-without-gaps",
-        query: `SELECT b.account_id AS subject, 0 AS entries, b.ledger_seq FROM {balances} b
-        WHERE b.ledger_seq <> 0
+        query: `SELECT b.account_id AS subject, COALESCE(o.entries, 0) AS entries, b.ledger_seq FROM {balances} b
+        LEFT JOIN {ledger_openings} o ON o.account_id = b.account_id
+        WHERE b.ledger_seq <> COALESCE(o.entries, 0)
         AND NOT EXISTS (SELECT 1 FROM {ledger_entries} e WHERE e.account_id = b.account_id)`,
       },
     ],
@@ -163,7 +167,8 @@ async function checkEntries(session: Session, place: Place, limit: number): Prom
     begun === null
       ? await check(session, ON_NEXT_ACCOUNTS, [after, limit])
       : await check(session, ON_REST_OF_ACCOUNT, [begun.account, begun.seq, limit]);
-  return { rows, next, ...withFound(walked, violations) };
+  const found = withFound(walked, violations, () => violations.length > 0);
+  return { ...found, rows, next: next === null ? null : { ...next, begun: found.begun } };
 }
 
 async function walkAll(

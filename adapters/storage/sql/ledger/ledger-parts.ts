@@ -96,7 +96,7 @@ export async function check(
 /** The columns that the invariants of jobs read. */
 export const JOB_COLUMNS = [
   ...["id", "account_id", "kind", "status", "phase", "reserved_monthly", "reserved_pack", "credits_charged"],
-  ...["due_at", "lease_owner", "completed_at", "erased_at", "tracks_deleted_at"],
+  ...["due_at", "lease_owner", "completed_at", "erased_at", "tracks_deleted_at", "ledger_archived_at"],
 ];
 
 export const JOB_INVARIANTS: readonly PagedInvariant[] = [
@@ -118,13 +118,15 @@ export const ON_REST_OF_ACCOUNT = entriesOn("account_id = ? AND seq > ? ORDER BY
 export const ON_NEXT_ACCOUNTS = entriesOn("account_id > ? ORDER BY account_id, seq LIMIT ?");
 export const ON_STRETCH = entriesOn("account_id = ? AND seq > ? AND seq <= ?");
 
-/** Nothing counts as verified of a page with which something is wrong. */
+/** Nothing counts as verified of the accounts with which something is wrong. @param isWrong by account */
 export function withFound(
-  walked: Walked,
+  { violations, verified, begun }: Walked,
   found: readonly LedgerViolation[],
-): Pick<Required<Checked>, "violations" | "verified"> {
+  isWrong: (account: string) => boolean,
+): Pick<Required<Checked>, "violations" | "verified"> & { readonly begun: Begun | null } {
   return {
-    violations: [...walked.violations, ...found],
-    verified: found.length === 0 ? walked.verified : [],
+    violations: [...violations, ...found],
+    verified: verified.filter((checkpoint) => !isWrong(checkpoint.account_id)),
+    begun: begun !== null && isWrong(begun.account) ? { ...begun, isBroken: true } : begun,
   };
 }

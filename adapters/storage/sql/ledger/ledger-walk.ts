@@ -3,7 +3,7 @@ import { columnsOf, type Session, type SqlValue } from "../session.js";
 import { toViolation } from "./violations.js";
 import { type Amounts, Checksum, CHECKPOINT, type CheckpointRow, NO_CHECKSUM } from "./ledger-checkpoints.js";
 import { AMOUNTS } from "./ledger-invariants.js";
-import { LEDGER_ENTRIES, type LedgerEntryRow } from "./ledger-tables.js";
+import { LEDGER_ENTRIES, type LedgerEntryRow, type OpeningRow, OPENINGS, toLedgerEntry } from "./ledger-tables.js";
 
 /** What was summed up of an account's entries, up to the number `seq`. */
 export interface Begun extends Readonly<Amounts> {
@@ -12,6 +12,8 @@ export interface Begun extends Readonly<Amounts> {
   readonly firstSeq: number;
   readonly seq: number;
   readonly checksum: string;
+  /** How many of the entries are archived. */
+  readonly archived: number;
   /** Something was found of them: they are not marked as verified. */
   readonly isBroken: boolean;
 }
@@ -41,20 +43,48 @@ const BALANCE = `SELECT account_id, ${AMOUNTS.join(", ")}, ledger_seq FROM {bala
 const ENTRIES = columnsOf(LEDGER_ENTRIES);
 export const REST_OF_ACCOUNT = `SELECT ${ENTRIES} FROM {ledger_entries} WHERE account_id = ? AND seq > ?
   ORDER BY seq LIMIT ?`;
+export const OPENING = `SELECT ${columnsOf(OPENINGS)} FROM {ledger_openings} WHERE account_id = ?`;
 export const NEXT_ACCOUNTS = `SELECT ${ENTRIES} FROM {ledger_entries} WHERE account_id > ?
   ORDER BY account_id, seq LIMIT ?`;
 
 const NOTHING: Amounts = { monthly: 0, pack: 0, reserved_monthly: 0, reserved_pack: 0, spent: 0 };
 
-export function beginningOf(account: string): Begun {
-  return { account, ...NOTHING, entries: 0, firstSeq: 0, seq: 0, checksum: NO_CHECKSUM, isBroken: false };
+/** The archived entries of an account are known as their sums. */
+function beginningOf(account: string, opening: OpeningRow | undefined): Begun {
+  const begun = { account, seq: 0, isBroken: false };
+  if (opening === undefined)
+    return { ...begun, ...NOTHING, entries: 0, firstSeq: 0, checksum: NO_CHECKSUM, archived: 0 };
+  const { monthly, pack, reserved_monthly, reserved_pack, spent, checksum, entries } = opening;
+  const amounts = { monthly, pack, reserved_monthly, reserved_pack, spent };
+  return { ...begun, ...amounts, entries, firstSeq: 1, checksum, archived: entries };
 }
 
 /** Where the last verification of the account ended. */
-export function afterCheckpoint(account: string, checkpoint: CheckpointRow | null): Begun {
-  if (checkpoint === null) return beginningOf(account);
+export function afterCheckpoint(
+  account: string,
+  checkpoint: CheckpointRow | null,
+  opening: OpeningRow | undefined,
+): Begun {
+  // More is archived than this checkpoint knows: another one was there meanwhile.
+  if (checkpoint === null || (opening?.last_seq ?? 0) > checkpoint.seq) return beginningOf(account, opening);
   const { account_id: _account, seq, checksum, ...amounts } = checkpoint;
-  return { account, ...amounts, entries: seq, firstSeq: 1, seq, checksum, isBroken: false };
+  const archived = opening?.entries ?? 0;
+  return { account, ...amounts, entries: seq, firstSeq: 1, seq, checksum, archived, isBroken: false };
+}
+
+/** Those that there are, by account. */
+export async function openingsOf(session: Session, accounts: readonly string[]): Promise<Map<string, OpeningRow>> {
+  const rows = await session.allEach<OpeningRow>(
+    OPENING,
+    accounts.map((account) => [account]),
+  );
+  return new Map(rows.map((row) => [row.account_id, row]));
+}
+
+/** Begins an account again of which entries were archived since. */
+export async function withOpening(session: Session, begun: Begun): Promise<Begun> {
+  const opening = (await openingsOf(session, [begun.account])).get(begun.account);
+  return (opening?.entries ?? 0) === begun.archived ? begun : beginningOf(begun.account, opening);
 }
 
 /**
@@ -65,9 +95,10 @@ export function afterCheckpoint(account: string, checkpoint: CheckpointRow | nul
 export async function nextStretches(
   session: Session,
   after: string,
-  begun: Begun | null,
+  given: Begun | null,
   limit: number,
 ): Promise<Stretch[]> {
+  const begun = given === null ? null : await withOpening(session, given);
   // Two queries, since no engine reads `(account_id, seq) > (?, ?)` as well by the key.
   const rows =
     begun === null
@@ -80,8 +111,9 @@ export async function nextStretches(
     else known.push(row);
   }
   const last = rows.length === limit ? rows.at(-1)?.account_id : undefined;
+  const openings = await openingsOf(session, [...byAccount.keys()]);
   return [...byAccount].map(([account, ofAccount]) => ({
-    start: begun?.account === account ? begun : beginningOf(account),
+    start: begun?.account === account ? begun : beginningOf(account, openings.get(account)),
     rows: ofAccount,
     isOver: account !== last,
   }));
@@ -97,6 +129,10 @@ export async function walk(session: Session, stretches: readonly Stretch[]): Pro
   const balances = await session.allEach<BalanceRow>(BALANCE, accounts);
   const checkpoints = await session.allEach<CheckpointRow>(CHECKPOINT, accounts);
   const balanceOf = new Map(balances.map((row) => [row.account_id, row]));
+  const openings = await openingsOf(
+    session,
+    stretches.map(({ start }) => start.account),
+  );
   const checkpointOf = new Map(checkpoints.map((row) => [row.account_id, row]));
   const violations: LedgerViolation[] = [];
   const verified: CheckpointRow[] = [];
@@ -104,12 +140,13 @@ export async function walk(session: Session, stretches: readonly Stretch[]): Pro
   for (const stretch of stretches) {
     const checkpoint = checkpointOf.get(stretch.start.account) ?? null;
     const { sum, changed } = addUp(stretch, checkpoint);
+    const lastSeq = Math.max(sum.seq, openings.get(sum.account)?.last_seq ?? 0);
     const found = changed === null ? [] : [changed];
-    if (stretch.isOver) found.push(...compare(balanceOf.get(sum.account) ?? null, sum));
+    if (stretch.isOver) found.push(...compare(balanceOf.get(sum.account) ?? null, sum, lastSeq));
     violations.push(...found);
     const isBroken = sum.isBroken || found.length > 0;
     if (!stretch.isOver) begun = { ...sum, isBroken };
-    else if (!isBroken && sum.seq > (checkpoint?.seq ?? 0)) verified.push(toCheckpoint(sum));
+    else if (!isBroken && lastSeq > (checkpoint?.seq ?? 0)) verified.push(toCheckpoint(sum, lastSeq));
   }
   return { violations, verified, begun };
 }
@@ -132,14 +169,14 @@ function addUp(
   for (const row of rows) {
     if (checkpoint !== null && row.seq > checkpoint.seq) compareOnce();
     for (const name of AMOUNTS) amounts[name] += row[name];
-    checksum.add(row);
+    checksum.add(toLedgerEntry(row));
     seq = row.seq;
     entries += 1;
   }
   if (isOver || seq === checkpoint?.seq) compareOnce();
   const firstSeq = start.entries > 0 ? start.firstSeq : (rows[0]?.seq ?? 0);
-  const { account, isBroken } = start;
-  return { sum: { account, ...amounts, entries, firstSeq, seq, checksum: checksum.toString(), isBroken }, changed };
+  const sum = { ...start, ...amounts, entries, firstSeq, seq, checksum: checksum.toString() };
+  return { sum, changed };
 }
 
 /** Entries that were verified before are not what they were. */
@@ -158,9 +195,9 @@ function differenceFrom(checkpoint: CheckpointRow, amounts: Amounts, checksum: s
   });
 }
 
-function compare(balance: BalanceRow | null, sum: Begun): LedgerViolation[] {
+function compare(balance: BalanceRow | null, sum: Begun, seq: number): LedgerViolation[] {
   const violations: LedgerViolation[] = [];
-  const { account, entries, firstSeq, seq } = sum;
+  const { account, entries, firstSeq } = sum;
   const numbers = { entries, first_number: firstSeq, last_number: seq, ledger_seq: balance?.ledger_seq ?? null };
   if (firstSeq !== 1 || seq !== entries || balance?.ledger_seq !== seq)
     violations.push(toViolation("entries-are-numbered-without-gaps", { subject: account, ...numbers }));
@@ -172,7 +209,7 @@ function compare(balance: BalanceRow | null, sum: Begun): LedgerViolation[] {
   ];
 }
 
-function toCheckpoint({ account, seq, checksum, ...sum }: Begun): CheckpointRow {
+function toCheckpoint({ account, checksum, ...sum }: Begun, seq: number): CheckpointRow {
   const { monthly, pack, reserved_monthly, reserved_pack, spent } = sum;
   return { account_id: account, seq, monthly, pack, reserved_monthly, reserved_pack, spent, checksum };
 }

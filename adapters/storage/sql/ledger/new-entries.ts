@@ -13,7 +13,7 @@ import {
   withFound,
 } from "./ledger-parts.js";
 import type { LedgerEntryRow } from "./ledger-tables.js";
-import { afterCheckpoint, REST_OF_ACCOUNT, type Stretch, walk } from "./ledger-walk.js";
+import { afterCheckpoint, openingsOf, REST_OF_ACCOUNT, type Stretch, walk, withOpening } from "./ledger-walk.js";
 
 interface ReachedRow extends CheckpointRow {
   readonly account: string;
@@ -40,16 +40,25 @@ export async function checkNewEntries(
   limit: number,
 ): Promise<Checked> {
   if (begun !== null) {
-    const rows = await session.all<LedgerEntryRow>(REST_OF_ACCOUNT, [begun.account, begun.seq, limit]);
-    const stretch = { start: begun, rows, isOver: rows.length < limit };
+    const start = await withOpening(session, begun);
+    const rows = await session.all<LedgerEntryRow>(REST_OF_ACCOUNT, [start.account, start.seq, limit]);
+    const stretch = { start, rows, isOver: rows.length < limit };
     return checkStretches(session, [stretch], jobsAfter, after);
   }
   const reached = await session.all<ReachedRow>(REACHED, [after, limit]);
+  const openings = await openingsOf(
+    session,
+    reached.map(({ account }) => account),
+  );
   const stretches: Stretch[] = [];
   let left = limit;
   for (const row of reached) {
     if (left <= 0) break;
-    const start = afterCheckpoint(row.account, row.account_id === null ? null : withoutBalance(row));
+    const start = afterCheckpoint(
+      row.account,
+      row.account_id === null ? null : withoutBalance(row),
+      openings.get(row.account),
+    );
     const rows =
       row.ledger_seq === start.seq
         ? []
@@ -74,17 +83,20 @@ async function checkStretches(
     stretches.filter(({ start, rows }) => start.entries > 0 || rows.length > 0),
   );
   const found: LedgerViolation[] = [];
+  const wrong = new Set<string>();
   for (const { start, rows } of stretches) {
     const last = rows.at(-1);
     if (last === undefined) continue;
-    found.push(...(await check(session, ON_STRETCH, [start.account, start.seq, last.seq])));
-    if (jobsAfter !== "")
-      found.push(...(await check(session, ON_ENDED_JOBS, [start.account, start.seq, last.seq, jobsAfter])));
+    const range = [start.account, start.seq, last.seq];
+    const violations = await check(session, ON_STRETCH, range);
+    if (jobsAfter !== "") violations.push(...(await check(session, ON_ENDED_JOBS, [...range, jobsAfter])));
+    if (violations.length > 0) wrong.add(start.account);
+    found.push(...violations);
   }
-  const { begun } = walked;
+  const { begun, ...checked } = withFound(walked, found, (account) => wrong.has(account));
   const rows = stretches.reduce((sum, stretch) => sum + stretch.rows.length, 0);
-  const next = begun === null ? (after === null ? null : { after, begun }) : { after: begun.account, begun };
-  return { rows, next, ...withFound(walked, found) };
+  const next = after === null ? null : { after, begun: null };
+  return { ...checked, rows, next: begun === null ? next : { after: begun.account, begun } };
 }
 
 function withoutBalance({ account: _account, ledger_seq: _seq, ...checkpoint }: ReachedRow): CheckpointRow {

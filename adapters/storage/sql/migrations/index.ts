@@ -43,6 +43,7 @@ import { eventTraces } from "./0043-event-traces.js";
 import { eventNumbers } from "./0046-event-numbers.js";
 import { trackDeletions } from "./0047-track-deletions.js";
 import { ledgerCheckpoints } from "./0049-ledger-checkpoints.js";
+import { ledgerOpenings } from "./0053-ledger-openings.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventNumbers,
   trackDeletions,
   ledgerCheckpoints,
+  ledgerOpenings,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
