@@ -296,7 +296,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage])
         ]);
       });
 
-      it("are told from those of another installation", async () => {
+      it("are refused where they are those of another installation", async () => {
         await storage.database.write("fermata_ledger_archives").delete();
         await storage.database.write("fermata_installation").where({ name: "id" }).update({ value: "another" });
         const refused = await archives.archive(folder, NOON + A_DAY_MS).catch((error: Error) => error.message);

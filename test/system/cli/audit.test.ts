@@ -102,7 +102,8 @@ describe("The audit log of the command line", function () {
   before(async () => {
     dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
-    const account = (await json("accounts", "create", "alice", "--tier", "pro", "--accept-terms", "--credits", "10")).id;
+    const account = (await json("accounts", "create", "alice", "--tier", "pro", "--accept-terms", "--credits", "10"))
+      .id;
     const newClient = (await json("accounts", "create", "carol", "--tier", "pro")).id;
     const endpoint = await openEndpoint(account);
     ids = {
