@@ -39,7 +39,6 @@ const KEPT = [
   "ledger_checkpoints.account_id",
   "ledger_entries.account_id",
   "ledger_entries.job_id",
-  "ledger_openings.account_id",
 ];
 
 for (const kind of [sqliteStorage, mysqlStorage]) {
