@@ -38,6 +38,7 @@ export function coreOptions(
     splitCosts: { stem_split: settings.stemSplit.creditCost, vocal_removal: settings.vocalRemoval.creditCost },
     retention: retentionOf(settings),
     idempotencyTtlMs: settings.idempotency.ttlHours * 3_600_000,
+    ledger: { fullCheckMs: settings.ledger.fullCheckHours * 3_600_000 },
     authFailuresPerMinute: settings.rateLimits.authFailures.perMinute,
     followedJobsPerAccount: http.maxJobStreamsPerAccount,
     reachableUrl: http.publicUrl,

@@ -18,6 +18,7 @@ export async function openOperatorApp(settings: Settings, logger: Logger, actor:
   const operator: OperatorApp = {
     ...app,
     generations: app.operateGenerations,
+    ledgerSettings: settings.ledger,
     now: () => app.clock.now(),
     close: () => app.stop(),
   };

@@ -7,6 +7,7 @@ import { type GivenOf, type Group, type Leaf, Named, Own, type ValuesOf } from "
 import * as kind from "./settings/kinds.js";
 import { admin, http, mcp, metrics, studio } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
+import { ledger } from "./settings/ledger.js";
 import * as providers from "./settings/providers.js";
 import { retention } from "./settings/retention.js";
 import { tracing } from "./settings/tracing.js";
@@ -128,6 +129,7 @@ const DEFINITION = {
       description: "How long an idempotency key keeps its response; at least as long as `jobs.deadlineMinutes`",
     }),
   },
+  ledger,
   breaker: {
     failures: kind.integer({
       default: 10,

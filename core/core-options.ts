@@ -34,6 +34,8 @@ export interface CoreOptions {
   readonly splitCosts: Readonly<Record<SplitKind, number>>;
   readonly idempotencyTtlMs: number;
   readonly retention: Retention;
+  /** How often the watch of the ledger goes through all rows, and not only through what is new; daily by default. */
+  readonly ledger?: { readonly fullCheckMs: number };
   readonly authFailuresPerMinute: number;
   /** How many jobs one account may follow at once, in a process; 20 by default. */
   readonly followedJobsPerAccount?: number;

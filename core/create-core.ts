@@ -10,6 +10,8 @@ import { createAudit } from "./audit/create-audit.js";
 import { unrecorded } from "./audit/unrecorded.js";
 import type { ReadAudit } from "./audit/read-audit.js";
 import type { CoreOptions } from "./core-options.js";
+import { ArchiveLedger } from "./credits/archive-ledger.js";
+import { VerifyLedger } from "./credits/verify-ledger.js";
 import { ManageCredits } from "./credits/manage-credits.js";
 import { createExecution } from "./execution/create-execution.js";
 import type { ReportMargin } from "./attempts/report-margin.js";
@@ -68,6 +70,8 @@ export interface Core {
   readonly audit: ReadAudit;
   /** Balances; grants and renewals of credits. */
   readonly credits: ManageCredits;
+  /** Takes old entries out of the ledger into files, and back in. */
+  readonly ledgerArchives: ArchiveLedger;
   /** Creates, reads and waits for generations. */
   readonly generations: Generations;
   /** Creates them for an operator, recorded in the audit log. */
@@ -152,6 +156,9 @@ export interface ApiUseCases {
 /** How many jobs an account may follow at once where the options do not say. */
 const FOLLOWED_JOBS_MAX = 20;
 
+/** How often the watch of the ledger goes through all of it where the options do not say. */
+const LEDGER_FULL_CHECK_MS = 24 * 3_600_000;
+
 /** Assembles the core. Nothing is read, written or started before a use case is called. */
 export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { publicUrl, audio, idempotencyTtlMs, splitCosts } = options;
@@ -184,8 +191,10 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const figures = { ...ports, breaker: options.breaker, catalogue: providers.catalogue };
   const others = [secrets.reseal, erasure.task(), library.deletedFiles.task(), sampleQueueAges(figures)];
   const { retention, webhooks: delivering } = options;
-  const scheduled = { endJobs, queueDeadlineMs, retention, scheduleMs: delivering.scheduleMs, others };
-  const { audio: operateAudio, storage, maintenance } = createMaintenance({ ports, audit, ...scheduled });
+  const scheduled = { endJobs, queueDeadlineMs, retention, scheduleMs: delivering.scheduleMs };
+  const ledgerFullCheckMs = options.ledger?.fullCheckMs ?? LEDGER_FULL_CHECK_MS;
+  const tasks = { ...scheduled, ledgerFullCheckMs, others };
+  const { audio: operateAudio, storage, maintenance } = createMaintenance({ ports, audit, ...tasks });
   const operating = { ...ports, ...generations, timelines, endJobs };
   let workers: Workers | null = null;
   const slots = (): readonly Slots[] => workers?.slots ?? [];
@@ -196,6 +205,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     exports: new ExportAccount({ ...ports, audit }),
     audit: readAudit,
     credits: new ManageCredits({ ...ports, audit, tiers }),
+    ledgerArchives: new ArchiveLedger({ ...ports, audit, verifier: new VerifyLedger(ports) }),
     generations: generations.generations,
     operateGenerations: generations.operate,
     jobs: new OperateJobs({ ...operating, audit }),

@@ -119,6 +119,7 @@ export type * from "./ports/job-queue.js";
 export type * from "./ports/job-store.js";
 export type * from "./ports/keyring.js";
 export type * from "./ports/lease-renewal.js";
+export type * from "./ports/ledger-archives.js";
 export type * from "./ports/ledger-store.js";
 export type * from "./ports/library-store.js";
 export type * from "./ports/list-page.js";

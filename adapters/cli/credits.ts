@@ -3,10 +3,10 @@ import { available, type Balance } from "../../core/credits/balance.js";
 import { addServerOptions, type ServerFlags } from "./caller/server.js";
 import { showOwnCredits } from "./caller/show.js";
 import type { CliHost } from "./host.js";
-import { accountIn, addCommand, addGroup, CommandFailed, print, table, withApp, withProgress } from "./output.js";
+import { accountIn, addCommand, addGroup, print, table, withApp } from "./output.js";
 import { month, wholeNumber } from "./values.js";
 
-/** `credits …` and `ledger verify`. */
+/** `credits …`. */
 export function addCreditCommands(program: Command, host: CliHost): void {
   const credits = addGroup(program, "credits", "Grant, renew and show credits");
   const show = (options: { json?: boolean }, balance: Balance, presented: object): void =>
@@ -58,27 +58,6 @@ export function addCreditCommands(program: Command, host: CliHost): void {
       });
     },
   );
-  addLedgerCommands(program, host);
-}
-
-function addLedgerCommands(program: Command, host: CliHost): void {
-  const ledger = addGroup(program, "ledger", "Verify the ledger");
-  addCommand(ledger, "verify", "Check every invariant; exit code 1 with the rows that break one", [
-    "ledger verify",
-    "ledger verify --json",
-  ]).action(async (options: { json?: boolean }) => {
-    const { checked, violations } = await withApp(host, (app) =>
-      withProgress(host, "Checking the ledger", () => app.credits.verify()),
-    );
-    const ok = violations.length === 0;
-    const total = checked.accounts + checked.entries + checked.jobs;
-    const summary = `${checked.accounts} accounts, ${checked.entries} entries and ${checked.jobs} jobs checked`;
-    print(host, options, { ok, checked: total, violations }, [
-      ...violations.map(({ invariant, subject, found }) => `${invariant}  ${subject}  ${found}`),
-      ok ? `${summary}: all is well.` : `${summary}: ${violations.length} rows break an invariant.`,
-    ]);
-    if (!ok) throw new CommandFailed();
-  });
 }
 
 function describe(balance: Balance): string[] {

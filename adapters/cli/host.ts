@@ -90,6 +90,7 @@ export interface OperatorApp extends Pick<
   | "credits"
   | "exports"
   | "jobs"
+  | "ledgerArchives"
   | "margin"
   | "models"
   | "retryJobs"
@@ -109,6 +110,8 @@ export interface OperatorApp extends Pick<
     import(document: unknown, folder: string): Promise<ImportedLibrary>;
     upload(upload: TrackUpload): Promise<Track>;
   };
+  /** What is archived of the ledger where a command does not say; null: nothing is. */
+  readonly ledgerSettings: { readonly keepMonths: number | null; readonly archiveDir: string };
   close(): Promise<void>;
 }
 

@@ -12,6 +12,7 @@ import { addCallerCommands } from "./caller/index.js";
 import { addCatalogueCommands } from "./catalogue.js";
 import { addConfigCommands } from "./config.js";
 import { addCreditCommands } from "./credits.js";
+import { addLedgerCommands } from "./ledger.js";
 import { addGenerationCommands } from "./generations.js";
 import type { CliHost } from "./host.js";
 import { addJobCommands } from "./jobs.js";
@@ -120,6 +121,7 @@ function buildProgram(host: CliHost, isQuiet = false): Command {
   addConfigCommands(program, host);
   addAccountCommands(program, host);
   addCreditCommands(program, host);
+  addLedgerCommands(program, host);
   addGenerationCommands(program, host);
   addJobCommands(program, host);
   addLibraryCommands(program, host);

@@ -21,12 +21,13 @@ export interface Balance extends Buckets {
   readonly ledgerSeq: number;
 }
 
-export type EntryKind = "grant" | "renew" | "expire" | "reserve" | "charge" | "refund";
+/** `opening`: the sum of entries that are archived; it is shown in their place, and never written. */
+export type EntryKind = "opening" | "grant" | "renew" | "expire" | "reserve" | "charge" | "refund";
 
 /** One movement of credits. The amounts are changes, and may be negative. */
 export interface LedgerEntry {
   readonly accountId: AccountId;
-  /** Counts from 1 without gaps, per account. */
+  /** Counts from 1 without gaps, per account; 0 is an `opening`. */
   readonly seq: number;
   readonly kind: EntryKind;
   /** Set on reserve, charge and refund: one `reserve` and one of the other two exist for every settled job. */

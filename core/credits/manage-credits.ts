@@ -5,12 +5,14 @@ import { type AccountId, isId } from "../ids.js";
 import type { Account } from "../ports/account.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
-import type { LedgerAudit, LedgerStore, LedgerViolation } from "../ports/ledger-store.js";
+import type { InstallationStore } from "../ports/installation-store.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import type { HostTransaction, Transaction } from "../ports/unit-of-work.js";
 import type { Balance, LedgerEntry } from "./balance.js";
 import { type Bucket, grant } from "./grant.js";
 import { renew } from "./renew.js";
+import { type LedgerCheck, type LedgerVerification, VerifyLedger, type VerifyOptions } from "./verify-ledger.js";
 import { checkPeriod, isKeptForRenewals, periodOf, renewalReference } from "./renewal-period.js";
 
 export interface GrantOptions {
@@ -46,30 +48,21 @@ export interface ManageCreditsDeps {
   readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
+  readonly installation: Pick<InstallationStore, "find" | "keep">;
   readonly clock: Clock;
   readonly tiers: MonthlyAllowances;
 }
 
-/** What a check of the ledger in steps has found. */
-export interface LedgerCheck {
-  /** False: it was ended early. */
-  readonly isComplete: boolean;
-  /** Rows. */
-  readonly checked: number;
-  /** The first 1,000. */
-  readonly violations: readonly LedgerViolation[];
-}
-
 const REFERENCE_MAX_LENGTH = 200;
-const VERIFIED_AT_ONCE = 1_000;
-const VIOLATIONS_MAX = 1_000;
 
 /** Credits, for callers, operators and embedding apps. */
 export class ManageCredits {
   private readonly balances: GroupedReads<AccountId, Balance>;
+  private readonly verifyLedger: VerifyLedger;
 
   constructor(private readonly deps: ManageCreditsDeps) {
     this.balances = new GroupedReads(deps.clock, (ids) => deps.ledger.findBalances(ids));
+    this.verifyLedger = new VerifyLedger(deps);
   }
 
   /** @throws {OperationRefusedError} no such account */
@@ -173,9 +166,12 @@ export class ManageCredits {
     );
   }
 
-  /** Checks every invariant of the ledger. */
-  verify(): Promise<LedgerAudit> {
-    return this.deps.ledger.audit();
+  /**
+   * Checks the ledger: all that is new since an earlier check found nothing wrong, and that together with what that one
+   * saw it makes up the balances. The first check is a full one, as is the one after something was found.
+   */
+  verify(options: VerifyOptions = {}): Promise<LedgerVerification> {
+    return this.verifyLedger.verify(options);
   }
 
   /**
@@ -183,17 +179,8 @@ export class ManageCredits {
    *
    * @param signal ends the check early
    */
-  async verifyInSteps(signal: AbortSignal): Promise<LedgerCheck> {
-    let [cursor, checked]: [string | null, number] = [null, 0];
-    const violations: LedgerViolation[] = [];
-    while (!signal.aborted) {
-      const page = await this.deps.ledger.auditPage(cursor, VERIFIED_AT_ONCE);
-      checked += page.checked;
-      violations.push(...page.violations.slice(0, VIOLATIONS_MAX - violations.length));
-      cursor = page.next;
-      if (cursor === null) return { isComplete: true, checked, violations };
-    }
-    return { isComplete: false, checked, violations };
+  verifyInSteps(signal: AbortSignal): Promise<LedgerCheck> {
+    return this.verifyLedger.inSteps(signal);
   }
 
   private async isWritten(entry: LedgerEntry, { ledgerSeq }: Balance): Promise<boolean> {

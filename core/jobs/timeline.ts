@@ -162,11 +162,14 @@ function sizesOf({
 function endEvents({ job, entries }: JobHistory): TimelineEvent[] {
   const { completedAt: at, status, error } = job;
   if (at === null) return [];
-  const moved = entries.flatMap(({ kind, spent, monthly, pack, createdAt }): TimelineEvent[] => {
-    if (kind === "charge") return [{ id: "charged", at: createdAt, type: "charged", credits: spent }];
-    if (kind === "refund") return [{ id: "refunded", at: createdAt, type: "refunded", credits: monthly + pack }];
-    return [];
-  });
+  const moved =
+    entries.length === 0
+      ? [archivedMovement(job, at)]
+      : entries.flatMap(({ kind, spent, monthly, pack, createdAt }): TimelineEvent[] => {
+          if (kind === "charge") return [{ id: "charged", at: createdAt, type: "charged", credits: spent }];
+          if (kind === "refund") return [{ id: "refunded", at: createdAt, type: "refunded", credits: monthly + pack }];
+          return [];
+        });
   const ended: TimelineEvent[] =
     status === "completed"
       ? [{ id: "completed", at, type: "completed" }]
@@ -174,6 +177,12 @@ function endEvents({ job, entries }: JobHistory): TimelineEvent[] {
         ? []
         : [{ id: "failed", at, type: "failed", error }];
   return [...moved, ...ended];
+}
+
+/** What the entry said, once it is archived: a job is charged or refunded when it ends. */
+function archivedMovement(job: Job, at: number): TimelineEvent {
+  if (job.status === "completed") return { id: "charged", at, type: "charged", credits: job.creditsCharged };
+  return { id: "refunded", at, type: "refunded", credits: costOfReservation(job) };
 }
 
 function deliveryEvents({ delivery, tries }: JobHistory["deliveries"][number]): TimelineEvent[] {

@@ -19,6 +19,8 @@ export interface CreateMaintenanceDeps {
   readonly retention: Retention;
   /** The waits between the attempts of a delivery. */
   readonly scheduleMs: readonly number[];
+  /** How often the watch of the ledger goes through all rows. */
+  readonly ledgerFullCheckMs: number;
   /** Tasks of other features. */
   readonly others: readonly MaintenanceTask[];
 }
@@ -39,15 +41,20 @@ export function createMaintenance({
   queueDeadlineMs,
   retention,
   scheduleMs,
+  ledgerFullCheckMs,
   others,
 }: CreateMaintenanceDeps): MaintenanceParts {
   const collectAudio = new CollectAudio({ ...ports, keptMs: retention.failedAudioMs });
   const rules = retentionRules(retention, scheduleMs);
   const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, rules });
-  const watchLedger = new WatchLedger({ ...ports, logger: ports.logger.child({ task: WATCH_TASK }) });
+  const watchLedger = new WatchLedger({
+    ...ports,
+    logger: ports.logger.child({ task: WATCH_TASK }),
+    fullEveryMs: ledgerFullCheckMs,
+  });
   const watch: MaintenanceTask = {
     id: WATCH_TASK,
-    description: "Checks the ledger, a few rows at a time, from its beginning to its end and again.",
+    description: "Checks the ledger, a few rows at a time: what is new, and now and then all of it.",
     everyMs: WATCH_EVERY_MS,
     run: (signal) => watchLedger.step(signal),
   };

@@ -2,7 +2,7 @@ import type { ProcessId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { InstallationStore } from "../ports/installation-store.js";
-import type { LedgerStore, LedgerViolation } from "../ports/ledger-store.js";
+import type { LedgerPage, LedgerStore, LedgerViolation } from "../ports/ledger-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 
@@ -13,6 +13,8 @@ export interface WatchLedgerDeps {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly logger: Logger;
+  /** How often a round goes through all rows; the others through what is new. */
+  readonly fullEveryMs: number;
 }
 
 /** What the watch of the ledger knows, in the storage: one process at a time watches for all. */
@@ -22,8 +24,14 @@ export interface LedgerWatch {
   readonly until: number;
   /** When it last wrote how far it is. */
   readonly checkedAt: number;
-  /** Where the next page begins; null: at the beginning. */
+  /** Where the next page begins; null: at the beginning of a round. */
   readonly cursor: string | null;
+  /** Where a round of what is new begins; null: the next round goes through all rows. */
+  readonly resume: string | null;
+  /** When the last round through all rows ended; null: none has yet. */
+  readonly fullRoundEndedAt: number | null;
+  /** The current round, or the last where none has begun, goes through all rows. */
+  readonly isFull: boolean;
   /** Violations that the current round has found so far. */
   readonly found: number;
   /** Those of the last round that went to the end. */
@@ -48,8 +56,9 @@ const LEASE_MS = 3 * WRITE_EVERY_MS;
 const LOGGED_MAX = 1_000;
 
 /**
- * Checks the ledger all the time, in small steps: after the last row it begins again. Every violation that this process
- * finds is logged once.
+ * Checks the ledger all the time, in small steps and in rounds. A round goes through what no earlier one has verified;
+ * from time to time, and after a round that found something, through all rows. Every violation that this process finds
+ * is logged once.
  */
 export class WatchLedger {
   private readonly owner: ProcessId;
@@ -69,11 +78,23 @@ export class WatchLedger {
     if (startedAt < this.restsUntil) return;
     if (!(await this.holdsWatch())) return;
     do {
-      const { violations, next } = await ledger.auditPage(this.watch?.cursor ?? null, PAGE_ROWS);
-      this.log(violations);
-      await this.advance(next, violations.length);
-      if (next === null) return;
+      const page = await ledger.auditPage(this.beginRound(), PAGE_ROWS);
+      this.log(page.violations);
+      await this.advance(page);
+      if (page.next === null) return;
     } while (!signal.aborted && clock.now() - startedAt < STEP_MS);
+  }
+
+  /** @returns where the next page begins */
+  private beginRound(): string | null {
+    const { watch } = this;
+    if (watch === null) return null;
+    if (watch.cursor !== null) return watch.cursor;
+    const { fullRoundEndedAt, foundBefore, resume } = watch;
+    const isFullDue = fullRoundEndedAt === null || this.deps.clock.now() - fullRoundEndedAt >= this.deps.fullEveryMs;
+    const isFull = isFullDue || foundBefore > 0 || resume === null;
+    this.watch = { ...watch, isFull };
+    return isFull ? null : resume;
   }
 
   /** @returns false while another process watches */
@@ -101,18 +122,20 @@ export class WatchLedger {
   }
 
   /** What is found, and that a round is over, is written at once; the rest now and then. */
-  private async advance(cursor: string | null, count: number): Promise<void> {
+  private async advance({ next: cursor, resume, violations }: LedgerPage): Promise<void> {
     const { watch } = this;
     if (watch === null) return;
-    const found = watch.found + count;
+    const found = watch.found + violations.length;
     const now = this.deps.clock.now();
     if (cursor !== null) {
       this.watch = { ...watch, cursor, found };
-      if (count > 0) await this.write(this.watch, now);
+      if (violations.length > 0) await this.write(this.watch, now);
       return;
     }
     this.restsUntil = now + ROUND_MIN_MS;
-    await this.write({ ...watch, cursor, found: 0, foundBefore: found, roundEndedAt: now }, now);
+    const fullRoundEndedAt = watch.isFull ? now : watch.fullRoundEndedAt;
+    const ended = { found: 0, foundBefore: found, roundEndedAt: now, fullRoundEndedAt };
+    await this.write({ ...watch, ...ended, cursor, resume }, now);
   }
 
   private log(violations: readonly LedgerViolation[]): void {
@@ -129,7 +152,10 @@ export class WatchLedger {
   }
 }
 
-const NOTHING_KNOWN = { cursor: null, found: 0, foundBefore: 0, roundEndedAt: null };
+const NOTHING_KNOWN = {
+  ...{ cursor: null, resume: null, isFull: true },
+  ...{ found: 0, foundBefore: 0, roundEndedAt: null, fullRoundEndedAt: null },
+};
 
 /** What the watch last wrote; null: no process has watched yet. */
 export async function findLedgerWatch(installation: Pick<InstallationStore, "find">): Promise<LedgerWatch | null> {
@@ -137,5 +163,6 @@ export async function findLedgerWatch(installation: Pick<InstallationStore, "fin
 }
 
 function parseLedgerWatch(stored: string | null): LedgerWatch | null {
-  return stored === null ? null : (JSON.parse(stored) as LedgerWatch);
+  // What a version before this one wrote lacks some.
+  return stored === null ? null : { ...NOTHING_KNOWN, ...(JSON.parse(stored) as LedgerWatch) };
 }

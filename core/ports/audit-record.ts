@@ -15,6 +15,8 @@ export const AUDIT_ACTIONS = [
   "studio.link",
   "credits.grant",
   "credits.renew",
+  "ledger.archive",
+  "ledger.restore",
   "generations.create",
   "jobs.cancel",
   "jobs.retry",

@@ -36,6 +36,7 @@ const KEPT = [
   "job_attempts.job_id",
   "jobs.account_id",
   "jobs.id",
+  "ledger_checkpoints.account_id",
   "ledger_entries.account_id",
   "ledger_entries.job_id",
 ];

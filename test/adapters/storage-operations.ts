@@ -41,6 +41,8 @@ export const BIG_TABLES = [
   "uploads",
   "job_sources",
   "file_deletions",
+  "ledger_checkpoints",
+  "ledger_openings",
 ].map((name) => TABLE_PREFIX + name);
 
 const AN_OUTPUT: JobOutput = {
@@ -62,7 +64,7 @@ const A_CALLBACK = {
 
 /** Where this part of the ledger begins, as the SQL storage writes it. */
 function placeIn(part: string): string {
-  return JSON.stringify({ part, after: "", begun: null });
+  return JSON.stringify({ part, after: "", begun: null, jobsAfter: "" });
 }
 
 /**
@@ -178,6 +180,24 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     await ledger.auditPage(next, 20);
   },
   "auditPage of jobs": ({ ledger }) => ledger.auditPage(placeIn("jobs"), 20),
+  "auditPage of new balances": ({ ledger }) => ledger.auditPage(placeIn("new-balances"), 20),
+  "auditPage of new entries": ({ ledger }) => ledger.auditPage(placeIn("new-entries"), 20),
+  "auditPage of the rest of an account's new entries": async ({ ledger }) => {
+    const { next } = await ledger.auditPage(placeIn("new-entries"), 1);
+    await ledger.auditPage(next, 20);
+  },
+  "auditPage of new jobs": ({ ledger }) => ledger.auditPage(placeIn("new-jobs"), 20),
+  archivable: async ({ ledger }) => {
+    const { next } = await ledger.archivable(null, NOON + 1, 20);
+    await ledger.archivable(next, NOON + 1, 20);
+  },
+  "fold and unfold": async (storage, { account }) => {
+    const entries = await storage.ledger.listEntries(account.id, 4);
+    await storage.inTransaction((tx) => storage.ledger.fold(tx, account.id, entries, NOON));
+    await storage.inTransaction((tx) => storage.ledger.unfold(tx, account.id, entries.slice(1)));
+    await storage.inTransaction((tx) => storage.ledger.unfold(tx, account.id, entries));
+  },
+  listOpenings: ({ ledger }) => ledger.listOpenings("", 20),
   waitingSince: ({ jobs }) => jobs.waitingSince("synth"),
   countWork: ({ jobs }) => jobs.countWork("synth", 100),
   outputsOf: ({ jobs }, { job }) => jobs.outputsOf([job.id]),

@@ -153,8 +153,8 @@ for (const [engine, create] of Object.entries(ENGINES)) {
       expect((await database.schemaStatus()).state).to.equal("current");
       const rest = NAMES.slice(NAMES.indexOf("0029-track-lyrics"));
       await database.write("knex_migrations").whereIn("name", rest).delete();
-      const created = ["track_lyrics", "admin_tokens", "account_deletions", "file_deletions", "job_sources"];
-      for (const table of [...created, "request_counts"]) await database.write.schema.dropTable(table);
+      const created = MIGRATIONS.filter(({ name }) => rest.includes(name)).flatMap(({ creates = [] }) => creates);
+      for (const table of created) await database.write.schema.dropTable(table);
       expect(await database.migrate()).to.deep.equal(rest);
       expect((await tablesOf(database)).filter((name) => name.startsWith("fermata_"))).to.deep.equal([]);
     });

@@ -37,6 +37,7 @@ const FOLDERS = [
   /^adapters\/http\/(pages|pages\/share|presenters|sessions)\/[^/]+$/,
   /^adapters\/web\/((console|docs|generated|parts|studio)\/([^/]+\/)?)?[^/]+$/,
   /^adapters\/storage\/sql\/((accounts|doctor|erasure|jobs|lease-renewal|ledger|library|library\/search)\/)?[^/]+$/,
+  /^adapters\/storage\/sql\/ledger\/audit-thread\/[^/]+$/,
   /^adapters\/storage\/sql\/(migrations|mysql|sqlite|usage|webhooks)\/[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq))\/[^/]+$/,
   /^adapters\/(rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,

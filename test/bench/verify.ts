@@ -20,7 +20,9 @@ type Open = StorageUnderTest & { readonly url: string };
 /** `ledger verify`, as an operator runs it, while another process keeps writing. */
 export const verify: Bench = {
   name: "verify",
-  compares: `\`ledger verify\` on ${JOBS.toLocaleString("en")} jobs, and single creates alongside it with those before`,
+  compares:
+    `\`ledger verify\` on ${JOBS.toLocaleString("en")} jobs, the next run with a full one, and single creates ` +
+    "alongside it with those before",
   async run() {
     const figures: Figure[] = [];
     for (const { name, open } of [sqliteStorage, mysqlStorage]) figures.push(...(await measure(name, await open())));
@@ -36,9 +38,10 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
     const begunAt = performance.now();
     const verified = runVerify(storage.url, dataDir);
     const alongside = await writesUntil(storage, verified);
-    const { exitCode, output } = await verified;
+    await succeeded(verified);
     const seconds = (performance.now() - begunAt) / 1000;
-    if (exitCode !== 0) throw new Error(`ledger verify ended with ${exitCode}: ${output}`);
+    const incremental = await timed(() => succeeded(runVerify(storage.url, dataDir)));
+    const again = await timed(() => succeeded(runVerify(storage.url, dataDir, "--full")));
     return [
       {
         name: `${name}: ledger verify`,
@@ -46,6 +49,13 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
         baseline: "",
         ratio: null,
         target: below(seconds, MAX_SECONDS, " s"),
+      },
+      {
+        name: `${name}: what is new since`,
+        value: `${incremental.toFixed(1)} s`,
+        baseline: `${again.toFixed(1)} s (--full)`,
+        ratio: incremental / again,
+        target: null,
       },
       {
         name: `${name}: alongside it`,
@@ -75,14 +85,27 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
   }
 }
 
-async function runVerify(
-  url: string,
-  dataDir: string,
-): Promise<{ readonly exitCode: number | null; readonly output: string }> {
+interface Verified {
+  readonly exitCode: number | null;
+  readonly output: string;
+}
+
+async function succeeded(run: Promise<Verified>): Promise<void> {
+  const { exitCode, output } = await run;
+  if (exitCode !== 0) throw new Error(`ledger verify ended with ${exitCode}: ${output}`);
+}
+
+/** @returns seconds */
+async function timed(work: () => Promise<void>): Promise<number> {
+  const begunAt = performance.now();
+  await work();
+  return (performance.now() - begunAt) / 1000;
+}
+
+async function runVerify(url: string, dataDir: string, ...options: readonly string[]): Promise<Verified> {
   const env = { PATH: process.env["PATH"], FERMATA_DATA_DIR: dataDir, FERMATA_STORAGE__URL: url };
-  const child = spawn(process.execPath, [repositoryPath("dist", "config", "main.js"), "ledger", "verify", "--json"], {
-    env,
-  });
+  const main = repositoryPath("dist", "config", "main.js");
+  const child = spawn(process.execPath, [main, "ledger", "verify", "--json", ...options], { env });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (output += part.toString()));
   const [exitCode] = (await once(child, "close")) as [number | null];

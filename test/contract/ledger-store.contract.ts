@@ -5,6 +5,7 @@ import { renew } from "../../core/credits/renew.js";
 import { reserve } from "../../core/credits/reserve.js";
 import { InsufficientCreditsError } from "../../core/errors.js";
 import type { AccountId } from "../../core/ids.js";
+import type { ArchivableEntries } from "../../core/ports/ledger-archives.js";
 import type { LedgerPage, LedgerViolation } from "../../core/ports/ledger-store.js";
 import { aBalance, aJob, aMovement, anAccount, anId, aReservation, aSettlement, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
@@ -239,6 +240,64 @@ export function ledgerStoreContract(name: string, open: () => Promise<Storage>):
       });
     });
 
+    describe("archives", () => {
+      it("takes verified entries out, lists their sum last, and takes them back row for row", async () => {
+        const account = await storage.addAccount({}, { monthly: 50 });
+        const job = aJob({ accountId: account.id });
+        await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [job]));
+        await storage.apply(aReservation(await storage.balanceOf(account.id), job));
+        await storage.apply(aSettlement(await storage.balanceOf(account.id), job, "refund"));
+        const reference = `order ${anId("req")}`;
+        await storage.apply(aMovement(await storage.balanceOf(account.id), { pack: 1, reference }));
+        const entries = await storage.ledger.listEntries(account.id, 10);
+        const [, ...archivable] = entries;
+        const fold = () => storage.inTransaction((tx) => storage.ledger.fold(tx, account.id, archivable, NOON));
+        expect([await fold(), await fold()]).to.deep.equal([3, 0]);
+        const listed = await storage.ledger.listEntries(account.id, 10);
+        expect(listed.map(({ seq, kind, monthly }) => [seq, kind, monthly])).to.deep.equal([
+          [4, "grant", 0],
+          [0, "opening", 50],
+        ]);
+        expect(await storage.inTransaction((tx) => storage.ledger.findByReference(tx, reference))).to.not.equal(null);
+        const opening = (await storage.ledger.listOpenings("", 1_000)).find((one) => one.accountId === account.id);
+        expect(opening).to.include({ entries: 3, lastSeq: 3, monthly: 50, pack: 0, spent: 0 });
+        expect(opening?.checksum).to.equal(storage.ledger.checksumOf([...archivable].reverse()));
+        const changed = archivable.map((entry) => ({ ...entry, createdAt: 1 }));
+        const unfold = (of: typeof archivable) =>
+          storage.inTransaction((tx) => storage.ledger.unfold(tx, account.id, of));
+        expect([await unfold(archivable), await unfold(archivable)]).to.deep.equal([3, 0]);
+        expect(await storage.ledger.listEntries(account.id, 10)).to.deep.equal(entries);
+        const refused = storage.inTransaction((tx) => storage.ledger.fold(tx, account.id, changed, NOON));
+        expect(await refused.catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await storage.ledger.listEntries(account.id, 10)).to.deep.equal(entries);
+      });
+
+      it("finds what is verified, and not younger than asked", async () => {
+        const account = await storage.addAccount({}, { monthly: 50 });
+        await storage.apply(aMovement(await storage.balanceOf(account.id), { pack: 1, createdAt: NOON + 1 }));
+        const found = async (): Promise<number[]> => {
+          const numbers: number[] = [];
+          for (let cursor: string | null = null; ;) {
+            const page: ArchivableEntries = await storage.ledger.archivable(cursor, NOON + 1, 2);
+            numbers.push(...page.entries.filter((one) => one.accountId === account.id).map(({ seq }) => seq));
+            cursor = page.next;
+            if (cursor === null) return numbers;
+          }
+        };
+        expect(await found()).to.deep.equal([]);
+        await storage.ledger.audit((await storage.ledger.audit()).resume);
+        expect(await found()).to.deep.equal([1]);
+      });
+
+      it("records archives", async () => {
+        const archive = { number: 1, file: "ledger-000001.jsonl", sha256: "0".repeat(64), entries: 3, createdAt: NOON };
+        for (const state of ["archived", "restored"] as const) {
+          await storage.inTransaction((tx) => storage.ledger.writeArchive(tx, { ...archive, state }));
+          expect(await storage.ledger.listArchives()).to.deep.equal([{ ...archive, state }]);
+        }
+      });
+    });
+
     describe("audit", () => {
       it("counts what it checked and finds no violation", async () => {
         const before = await storage.ledger.audit();
@@ -280,6 +339,44 @@ export function ledgerStoreContract(name: string, open: () => Promise<Storage>):
         expect(paged).to.have.deep.members(whole).and.have.length.above(2);
         const all = (await storage.ledger.audit()).checked;
         expect(checked).to.be.at.least(all.accounts + all.entries + all.jobs);
+      });
+
+      it("goes on from where an earlier audit ended, with what is new", async () => {
+        const [one, other] = [await storage.addAccount({}, { pack: 10 }), await storage.addAccount({}, { pack: 3 })];
+        const full = await storage.ledger.audit();
+        const settled = await storage.ledger.audit(full.resume);
+        // What the other tests have left broken is gone through each time.
+        const before = await storage.ledger.audit(settled.resume);
+        expect(before.checked.accounts).to.equal(full.checked.accounts);
+        const job = aJob({ accountId: one.id, reserved: { monthly: 0, pack: 4 } });
+        await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [job]));
+        await storage.apply(aReservation(await storage.balanceOf(one.id), job));
+        await storage.apply(aMovement(await storage.balanceOf(other.id), { pack: 1 }));
+        const next = await storage.ledger.audit(before.resume);
+        expect(next.checked.entries).to.equal(before.checked.entries + 2);
+        expect(next.checked.jobs).to.be.at.least(1);
+        const ours: readonly string[] = [one.id, other.id];
+        expect(next.violations.filter(({ subject }) => ours.includes(subject))).to.deep.equal([]);
+        expect((await storage.ledger.audit(next.resume)).checked.entries).to.equal(before.checked.entries);
+      });
+
+      it("goes on in pages too, and finds a new job without a reservation", async () => {
+        const { resume } = await storage.ledger.audit();
+        const account = await storage.addAccount({}, { pack: 10 });
+        for (let grants = 0; grants < 4; grants++)
+          await storage.apply(aMovement(await storage.balanceOf(account.id), { pack: 1 }));
+        const unpaid = aJob({ accountId: account.id, reserved: { monthly: 1, pack: 0 } });
+        await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [unpaid]));
+        const found: string[] = [];
+        for (let cursor: string = resume; ;) {
+          const page: LedgerPage = await storage.ledger.auditPage(cursor, 2);
+          expect(page.checked).to.be.at.most(2);
+          found.push(...page.violations.filter(({ subject }) => subject === unpaid.id).map((one) => one.invariant));
+          expect(page.resume === null, "there is a place to go on only at the end").to.equal(page.next !== null);
+          if (page.next === null) break;
+          cursor = page.next;
+        }
+        expect(found).to.include("job-has-its-reservation");
       });
 
       it("reads one snapshot, and blocks no writer", async () => {

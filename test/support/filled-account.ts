@@ -98,6 +98,8 @@ export async function fillAccount(
     for (const { id: deliveryId } of deliveries)
       await storage.webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId, excerpt: secret }));
   });
+  // Keeps what it has verified.
+  await storage.ledger.audit();
   return { id, jobs: [...completed, split, failed, waiting], uploaded, imported };
 }
 

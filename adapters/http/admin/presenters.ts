@@ -169,11 +169,12 @@ export function presentBalance(balance: Balance): AdminBalance {
 /** One movement of credits; amounts are changes and may be negative. */
 export interface AdminLedgerEntry {
   /**
-   * Counts from 1 without gaps.
+   * Counts from 1 without gaps; 0 is an opening.
    * @isInt
    */
   number: number;
-  kind: "grant" | "renew" | "expire" | "reserve" | "charge" | "refund";
+  /** `opening`: the sum of the older movements, which are archived. It is the last of the list. */
+  kind: "opening" | "grant" | "renew" | "expire" | "reserve" | "charge" | "refund";
   job_id: string | null;
   /** @isInt */
   monthly: number;

@@ -52,6 +52,11 @@ export class KnexDatabase {
     return this.names.prefix === "" ? UNPREFIXED_MIGRATIONS : this.names.of("migrations");
   }
 
+  /** {@link Connections.file} */
+  get file(): string | null {
+    return this.connections.file;
+  }
+
   /** The handle for writes. */
   get write(): Knex {
     return this.connections.write;

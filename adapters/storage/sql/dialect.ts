@@ -180,6 +180,11 @@ export interface Connections {
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs `work` while no other process does the same, and passes it the handle to migrate with. */
   alone<T>(work: (knex: Knex) => Promise<T>): Promise<T>;
+  /**
+   * The file that a thread of this process can open for itself, since a query here holds up the thread that runs it;
+   * null where it does not, or where the data is in memory alone.
+   */
+  readonly file: string | null;
   /** How the connections are used; none where the embedding app holds them. */
   pools(): readonly PoolFigures[];
   close(): Promise<void>;

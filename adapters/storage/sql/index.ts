@@ -39,7 +39,7 @@ export function createStores(
     accounts: new KnexAccountStore(database),
     adminTokens: new KnexAdminTokenStore(database),
     auditLog: new KnexAuditLog(database),
-    ledger: new KnexLedgerStore(database),
+    ledger: new KnexLedgerStore(database, unitOfWork),
     idempotency: new KnexIdempotencyStore(),
     jobs: new KnexJobStore(database, unitOfWork),
     callbacks: new KnexCallbackStore(database),

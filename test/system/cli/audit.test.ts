@@ -70,6 +70,8 @@ describe("The audit log of the command line", function () {
     ["studio link", () => [ids.account], "studio.link"],
     ["credits grant", () => [ids.account, "100", "--pack", "--reference", "order 17"], "credits.grant"],
     ["credits renew", () => [ids.account, "--period", "2026-11"], "credits.renew"],
+    ["ledger archive", () => ["--older-than", "0"], "ledger.archive"],
+    ["ledger restore", () => [join(dataDir, "ledger-archives", "ledger-000001.jsonl")], "ledger.restore"],
     ["library import", () => [], "library.import"],
     ["library upload", () => [ids.file, "--account", ids.account, "--title", "Hummed"], "library.upload"],
     ["library delete", () => [ids.uploaded, "--yes"], "library.delete"],
@@ -101,7 +103,8 @@ describe("The audit log of the command line", function () {
   before(async () => {
     dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
-    const account = (await json("accounts", "create", "alice", "--tier", "pro", "--accept-terms")).id;
+    const account = (await json("accounts", "create", "alice", "--tier", "pro", "--accept-terms", "--credits", "10"))
+      .id;
     const newClient = (await json("accounts", "create", "carol", "--tier", "pro")).id;
     const endpoint = await openEndpoint(account);
     ids = {

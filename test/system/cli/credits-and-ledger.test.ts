@@ -118,9 +118,33 @@ describe("fermata ledger verify", function () {
 
   it("finds nothing wrong in a sound ledger", async () => {
     const { dataDir } = await installation();
-    expect(await sandbox.json(["ledger", "verify"], dataDir)).to.deep.equal({ ok: true, checked: 2, violations: [] });
-    const { code, stdout } = await sandbox.command(["ledger", "verify"], dataDir);
+    const first = await sandbox.json<{ last_full_at: string }>(["ledger", "verify"], dataDir);
+    const { last_full_at: at } = first;
+    expect(first).to.deep.equal({ ok: true, checked: 2, violations: [], full: true, last_full_at: at });
+    expect(new Date(at).toISOString()).to.equal(at);
+    const { code, stdout } = await sandbox.command(["ledger", "verify", "--full"], dataDir);
     expect([code, stdout]).to.deep.equal([0, "1 accounts, 1 entries and 0 jobs checked: all is well.\n"]);
+  });
+
+  it("goes on from where it ended; a change of what was verified is found by --full, and from then on", async () => {
+    const { dataDir, account } = await installation();
+    await sandbox.json(["ledger", "verify"], dataDir);
+    await sandbox.json(["credits", "grant", account, "5"], dataDir);
+    const next = await sandbox.json(["ledger", "verify"], dataDir);
+    expect(next).to.include({ ok: true, checked: 2, full: false });
+    const { stdout } = await sandbox.command(["ledger", "verify"], dataDir);
+    expect(stdout).to.match(
+      /^1 accounts checked; 0 entries and 0 jobs are new since\. Last full check: \S+Z: all is well\.\n$/,
+    );
+    change(dataDir, "UPDATE fermata_ledger_entries SET created_at = created_at + 1 WHERE seq = 1");
+    expect(await sandbox.json(["ledger", "verify"], dataDir)).to.include({ ok: true, full: false });
+    for (const args of [["--full"], []]) {
+      const { code, json } = await sandbox.command(["ledger", "verify", ...args, "--json"], dataDir);
+      expect([code, json().violations]).to.deep.equal([
+        1,
+        [{ invariant: "verified-entries-are-unchanged", subject: account, found: "up_to_number 2, checksum differs" }],
+      ]);
+    }
   });
 
   it("exits with 1 and names the row that was tampered with", async () => {

@@ -73,11 +73,11 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     }
 
     it("grants once without a reference, renews once, creates one account and issues one key", async () => {
-      const { accounts, erasures, ledger, auditLog } = storage;
+      const { accounts, erasures, installation, ledger, auditLog } = storage;
       const [digest, random, clock] = [new NodeDigest(), new SystemRandom(), TEST_PORTS.clock];
       const trail = { auditLog, unitOfWork: forgetful(storage.unitOfWork), clock, ids: { next: anId }, digest };
       const audit = new AuditTrail({ ...trail, actor: () => ({ name: "test", why: null }) });
-      const ports = { accounts, erasures, ledger, audit, clock, tiers: new Tiers([TIER]) };
+      const ports = { accounts, erasures, installation, ledger, audit, clock, tiers: new Tiers([TIER]) };
       const manage = new ManageAccounts({ ...ports, digest, random, ids: { next: anId } });
       const account = await manage.create({ name: "Nightingale Radio", tier: TIER.name, credits: 10 });
       const { key } = await manage.issueKey(account.id);

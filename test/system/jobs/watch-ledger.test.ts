@@ -7,6 +7,7 @@ import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
 const NEVER = new AbortController().signal;
 const A_MINUTE_MS = 60_000;
+const A_DAY_MS = 86_400_000;
 
 describe("The watch of the ledger", () => {
   let storage: SqliteUnderTest;
@@ -20,7 +21,7 @@ describe("The watch of the ledger", () => {
   afterEach(() => storage.close());
 
   function aProcess(ledger: Pick<SqliteUnderTest["ledger"], "auditPage"> = storage.ledger): WatchLedger {
-    return new WatchLedger({ ...storage, ledger, clock, logger, ids: { next: anId } });
+    return new WatchLedger({ ...storage, ledger, clock, logger, ids: { next: anId }, fullEveryMs: A_DAY_MS });
   }
 
   /** An account whose balance has a credit that no entry has. */
@@ -64,6 +65,43 @@ describe("The watch of the ledger", () => {
     await storage.database.write("fermata_balances").where("account_id", id).update({ pack: 10 });
     await round();
     expect(counts).to.deep.equal([1, 1, 0]);
+  });
+
+  it("goes through what is new, and through all rows again after a day or when something was found", async () => {
+    const { id } = await storage.addAccount({}, { pack: 10 });
+    const cursors: string[] = [];
+    const recorded = {
+      auditPage: (cursor: string | null, limit: number) => {
+        cursors.push(cursor === null ? "all" : (JSON.parse(cursor) as { part: string }).part);
+        return storage.ledger.auditPage(cursor, limit);
+      },
+    };
+    const watch = aProcess(recorded);
+    const round = async (afterMs: number): Promise<string[]> => {
+      await clock.advance(afterMs);
+      cursors.length = 0;
+      do await watch.step(NEVER);
+      while ((await findLedgerWatch(storage.installation))?.cursor !== null);
+      return [...cursors];
+    };
+    const whole = ["all", "balances", "entries", "jobs"];
+    expect(await round(0)).to.deep.equal(whole);
+    expect(await round(A_MINUTE_MS)).to.deep.equal(["new-balances", "new-entries", "new-jobs"]);
+    expect(await round(A_DAY_MS - A_MINUTE_MS)).to.deep.equal(whole);
+    await storage.database.write("fermata_balances").where("account_id", id).update({ pack: 11 });
+    expect(await round(A_MINUTE_MS)).to.deep.equal(["new-balances", "new-entries", "new-jobs"]);
+    expect(errors()).to.deep.equal([["balance-equals-sum-of-entries", id]]);
+    expect(await round(A_MINUTE_MS)).to.deep.equal(whole);
+    // A change of what was verified is found by a round of all rows alone, which finds it until it is put right.
+    await storage.database.write("fermata_balances").where("account_id", id).update({ pack: 10 });
+    expect(await round(A_MINUTE_MS)).to.deep.equal(whole);
+    await storage.database.write("fermata_ledger_entries").where("account_id", id).update({ created_at: 1 });
+    await round(A_MINUTE_MS);
+    expect(await findLedgerWatch(storage.installation)).to.include({ foundBefore: 0 });
+    await round(A_DAY_MS);
+    expect(await findLedgerWatch(storage.installation)).to.include({ foundBefore: 1 });
+    await round(A_MINUTE_MS);
+    expect(await findLedgerWatch(storage.installation)).to.include({ foundBefore: 1, isFull: true });
   });
 
   it("is done by one process at a time; the next one goes on where the first stopped", async () => {

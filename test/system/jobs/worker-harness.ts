@@ -236,7 +236,14 @@ export class WorkerHarness {
       derived: { deriveFor: (track, signal) => this.derive(track, signal) },
     });
     const { applyReports, endJobs, submissions } = execution;
-    const scheduled = { endJobs, queueDeadlineMs, retention: RETENTION, scheduleMs: SCHEDULE_MS, others: [] };
+    const scheduled = {
+      endJobs,
+      queueDeadlineMs,
+      retention: RETENTION,
+      scheduleMs: SCHEDULE_MS,
+      ledgerFullCheckMs: 86_400_000,
+      others: [],
+    };
     const { maintenance } = createMaintenance({ ports, audit, ...scheduled });
     const { working, calls } = this.workingProviders(options, capabilities, clock);
     const workJobs = execution.createWorkers(working, maintenance);

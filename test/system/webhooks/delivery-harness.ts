@@ -107,7 +107,14 @@ export class DeliveryHarness {
     const { clock, logger, storage } = this;
     const ports = corePorts(storage, { clock, logger });
     const endJobs = { endOverdue: () => Promise.resolve(null) };
-    const scheduled = { endJobs, queueDeadlineMs: 3_600_000, retention: RETENTION, scheduleMs, others: [] };
+    const scheduled = {
+      endJobs,
+      queueDeadlineMs: 3_600_000,
+      retention: RETENTION,
+      scheduleMs,
+      ledgerFullCheckMs: 86_400_000,
+      others: [],
+    };
     return createMaintenance({ ports, audit: unrecorded(storage.unitOfWork), ...scheduled }).maintenance;
   }
 

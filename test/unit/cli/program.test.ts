@@ -30,6 +30,8 @@ const COMMANDS = [
   "credits renew",
   "credits show",
   "ledger verify",
+  "ledger archive",
+  "ledger restore",
   "generations create",
   "jobs list",
   "jobs show",

@@ -31,6 +31,7 @@ describe("loading settings", () => {
         rateLimits,
         jobs,
         idempotency,
+        ledger,
         breaker,
         webhooks,
         retention,
@@ -79,6 +80,11 @@ describe("loading settings", () => {
         sweepMs: 1_000,
         shutdownGraceSeconds: 5,
         drainSeconds: 300,
+      });
+      expect(ledger).to.deep.equal({
+        fullCheckHours: 24,
+        keepMonths: null,
+        archiveDir: "/srv/app/data/ledger-archives",
       });
       expect([idempotency.ttlHours, breaker.failures, breaker.openSeconds]).to.deep.equal([24, 10, 30]);
       expect(webhooks.scheduleSeconds).to.deep.equal([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);

@@ -1,9 +1,8 @@
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { JobId, ProcessId } from "../../../../core/ids.js";
 import type { LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
 import type { Logger } from "../../../../core/ports/logger.js";
+import { startThread } from "../start-thread.js";
 import type { FromThread, HeartbeatOrder, StorageAddress, ToThread } from "./messages.js";
 
 export interface ThreadLeaseRenewalOptions {
@@ -146,16 +145,6 @@ async function ended(thread: Worker): Promise<void> {
   clearTimeout(late);
 }
 
-/** Starts the file next to this one: the compiled one, or the source when this file itself runs under tsx. */
 export function startHeartbeatThread(order: HeartbeatOrder): Worker {
-  const options = { workerData: order, execArgv: [], name: "heartbeat" };
-  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./thread.js", import.meta.url), options);
-  // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it.
-  // Resolved next to "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
-  const api = new URL("./api/index.mjs", pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm"))).href;
-  const entry = new URL("./thread.ts", import.meta.url).href;
-  const code =
-    `import(${JSON.stringify(api)}).then(({ register }) => { register(); return ` +
-    `import(${JSON.stringify(entry)}); });`;
-  return new Worker(code, { ...options, eval: true });
+  return startThread(new URL("./thread.js", import.meta.url), { workerData: order, name: "heartbeat" });
 }

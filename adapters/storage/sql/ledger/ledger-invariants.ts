@@ -17,6 +17,11 @@ const ENTRIES_BY_ACCOUNT =
   `(SELECT account_id, COUNT(*) AS entries, MIN(seq) AS first_seq, MAX(seq) AS last_seq, ` +
   `${AMOUNTS.map((name) => `SUM(${name}) AS ${name}`).join(", ")} FROM {ledger_entries} GROUP BY account_id)`;
 
+/** Of all entries of an account, the archived ones too. */
+const summed = (name: string): string => `(COALESCE(e.${name}, 0) + COALESCE(o.${name}, 0))`;
+const FIRST_NUMBER = "CASE WHEN o.account_id IS NULL THEN e.first_seq ELSE 1 END";
+const LAST_NUMBER = "CASE WHEN o.last_seq > e.last_seq THEN o.last_seq ELSE e.last_seq END";
+
 const LIVE_JOBS_BY_ACCOUNT =
   "(SELECT account_id, COUNT(*) AS jobs, SUM(reserved_monthly) AS monthly, SUM(reserved_pack) AS pack " +
   "FROM {jobs} WHERE status IN ('queued', 'processing') GROUP BY account_id)";
@@ -40,20 +45,25 @@ const ACCOUNTS: readonly Invariant[] = [
   {
     name: "balance-equals-sum-of-entries",
     query: `SELECT b.account_id AS subject,
-        ${AMOUNTS.map((name) => `b.${name} AS ${name}, COALESCE(e.${name}, 0) AS entries_${name}`).join(", ")}
+        ${AMOUNTS.map((name) => `b.${name} AS ${name}, ${summed(name)} AS entries_${name}`).join(", ")}
       FROM {balances} b LEFT JOIN ${ENTRIES_BY_ACCOUNT} e ON e.account_id = b.account_id
-      WHERE ${AMOUNTS.map((name) => `b.${name} <> COALESCE(e.${name}, 0)`).join(" OR ")}`,
+      LEFT JOIN {ledger_openings} o ON o.account_id = b.account_id
+      WHERE ${AMOUNTS.map((name) => `b.${name} <> ${summed(name)}`).join(" OR ")}`,
   },
   {
     name: "entries-are-numbered-without-gaps",
-    query: `SELECT e.account_id AS subject, e.entries AS entries, e.first_seq AS first_number,
-      e.last_seq AS last_number,
+    query: `SELECT e.account_id AS subject, ${summed("entries")} AS entries, ${FIRST_NUMBER} AS first_number,
+      ${LAST_NUMBER} AS last_number,
         b.ledger_seq AS ledger_seq
       FROM ${ENTRIES_BY_ACCOUNT} e LEFT JOIN {balances} b ON b.account_id = e.account_id
-      WHERE e.first_seq <> 1 OR e.last_seq <> e.entries OR b.account_id IS NULL OR b.ledger_seq <> e.last_seq
+      LEFT JOIN {ledger_openings} o ON o.account_id = e.account_id
+      WHERE ${FIRST_NUMBER} <> 1 OR ${LAST_NUMBER} <> ${summed("entries")} OR b.account_id IS NULL
+        OR b.ledger_seq <> ${LAST_NUMBER}
       UNION ALL
-      SELECT b.account_id, 0, NULL, NULL, b.ledger_seq FROM {balances} b
-      WHERE b.ledger_seq <> 0 AND NOT EXISTS (SELECT 1 FROM {ledger_entries} e WHERE e.account_id = b.account_id)`,
+      SELECT b.account_id, COALESCE(o.entries, 0), NULL, NULL, b.ledger_seq FROM {balances} b
+      LEFT JOIN {ledger_openings} o ON o.account_id = b.account_id
+      WHERE b.ledger_seq <> COALESCE(o.entries, 0)
+        AND NOT EXISTS (SELECT 1 FROM {ledger_entries} e WHERE e.account_id = b.account_id)`,
   },
   {
     name: "running-jobs-are-the-live-jobs",
@@ -106,15 +116,22 @@ export const OF_JOBS: readonly Invariant[] = [
     query: `SELECT j.id AS subject, j.reserved_monthly AS monthly, e.reserved_monthly AS entry_monthly,
         j.reserved_pack AS pack, e.reserved_pack AS entry_pack
       FROM {jobs} j LEFT JOIN {ledger_entries} e ON e.job_id = j.id AND e.phase = 'open'
-      WHERE e.job_id IS NULL OR e.reserved_monthly <> j.reserved_monthly OR e.reserved_pack <> j.reserved_pack`,
+      WHERE j.ledger_archived_at IS NULL
+        AND (e.job_id IS NULL OR e.reserved_monthly <> j.reserved_monthly OR e.reserved_pack <> j.reserved_pack)`,
   },
   {
     name: "ended-job-is-settled-in-full",
     query: `SELECT j.id AS subject, j.reserved_monthly AS monthly, e.reserved_monthly AS entry_monthly,
         j.reserved_pack AS pack, e.reserved_pack AS entry_pack
       FROM {jobs} j LEFT JOIN {ledger_entries} e ON e.job_id = j.id AND e.phase = 'close'
-      WHERE j.status IN ('completed', 'failed')
+      WHERE j.status IN ('completed', 'failed') AND j.ledger_archived_at IS NULL
         AND (e.job_id IS NULL OR e.reserved_monthly <> -j.reserved_monthly OR e.reserved_pack <> -j.reserved_pack)`,
+  },
+  {
+    name: "archived-job-has-ended-and-no-entries",
+    query: `SELECT j.id AS subject, j.status AS status, e.kind AS entry FROM {jobs} j
+      LEFT JOIN {ledger_entries} e ON e.job_id = j.id
+      WHERE j.ledger_archived_at IS NOT NULL AND (j.status IN ('queued', 'processing') OR e.job_id IS NOT NULL)`,
   },
   {
     name: "live-job-is-not-settled",
@@ -209,4 +226,7 @@ const WEBHOOKS: readonly Invariant[] = [
   },
 ];
 
-export const INVARIANTS: readonly Invariant[] = [...ACCOUNTS, ...ENTRIES, ...OF_JOBS, ...RECORDS, ...WEBHOOKS];
+/** Neither of entries nor of what they are about: what is checked has an end of its own. */
+export const OF_OTHERS: readonly Invariant[] = [...RECORDS, ...WEBHOOKS];
+
+export const INVARIANTS: readonly Invariant[] = [...ACCOUNTS, ...ENTRIES, ...OF_JOBS, ...OF_OTHERS];

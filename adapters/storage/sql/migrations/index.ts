@@ -43,8 +43,10 @@ import { eventTraces } from "./0043-event-traces.js";
 import { eventNumbers } from "./0046-event-numbers.js";
 import { trackDeletions } from "./0047-track-deletions.js";
 import { retention } from "./0048-retention.js";
+import { ledgerCheckpoints } from "./0049-ledger-checkpoints.js";
 import { requestCounts } from "./0050-request-counts.js";
 import { shownJobs } from "./0052-shown-jobs.js";
+import { ledgerOpenings } from "./0053-ledger-openings.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -91,8 +93,10 @@ export const MIGRATIONS: readonly Migration[] = [
   eventNumbers,
   trackDeletions,
   retention,
+  ledgerCheckpoints,
   requestCounts,
   shownJobs,
+  ledgerOpenings,
 ];
 
 /** Versions that do not know this migration cannot tell whether a newer schema still serves them. */

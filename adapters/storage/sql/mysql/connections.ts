@@ -22,6 +22,7 @@ export async function connectMysql(target: string, options: ConnectOptions): Pro
 /** The same statements on connections of any source. */
 export class MysqlConnections implements Connections {
   readonly reader: Session;
+  readonly file = null;
 
   constructor(
     private readonly source: ConnectionSource,

@@ -42,7 +42,7 @@ export async function connectSqlite(path: string, { log, lockWaitMs, names }: Co
   const read = openHandle(path, log, [...pragmas, "query_only = ON", "cache_size = -64000"], READERS);
   try {
     await write.raw("SELECT 1");
-    return new SqliteConnections(write, read, await acquire(read), { names, lockWaitMs });
+    return new SqliteConnections(write, read, await acquire(read), { path, names, lockWaitMs });
   } catch (error) {
     await Promise.all([write.destroy(), read.destroy()]);
     throw refusalOf(path, error);
@@ -88,6 +88,7 @@ function openHandle(path: string, log: Knex.Logger, pragmas: readonly string[], 
 
 class SqliteConnections implements Connections {
   readonly reader: Session;
+  readonly file: string | null;
   private readonly names: TableNames;
   private readonly lockWaitMs: number;
   /** Connections of the embedding app, until their transactions have ended. */
@@ -97,8 +98,9 @@ class SqliteConnections implements Connections {
     readonly write: Knex,
     readonly read: Knex,
     private readonly readerConnection: Database,
-    { names, lockWaitMs }: Pick<ConnectOptions, "names" | "lockWaitMs">,
+    { path, names, lockWaitMs }: Pick<ConnectOptions, "names" | "lockWaitMs"> & { readonly path: string },
   ) {
+    this.file = path === ":memory:" ? null : path;
     this.names = names;
     this.lockWaitMs = lockWaitMs;
     this.reader = new SqliteSession(readerConnection, names);

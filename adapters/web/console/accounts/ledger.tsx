@@ -12,6 +12,7 @@ type Entry = Schemas["AdminLedgerEntry"];
 const PAGE = 25;
 
 const KINDS: Readonly<Record<Entry["kind"], string>> = {
+  opening: "Archived",
   grant: "Granted",
   renew: "Renewed",
   expire: "Expired",
@@ -26,7 +27,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     kind: "main",
     cell: ({ kind, number }) => (
       <>
-        <strong>{KINDS[kind]}</strong> <span class="soft">no. {number}</span>
+        <strong>{KINDS[kind]}</strong> {number > 0 && <span class="soft">no. {number}</span>}
       </>
     ),
   },
