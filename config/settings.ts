@@ -176,6 +176,19 @@ const DEFINITION = {
       }),
       "as the installation in it has; `fermata_` in a new one",
     ),
+    readUrl: kind.optional(
+      kind.builtInUrl({
+        forms: formsOf("storage"),
+        description: "A replica of the database, for reads that may be old; see Three machines, then thirty",
+      }),
+    ),
+    readLagSeconds: kind.integer({
+      default: 5,
+      min: 2,
+      max: 3_600,
+      unit: "seconds",
+      description: "How old reads of `storage.readUrl` may be: a replica that is further behind is not used",
+    }),
     options: adapterOptions("storage"),
   },
   queue: {

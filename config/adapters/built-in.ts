@@ -17,7 +17,11 @@ const SQL_STORAGE = defineAdapter({
       takesSeveralHosts: true,
     },
   },
-  settings: { tablePrefix: { type: "string", description: "What the names of its tables begin with" } },
+  settings: {
+    tablePrefix: { type: "string", description: "What the names of its tables begin with" },
+    readUrl: { type: "string", description: "A replica of it, for reads that may be old" },
+    readLagSeconds: { type: "integer", default: 5, description: "How old those may be" },
+  },
   open: async (host) => (await import("./sql-storage.js")).openSqlStorage(host),
   check: async (host) => (await import("./sql-storage.js")).checkSqlStorage(host),
 });

@@ -7,20 +7,28 @@ import {
   type KnexDatabase,
   openDatabase,
   openHostDatabase,
+  Replica,
   ThreadLeaseRenewal,
 } from "../../adapters/storage/sql/index.js";
+import { redactText } from "../../adapters/observability/redact.js";
 import { checkFolder } from "../../adapters/system/doctor.js";
 import type { AdapterCheckHost, AdapterHost } from "../../core/ports/adapter.js";
 import type { HostDatabase } from "../../core/ports/host-database.js";
 import type { OpenedStorage } from "../../core/ports/opened-storage.js";
-import type { CheckResult } from "../../core/ports/self-check.js";
+import { type CheckResult, ok, warning } from "../../core/ports/self-check.js";
 import { SchemaError } from "../schema-error.js";
 import { pathOfUrl, schemeOf } from "../settings/adapter-url.js";
 
-type Prefix = { readonly settings: { readonly tablePrefix: string | undefined } };
+interface Own {
+  readonly settings: {
+    readonly tablePrefix: string | undefined;
+    readonly readUrl: string | undefined;
+    readonly readLagSeconds: number;
+  };
+}
 
 /** Opens the database of a URL; its schema is left as it is. */
-export async function openSqlStorage(host: Omit<AdapterHost, "settings"> & Prefix): Promise<OpenedStorage> {
+export async function openSqlStorage(host: Omit<AdapterHost, "settings"> & Own): Promise<OpenedStorage> {
   const { url, settings, logger } = host;
   const open = (): Promise<KnexDatabase> => openDatabase({ url, tablePrefix: settings.tablePrefix ?? null, logger });
   const explained = <T>(work: () => Promise<T>): Promise<T> =>
@@ -29,14 +37,25 @@ export async function openSqlStorage(host: Omit<AdapterHost, "settings"> & Prefi
     });
   const database = await explained(open);
   const address = { url, tablePrefix: database.names.prefix };
+  const replica = settings.readUrl === undefined ? null : replicaOf(database, settings.readUrl, host);
   return {
-    ...storageOf(database, host),
+    ...storageOf(database, host, replica),
     schema: {
       check: () => explained(() => checkSchema(database)),
       migrate: () => explained(() => migrate(database)),
     },
     renewLeases: (owner, leaseMs) => new ThreadLeaseRenewal({ storage: address, owner, leaseMs, logger }),
   };
+}
+
+function replicaOf(
+  primary: KnexDatabase,
+  url: string,
+  { settings, logger }: Pick<AdapterHost, "logger"> & Own,
+): Replica {
+  const tablePrefix = primary.names.prefix;
+  const open = (): Promise<KnexDatabase> => openDatabase({ url, tablePrefix, logger, readsOnly: true });
+  return new Replica({ primary, open, lagMs: settings.readLagSeconds * 1000, logger });
 }
 
 /**
@@ -53,14 +72,21 @@ export async function openHostStorage(
   return storageOf(await openHostDatabase(given, { logger: host.logger, tablePrefix }), host);
 }
 
-function storageOf(database: KnexDatabase, ports: Pick<AdapterHost, "clock" | "random">): OpenedStorage {
+function storageOf(
+  database: KnexDatabase,
+  ports: Pick<AdapterHost, "clock" | "random">,
+  replica: Replica | null = null,
+): OpenedStorage {
   return {
-    stores: createStores(database, ports),
+    stores: createStores(database, ports, replica ?? database),
     checks: { storage: () => database.check() },
     schema: { check: () => checkSchema(database), migrate: () => migrate(database) },
     readTime: () => database.readTime(),
     pools: () => database.pools(),
-    close: () => database.close(),
+    async close() {
+      await replica?.close();
+      await database.close();
+    },
   };
 }
 
@@ -87,14 +113,35 @@ function newerSchema(migrations: readonly string[]): SchemaError {
 }
 
 /** Checks the database, and the folder of a file that is outside of the data directory. */
-export async function checkSqlStorage(
-  host: Omit<AdapterCheckHost, "settings"> & Prefix,
-): Promise<readonly CheckResult[]> {
+export async function checkSqlStorage(host: Omit<AdapterCheckHost, "settings"> & Own): Promise<readonly CheckResult[]> {
   const { url, settings, logger, dataDir } = host;
-  const checked = await checkStorage({ url, tablePrefix: settings.tablePrefix ?? null, logger });
+  const ofPrimary = await checkStorage({ url, tablePrefix: settings.tablePrefix ?? null, logger });
+  const isUsable = ofPrimary.every(({ result }) => result !== "failed");
+  const checked = isUsable ? [...ofPrimary, ...(await checkReplica(host))] : ofPrimary;
   const folder = schemeOf(url) === "sqlite" ? dirname(pathOfUrl(url)) : dataDir;
   if (folder === dataDir) return checked;
   // It may hold other things too, as /var/lib does; the check of the file sees who may read the database.
   const place = { name: "database directory", path: folder, setting: "storage.url", fileMaxBytes: 0, isPrivate: false };
   return [...(await checkFolder(place)), ...checked];
+}
+
+/** Whether reads that may be old go to the replica, where there is one. */
+async function checkReplica(host: Omit<AdapterCheckHost, "settings"> & Own): Promise<readonly CheckResult[]> {
+  const { url, settings, logger } = host;
+  if (settings.readUrl === undefined) return [];
+  const name = "storage replica";
+  const database = await openDatabase({ url, tablePrefix: settings.tablePrefix ?? null, logger });
+  const replica = replicaOf(database, settings.readUrl, host);
+  try {
+    const seconds = (await replica.freshLag()) / 1000;
+    if (seconds <= settings.readLagSeconds) return [ok(name, `It is used: it is ${seconds} s behind.`)];
+    const message = `Not used: it is ${seconds} s behind, more than storage.readLagSeconds. The primary is read.`;
+    return [warning(name, message, "Look at the replication, or raise storage.readLagSeconds.")];
+  } catch (error) {
+    const message = `Not used: ${redactText((error as Error).message)}. The primary is read.`;
+    return [warning(name, message, "Start it, or correct storage.readUrl and the rights of its user.")];
+  } finally {
+    await replica.close();
+    await database.close();
+  }
 }

@@ -233,14 +233,10 @@ function isWebAddress(value: string): boolean {
   return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
 }
 
-/**
- * A URL whose scheme chooses a built-in adapter, or that an adapter from elsewhere takes.
- *
- * @param about `use`: the setting that names the latter
- */
-export function adapterUrl(about: About<string> & { readonly forms: UrlForms; readonly use: string }): Leaf<string> {
-  const { forms, use } = about;
-  const builtIn = leaf(about, {
+/** A URL of a built-in adapter. */
+export function builtInUrl(about: About<string> & { readonly forms: UrlForms }): Leaf<string> {
+  const { forms } = about;
+  return leaf(about, {
     type: "URL",
     allowed: formsText(forms),
     schema: z.string().refine((value) => hasForm(value, forms)),
@@ -248,6 +244,16 @@ export function adapterUrl(about: About<string> & { readonly forms: UrlForms; re
     fromText: asIs,
     finish: (value, { cwd }) => completeUrl(value, forms, cwd),
   });
+}
+
+/**
+ * A URL whose scheme chooses a built-in adapter, or that an adapter from elsewhere takes.
+ *
+ * @param about `use`: the setting that names the latter
+ */
+export function adapterUrl(about: About<string> & { readonly forms: UrlForms; readonly use: string }): Leaf<string> {
+  const { use } = about;
+  const builtIn = builtInUrl(about);
   const fromElsewhere = leaf<string>(
     { description: about.description },
     {

@@ -12,14 +12,14 @@ const run = promisify(execFile);
 
 const PROGRAM = "/usr/sbin/mariadbd";
 const PROVIDER = "/usr/lib/galera/libgalera_smm.so";
-/** Not root: rsync would receive as nobody. */
+/** Not root: rsync would then receive as a user without rights. */
 const IS_ROOT = process.getuid?.() === 0;
 const USER = IS_ROOT ? ["--user=mysql"] : [];
 
 /** A node that was away long is sent all data by another one. */
 const JOIN_MS = 120_000;
 
-/** Debian's packages that a cluster needs beside the server, each with a file that it contains. */
+/** Debian's packages that a cluster needs next to the server, each with a file that it contains. */
 const PACKAGES: Readonly<Record<string, string>> = {
   "mariadb-server": PROGRAM,
   "galera-4": PROVIDER,

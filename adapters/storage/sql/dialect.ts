@@ -100,6 +100,8 @@ export interface ConnectOptions {
   /** How long one statement waits for a lock that another transaction holds. */
   readonly lockWaitMs: number;
   readonly names: TableNames;
+  /** Nothing is written: a server that only reads will do. */
+  readonly readsOnly?: boolean;
 }
 
 /** Column types that engines spell differently, and indexes that some can narrow. */

@@ -29,6 +29,8 @@ export interface DatabaseOptions {
    * tries five times.
    */
   readonly lockWaitMs?: number;
+  /** Nothing is written: a server that only reads will do. */
+  readonly readsOnly?: boolean;
 }
 
 /**
@@ -107,11 +109,11 @@ function connectorOf(url: string): Connector {
 
 async function openWith(
   { dialect, connect }: Connector,
-  { logger, lockWaitMs }: Omit<DatabaseOptions, "url">,
+  { logger, lockWaitMs, readsOnly = false }: Omit<DatabaseOptions, "url">,
   prefix: string,
 ): Promise<KnexDatabase> {
   const names = new TableNames(prefix);
-  const options = { log: knexLog(logger), lockWaitMs: lockWaitMs ?? dialect.lockWaitMs, names };
+  const options = { log: knexLog(logger), lockWaitMs: lockWaitMs ?? dialect.lockWaitMs, names, readsOnly };
   return new KnexDatabase(dialect, names, await connect(options));
 }
 

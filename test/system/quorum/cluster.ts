@@ -17,7 +17,7 @@ const AFTER_MS = 8_000;
 
 const SWEEP_MS = 5_000;
 
-/** What a job of the scripted provider takes beside the wait for a worker, on a busy machine. */
+/** What a job of the scripted provider takes in addition to the wait for a worker, on a busy machine. */
 const WORK_MS = 2_000;
 
 describe("Three nodes of RabbitMQ, one of which is killed", function () {

@@ -5,6 +5,7 @@ import type { LibraryStore } from "../../../../core/ports/library-store.js";
 import type { ListPage } from "../../../../core/ports/list-page.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
+import type { Reads } from "../replica.js";
 import { sessionOf } from "../session.js";
 import { PlaylistQueries } from "./playlist-queries.js";
 import { LibrarySearchQueries, SEARCH_LIMITS, type SearchLimits } from "./search/library-search.js";
@@ -17,17 +18,18 @@ export class KnexLibraryStore extends PlaylistQueries implements LibraryStore {
   constructor(
     database: KnexDatabase,
     private readonly searchLimits: SearchLimits = SEARCH_LIMITS,
+    private readonly reads: Reads = database,
   ) {
     super(database);
     this.searches = new LibrarySearchQueries(searchLimits, database.dialect, this);
   }
 
   searchTracks(search: LibrarySearch): Promise<ListPage<Track, SearchPosition>> {
-    return this.database.reading((session) => this.searches.tracks(session, search));
+    return this.reads.reading((session) => this.searches.tracks(session, search));
   }
 
   searchPlaylists(search: LibrarySearch): Promise<ListPage<Playlist, SearchPosition>> {
-    return this.database.reading((session) => this.searches.playlists(session, search));
+    return this.reads.reading((session) => this.searches.playlists(session, search));
   }
 
   indexPending(tx: Transaction): Promise<boolean> {

@@ -24,8 +24,14 @@ export class MysqlHosts {
   private left: MysqlHost | null = null;
   private stateAt = -Infinity;
 
-  /** @param target what follows `mysql:` in the URL */
-  constructor(target: string) {
+  private readonly readsOnly: boolean;
+
+  /**
+   * @param target what follows `mysql:` in the URL
+   * @param options `readsOnly`: a host that takes no writes will do
+   */
+  constructor(target: string, { readsOnly = false }: { readonly readsOnly?: boolean } = {}) {
+    this.readsOnly = readsOnly;
     this.hosts = hostsOf(target);
     this.probes = new Map(
       this.hosts.map((host) => [host, new MysqlProbe(host.options, MYSQL_LIMITS.probeMs)] as const),
@@ -65,7 +71,7 @@ export class MysqlHosts {
     if (!this.areSeveral) return true;
     if (this.hostOf.get(connection) !== this.used) return false;
     const now = performance.now();
-    if (now - this.stateAt < STATE_MS) return true;
+    if (this.readsOnly || now - this.stateAt < STATE_MS) return true;
     this.stateAt = now;
     const session = new MysqlSession(connection, { limitMs: MYSQL_LIMITS.pingMs });
     const refusal = await readState(session).then(
@@ -99,7 +105,7 @@ export class MysqlHosts {
     const connection = await openConnection(host.options, setup, limitMs);
     try {
       const { refusal } = await joinServer(new MysqlSession(connection, { limitMs }));
-      if (refusal === null) return connection;
+      if (refusal === null || this.readsOnly) return connection;
       throw new NoHostError(refusal);
     } catch (error) {
       connection.stream.destroy();

@@ -40,9 +40,9 @@ export class MysqlPool implements ConnectionSource {
   private foundDeadAt = -Infinity;
 
   /** @param target what follows `mysql:` in the URL */
-  constructor(target: string, { log, lockWaitMs, names }: ConnectOptions) {
+  constructor(target: string, { log, lockWaitMs, names, readsOnly = false }: ConnectOptions) {
     this.names = names;
-    this.hosts = new MysqlHosts(target);
+    this.hosts = new MysqlHosts(target, { readsOnly });
     this.openForMigrations = () => openMigrationHandle(this.hosts, log);
     const setup = sessionSetup(Math.max(1, Math.round(lockWaitMs / 1000)));
     this.pool = new Pool<MysqlConnection>({

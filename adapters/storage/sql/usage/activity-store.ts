@@ -9,6 +9,7 @@ import type {
 } from "../../../../core/ports/activity-store.js";
 import type { EntryKind } from "../../../../core/credits/balance.js";
 import type { KnexDatabase } from "../database.js";
+import type { Reads } from "../replica.js";
 
 const REQUESTS = (index: string): string => `SELECT
     COALESCE(SUM(COALESCE(request_count, 1)), 0) AS total,
@@ -52,7 +53,10 @@ interface AttemptSums {
 
 /** Each sum is read from one index alone. */
 export class KnexActivityStore implements ActivityStore {
-  constructor(private readonly database: KnexDatabase) {}
+  constructor(
+    private readonly database: KnexDatabase,
+    private readonly reads: Reads = database,
+  ) {}
 
   async activityIn(span: TimeSpan): Promise<Activity> {
     const [requests, entries, attempts] = await Promise.all([
@@ -64,7 +68,8 @@ export class KnexActivityStore implements ActivityStore {
   }
 
   private sums<Row>(text: (index: string) => string, index: string, { from, to }: TimeSpan): Promise<Row[]> {
-    return this.database.all<Row>(text(this.database.dialect.useIndex(index)), [from, to]);
+    const sql = text(this.database.dialect.useIndex(index));
+    return this.reads.reading((session) => session.all<Row>(sql, [from, to]));
   }
 }
 

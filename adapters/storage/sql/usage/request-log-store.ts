@@ -13,6 +13,7 @@ import type {
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { ACCEPTED_STATUS, type LoggedRequest, LATE_FAILURE_STATUS } from "../../../../core/ports/request-log.js";
 import type { KnexDatabase } from "../database.js";
+import type { Reads } from "../replica.js";
 import { allIn, inOrder } from "../lists.js";
 import {
   countStatement,
@@ -57,6 +58,7 @@ export class KnexRequestLogStore implements RequestLogStore {
   constructor(
     private readonly database: KnexDatabase,
     private readonly stepRows = STEP_ROWS,
+    private readonly reads: Reads = database,
   ) {
     this.counts = new RequestCountTable(database);
   }
@@ -81,7 +83,7 @@ export class KnexRequestLogStore implements RequestLogStore {
       ids.push(...page.map(({ id }) => id));
       if (ids.length === limit) break;
     }
-    const rows = await this.database.reading((session) => allIn<RequestRow>(session, FIND, ids));
+    const rows = await this.reads.reading((session) => allIn<RequestRow>(session, FIND, ids));
     return inOrder(ids, new Map(rows.map((row) => [row.id, toLoggedRequest(row)])));
   }
 
@@ -115,7 +117,7 @@ export class KnexRequestLogStore implements RequestLogStore {
     requests: readonly Pick<LoggedRequest, "id" | "accountId" | "createdAt">[],
   ): Promise<Map<RequestId, RequestCredits>> {
     const lists = requests.map(({ id, accountId, createdAt }) => [accountId, createdAt, id]);
-    const rows = await this.database.reading((session) => session.allEach<ReservedRow>(CREDITS_OF, lists));
+    const rows = await this.reads.reading((session) => session.allEach<ReservedRow>(CREDITS_OF, lists));
     return new Map(
       rows.map(({ request_id, status, reserved }) => [
         request_id,
@@ -199,6 +201,6 @@ export class KnexRequestLogStore implements RequestLogStore {
   }
 
   private all<Row>({ text, values }: Statement): Promise<Row[]> {
-    return this.database.reading((session) => session.all<Row>(text, values));
+    return this.reads.reading((session) => session.all<Row>(text, values));
   }
 }
