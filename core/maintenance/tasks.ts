@@ -61,10 +61,12 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
     ...deps.rules.map((rule) => deleteRetained(deps, { rule, ...deletionOf(rule.kind, deps) })),
     {
       id: "count-request-log",
-      description: "Counts rows of the request log from before they were counted as they came.",
+      description: "Counts rows of the request log that were not counted as they came.",
       everyMs: EVERY_MS,
       run: (signal) =>
-        repeat(COUNT_STEPS, signal, () => unitOfWork.inTransaction((tx) => requestLog.countNext(tx, COUNT_ROWS))),
+        repeat(COUNT_STEPS, signal, () =>
+          unitOfWork.inTransaction((tx) => requestLog.countNext(tx, clock.now(), COUNT_ROWS)),
+        ),
     },
     {
       id: "delete-abandoned-uploads",

@@ -74,12 +74,13 @@ export interface RequestLogStore {
   listCounts(accountId: AccountId, limit: number, after?: CountedRequests | null): Promise<CountedRequests[]>;
 
   /**
-   * Counts at most `limit` rows from before rows were counted as they came. Until none are left, `count` counts rows,
-   * in steps between which others get their turn.
+   * Counts at most `limit` rows that were not counted as they came: from before that was done, and for a day after an
+   * upgrade those that processes of the version before write. Until then `count` counts rows, in steps between which
+   * others get their turn.
    *
-   * @returns whether there may be more
+   * @returns whether there may be more now
    */
-  countNext(tx: Transaction, limit: number): Promise<boolean>;
+  countNext(tx: Transaction, now: number, limit: number): Promise<boolean>;
 
   /** Deletes rows of requests that arrived before a moment, the oldest first, at most `limit`. @returns how many */
   deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number>;

@@ -1,14 +1,16 @@
 import { expect } from "chai";
 import { REQUEST_LOG, toRequestRow } from "../../adapters/storage/sql/usage/request-log-table.js";
 import { KnexRequestLogStore } from "../../adapters/storage/sql/usage/request-log-store.js";
+import { firstIdAt } from "../../core/ids.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import type { LoggedRequest } from "../../core/ports/request-log.js";
-import { aLoggedRequest, anId, NOON } from "../support/builders.js";
+import { aLoggedRequest, anAccount, anId, NOON } from "../support/builders.js";
 import type { SqliteUnderTest } from "../support/databases.js";
 import { migrateInterrupted, oldMysql, oldSqlite } from "../support/old-schema.js";
 
 const NAME = "0050-request-counts";
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 for (const { name, openBefore } of [oldSqlite, oldMysql]) {
   describe(`A request log from before requests were counted: ${name}`, () => {
@@ -36,8 +38,11 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
     };
     const insert = (...rows: readonly LoggedRequest[]): Promise<void> =>
       storage.inTransaction((tx) => storage.requestLog.insert(tx, rows));
-    const countNext = (limit: number): Promise<boolean> =>
-      storage.inTransaction((tx) => storage.requestLog.countNext(tx, limit));
+    /** By default when no process of the version before is running any more. */
+    const countNext = (limit: number, now = Date.now() + 2 * DAY_MS): Promise<boolean> =>
+      storage.inTransaction((tx) => storage.requestLog.countNext(tx, now, limit));
+    const places = (): Promise<unknown[]> =>
+      storage.database.read("fermata_installation").where("name", "like", "request_log%").select("value");
     const stored = async (): Promise<number> =>
       (await storage.requestLog.listCounts(accountId, 1_000)).reduce((sum, { count }) => sum + count, 0);
 
@@ -62,7 +67,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
         isLeft = await countNext(7);
         await expectRight();
       }
-      expect(steps).to.be.within(3, 5);
+      expect(steps).to.be.within(6, 12);
       expect(await stored()).to.equal(requests);
       expect(await countNext(7)).to.equal(false);
       await insert(aRow(4));
@@ -74,7 +79,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
       await addOld(Array.from({ length: 20 }, (_, index) => aRow(index)));
       await storage.database.migrate();
       const interrupted = storage.inTransaction(async (tx) => {
-        await storage.requestLog.countNext(tx, 7);
+        await storage.requestLog.countNext(tx, Date.now(), 7);
         throw new Error("scripted: the process is killed");
       });
       expect(await interrupted.catch((error: unknown) => (error as Error).message)).to.match(/killed/);
@@ -97,11 +102,34 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
       expect(await stored()).to.equal(12);
     });
 
+    it("is counted although processes of the version before go on writing, until a day later", async () => {
+      await addOld([aRow(1)]);
+      await storage.database.migrate();
+      const counted = async (now?: number): Promise<number> => {
+        while (await countNext(2, now)) continue;
+        return stored();
+      };
+      expect(await counted(Date.now())).to.equal(1);
+      await addOld([aRow(2), aRow(3)]);
+      expect(await counted(Date.now())).to.equal(3);
+      // Written late: under an id that is behind what is counted.
+      await addOld([aLoggedRequest({ ...aRow(5), id: firstIdAt("req", Date.now() - HOUR_MS) })]);
+      expect(await storage.requestLog.count(all)).to.deep.equal({ requests: 4, failed: 0 });
+      expect(await counted(Date.now())).to.equal(3);
+      expect(await counted()).to.equal(4);
+      expect(await storage.requestLog.count(all)).to.deep.equal({ requests: 4, failed: 0 });
+      expect(await places()).to.deep.equal([]);
+    });
+
+    it("is waited for where accounts are there and no request yet", async () => {
+      await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [anAccount({ id: accountId })]));
+      await storage.database.migrate();
+      expect(await places()).to.have.lengthOf(1);
+    });
+
     it("has nothing to count when it is empty", async () => {
       await storage.database.migrate();
-      expect(await storage.database.read("fermata_installation").where("name", "like", "request_log%")).to.deep.equal(
-        [],
-      );
+      expect(await places()).to.deep.equal([]);
       expect(REQUEST_LOG.columns).to.include("is_counted");
     });
   });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import sinon from "sinon";
 import type { KnexDatabase } from "../../adapters/storage/sql/index.js";
-import { COUNTED_UP_TO } from "../../adapters/storage/sql/migrations/0050-request-counts.js";
+import { COUNTED_UP_TO, countedUpTo } from "../../adapters/storage/sql/migrations/0050-request-counts.js";
 import { KnexRequestLogStore } from "../../adapters/storage/sql/usage/request-log-store.js";
 import type { Session } from "../../adapters/storage/sql/session.js";
 import type { AccountId, RequestId } from "../../core/ids.js";
@@ -76,7 +76,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       });
 
       it(`with ${name}, requests are counted by an index only while some are in no count`, async () => {
-        await storage.database.write("fermata_installation").insert({ name: COUNTED_UP_TO, value: "" });
+        await storage.database.write("fermata_installation").insert({ name: COUNTED_UP_TO, value: countedUpTo(0) });
         const [, ...plans] = await plansOf(() => fresh().count({ ...MONTH, ...filter }));
         await storage.database.write("fermata_installation").where({ name: COUNTED_UP_TO }).delete();
         const counted = plans.filter(({ notified }) => notified.includes("COUNT(*)"));
@@ -105,8 +105,10 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     });
 
     it("rows that no count holds yet are read in the order of their ids", async () => {
-      await storage.database.write("fermata_installation").insert({ name: COUNTED_UP_TO, value: idOf("req", 50) });
-      const asked = await askedIn(storage, (tx) => storage.requestLog.countNext(tx, 10));
+      await storage.database
+        .write("fermata_installation")
+        .insert({ name: COUNTED_UP_TO, value: JSON.stringify({ id: idOf("req", 50), others: 0, isLast: false }) });
+      const asked = await askedIn(storage, (tx) => storage.requestLog.countNext(tx, 0, 10));
       await storage.database.write("fermata_installation").where({ name: COUNTED_UP_TO }).delete();
       const [, next, marked] = await Promise.all(asked.map((one) => explain(storage.database, one)));
       for (const plan of [next, marked])

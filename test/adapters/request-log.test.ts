@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { COUNTED_UP_TO } from "../../adapters/storage/sql/migrations/0050-request-counts.js";
+import { COUNTED_UP_TO, countedUpTo } from "../../adapters/storage/sql/migrations/0050-request-counts.js";
 import { KnexRequestLogStore } from "../../adapters/storage/sql/usage/request-log-store.js";
 import { requestLogStoreContract } from "../contract/request-log-store.contract.js";
 import { aLoggedRequest, anId, NOON } from "../support/builders.js";
@@ -13,7 +13,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     it("counts and lists in pages the same as at once, also when a page ends among rows of one moment", async () => {
       const storage = await open();
       // As while rows of an older version are still to be counted.
-      await storage.database.write("fermata_installation").insert({ name: COUNTED_UP_TO, value: "" });
+      await storage.database.write("fermata_installation").insert({ name: COUNTED_UP_TO, value: countedUpTo(0) });
       const accountId = anId("acct");
       const moments = [0, 1, 1, 1, 1, 1, 2, 3, 3, 7];
       const rows = moments.map((ms, index) =>

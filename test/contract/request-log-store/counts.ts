@@ -165,6 +165,6 @@ export function requestCounts(
   it("have nothing left to count when every row was counted as it came", async () => {
     await insert(aLoggedRequest());
     const { inTransaction, requestLog } = opened();
-    expect(await inTransaction((tx) => requestLog.countNext(tx, 1))).to.equal(false);
+    expect(await inTransaction((tx) => requestLog.countNext(tx, Date.now(), 1))).to.equal(false);
   });
 }

@@ -1,11 +1,27 @@
 import { addColumn, addIndex, createClustered, type Migration } from "./migration.js";
 
-/** The row of `installation` with the last id of the log whose row is counted; absent once all rows are. */
+/** The row of `installation` that says how far the log is counted; absent once all rows are. */
 export const COUNTED_UP_TO = "request_log_counted_up_to";
+
+export interface CountedUpTo {
+  /** The last id whose row is counted. */
+  readonly id: string;
+  /** Processes of the version before may be running until this moment, and write rows that are not counted. */
+  readonly others: number;
+  /** Whether this goes through the rows of that time once more. */
+  readonly isLast: boolean;
+}
+
+const UPGRADED_WITHIN_MS = 86_400_000;
+
+export function countedUpTo(now: number): string {
+  return JSON.stringify({ id: "", others: now + UPGRADED_WITHIN_MS, isLast: false } satisfies CountedUpTo);
+}
 
 /**
  * Requests are counted by account, span of time, client, route and status. Rows that are there are counted by a task in
- * small steps, while the service runs: until then it counts the log.
+ * small steps, while the service runs, and for a day those that processes of the version before write: until then it
+ * counts the log.
  */
 export const requestCounts: Migration = {
   name: "0050-request-counts",
@@ -24,9 +40,11 @@ export const requestCounts: Migration = {
     });
     await addIndex(knex, columns, counts, age, (table) => void table.index(["starts_at"], age));
     await addColumn(knex, log, "is_counted", (table, column) => table.tinyint(column));
-    const uncounted = await knex(log).whereNull("is_counted").select("id").limit(1);
+    const [logged] = await knex(log).select("id").limit(1);
+    const [used] = await knex(names.of("accounts")).select("id").limit(1);
     const installation = knex(names.of("installation"));
     const begun = await installation.clone().where({ name: COUNTED_UP_TO }).select("name");
-    if (uncounted.length > 0 && begun.length === 0) await installation.insert({ name: COUNTED_UP_TO, value: "" });
+    if ((logged ?? used) !== undefined && begun.length === 0)
+      await installation.insert({ name: COUNTED_UP_TO, value: countedUpTo(Date.now()) });
   },
 };

@@ -1,14 +1,14 @@
-import type { AccountId, RequestId } from "../../../../core/ids.js";
+import { type AccountId, firstIdAt, type RequestId } from "../../../../core/ids.js";
 import type { CountedRequests, RequestQuery } from "../../../../core/ports/request-log-store.js";
 import { FAILED_STATUS, type LoggedRequest } from "../../../../core/ports/request-log.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
 import { allIn } from "../lists.js";
-import { COUNTED_UP_TO } from "../migrations/0050-request-counts.js";
+import { COUNTED_UP_TO, type CountedUpTo } from "../migrations/0050-request-counts.js";
 import { deleteFound } from "../rows.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
-import { named, plain, type RowOf, table } from "../table.js";
-import { type CountSpan, type CutWindow, startOf } from "./count-spans.js";
+import { fromJson, named, plain, type RowOf, table } from "../table.js";
+import { type CountSpan, type CutWindow, SPAN_MS, startOf } from "./count-spans.js";
 import type { Statement } from "./request-log-statements.js";
 import { REQUEST_LOG, type RequestRow, toLoggedRequest } from "./request-log-table.js";
 
@@ -42,6 +42,9 @@ const NEXT_ROWS = `SELECT ${columnsOf(REQUEST_LOG)} FROM {request_log} WHERE id 
 const MARK_COUNTED = "UPDATE {request_log} SET is_counted = 1 WHERE id > ? AND id <= ? AND is_counted IS NULL";
 const OF_KEY = REQUEST_COUNTS.key.map((column) => `${column} = ?`).join(" AND ");
 const DELETE = `DELETE FROM {request_counts} WHERE ${OF_KEY}`;
+
+/** The time before an upgrade is over whose rows may have been written late, out of the order of their ids. */
+const LAST_ROUND_MS = 2 * SPAN_MS.day;
 
 const BEGINNING = { startsAt: 0, route: "", status: 0 } as const;
 
@@ -96,21 +99,26 @@ export class RequestCountTable {
     }));
   }
 
-  /** Counts rows of the log from before they were counted as they came. */
-  async countNext(tx: Transaction, limit: number): Promise<boolean> {
+  /** Counts rows of the log that were not counted as they came. */
+  async countNext(tx: Transaction, now: number, limit: number): Promise<boolean> {
     const session = sessionOf(tx);
     const { forUpdate } = this.database.dialect;
-    const [place] = await session.all<{ readonly value: string }>(FIND_PLACE + forUpdate, [COUNTED_UP_TO]);
-    if (place === undefined) return false;
-    const rows = await session.all<RequestRow>(NEXT_ROWS + forUpdate, [place.value, limit]);
-    const last = rows.at(-1)?.id ?? place.value;
+    const [found] = await session.all<{ readonly value: string }>(FIND_PLACE + forUpdate, [COUNTED_UP_TO]);
+    if (found === undefined) return false;
+    const place = fromJson<CountedUpTo>(found.value);
+    const rows = await session.all<RequestRow>(NEXT_ROWS + forUpdate, [place.id, limit]);
+    const last = rows.at(-1)?.id ?? place.id;
     const uncounted = rows.filter(({ is_counted: isCounted }) => isCounted === null);
-    if (uncounted.length > 0) await session.run(MARK_COUNTED, [place.value, last]);
-    const isLeft = rows.length === limit;
-    if (isLeft) await session.run(WRITE_PLACE, [last, COUNTED_UP_TO]);
-    else await session.run(DELETE_PLACE, [COUNTED_UP_TO]);
+    if (uncounted.length > 0) await session.run(MARK_COUNTED, [place.id, last]);
+    const write = (next: CountedUpTo): Promise<unknown> =>
+      session.run(WRITE_PLACE, [JSON.stringify(next), COUNTED_UP_TO]);
+    const isAtEnd = rows.length < limit;
+    const beginsLast = isAtEnd && now >= place.others && !place.isLast;
+    if (beginsLast) await write({ ...place, isLast: true, id: firstIdAt("req", place.others - LAST_ROUND_MS) });
+    else if (isAtEnd && place.isLast) await session.run(DELETE_PLACE, [COUNTED_UP_TO]);
+    else if (last !== place.id) await write({ ...place, id: last });
     await addCounts(session, uncounted.map(toLoggedRequest));
-    return isLeft;
+    return beginsLast || !isAtEnd;
   }
 
   /** Deletes counts of spans that began before a moment. */

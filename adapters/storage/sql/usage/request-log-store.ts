@@ -98,8 +98,8 @@ export class KnexRequestLogStore implements RequestLogStore {
     return this.counts.list(accountId, limit, after);
   }
 
-  countNext(tx: Transaction, limit: number): Promise<boolean> {
-    return this.counts.countNext(tx, limit);
+  countNext(tx: Transaction, now: number, limit: number): Promise<boolean> {
+    return this.counts.countNext(tx, now, limit);
   }
 
   deleteOldCounts(tx: Transaction, endedBefore: number, limit: number): Promise<number> {
