@@ -82,11 +82,7 @@ function classifySchema(name: string, status: SchemaStatus): CheckResult {
   if (status.state === "pending") return failed(name, `The schema lacks ${list}.`, "Run `fermata migrate`.");
   const newer = `A newer Fermata has migrated the storage (${list})`;
   if (status.runs) return warning(name, `${newer}; this version runs on it.`, "Upgrade the processes that are left.");
-  return failed(
-    name,
-    `${newer}.`,
-    "Run that version, or restore a backup from before.",
-  );
+  return failed(name, `${newer}.`, "Run that version, or restore a backup from before.");
 }
 
 function messageOf(error: unknown): string {

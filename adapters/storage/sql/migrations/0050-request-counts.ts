@@ -40,11 +40,10 @@ export const requestCounts: Migration = {
     });
     await addIndex(knex, columns, counts, age, (table) => void table.index(["starts_at"], age));
     await addColumn(knex, log, "is_counted", (table, column) => table.tinyint(column));
-    const [logged] = await knex(log).select("id").limit(1);
-    const [used] = await knex(names.of("accounts")).select("id").limit(1);
+    const isUsed = async (name: string): Promise<boolean> => (await knex(name).select("id").limit(1)).length > 0;
     const installation = knex(names.of("installation"));
     const begun = await installation.clone().where({ name: COUNTED_UP_TO }).select("name");
-    if ((logged ?? used) !== undefined && begun.length === 0)
+    if (begun.length === 0 && ((await isUsed(log)) || (await isUsed(names.of("accounts")))))
       await installation.insert({ name: COUNTED_UP_TO, value: countedUpTo(Date.now()) });
   },
 };
