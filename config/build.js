@@ -2,11 +2,11 @@
  * Builds into dist/ what is stale, and says what it does: `npm run build`, and before each `npm start`.
  *
  * What is stale is found by content, so that neither a `git checkout` nor a copied folder misleads it. A build that is
- * complete leaves its hashes in dist/.build.json; one that fails, or is removed, leaves none.
+ * complete leaves its hashes in dist/.build.json; one that does not compile leaves those of what it generated.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { clearInterval, setInterval } from "node:timers";
@@ -83,7 +83,8 @@ async function build() {
     all: hashOf([...written, ...generated, ...ofClient, ...BUNDLED, ...TOOLS]),
   };
   if (kept.all === state.all && isComplete && existsSync(STATE)) return;
-  rmSync(STATE, { force: true });
+  // What is generated stays as it is, whether it compiles or not.
+  writeState({ ...state, all: undefined });
   // The compiler writes only what changed since then, and does not look whether the rest is still there.
   if (!isComplete) rmSync("dist/.tsbuildinfo", { force: true });
   await step("TypeScript", async () => {
@@ -95,6 +96,11 @@ async function build() {
     await run(`${MCP}/build.js`, [`dist/${MCP}`]);
   });
   removeOthers(new Set(outputs));
+  writeState(state);
+}
+
+function writeState(state) {
+  mkdirSync(dirname(STATE), { recursive: true });
   writeFileSync(STATE, `${JSON.stringify(state, null, 2)}\n`);
 }
 
