@@ -59,6 +59,7 @@ export class Lane<Command, Result> {
   private waiting: Waiting<Command, Result>[] = [];
   private running: Promise<void> | null = null;
   private isWatched = false;
+  private isWaiting = false;
   private readonly pause: Pause;
   private readonly watch: Pause;
 
@@ -91,6 +92,11 @@ export class Lane<Command, Result> {
     await this.running;
   }
 
+  /** Whether a group is being written, or is about to be. */
+  get isWriting(): boolean {
+    return this.running !== null && !this.isWaiting;
+  }
+
   private async drain(): Promise<void> {
     // One turn of the microtask queue, so that commands of the same tick share the first group.
     await Promise.resolve();
@@ -118,7 +124,9 @@ export class Lane<Command, Result> {
    */
   private async untilDue(): Promise<number> {
     const first = Math.min(...this.waiting.map(({ notBefore }) => notBefore));
+    this.isWaiting = true;
     const hasSlept = await this.pause.of(Math.min(first - this.clock.now(), BUSY_WAIT_MAX_MS));
+    this.isWaiting = false;
     return hasSlept ? Math.max(first, this.clock.now()) : this.clock.now();
   }
 
@@ -232,6 +240,11 @@ export class Lanes<Command, Result> {
 
   async idle(): Promise<void> {
     await Promise.all([...this.lanes, this.apart].map((lane) => lane.idle()));
+  }
+
+  /** Whether a group is being written, or is about to be. */
+  get isWriting(): boolean {
+    return [...this.lanes, this.apart].some((lane) => lane.isWriting);
   }
 
   private isApart(key: string): boolean {

@@ -62,6 +62,11 @@ export class ApplyReports {
     this.ends = new ReportEnds(deps);
   }
 
+  /** Whether reports are being written, or are about to be. */
+  get isWriting(): boolean {
+    return this.lanes.isWriting;
+  }
+
   /** @throws {ServiceUnavailableError} it is not known whether the report was written; sending it again is safe */
   async apply(command: ReportCommand): Promise<Applied> {
     const { tracer, clock } = this.deps;

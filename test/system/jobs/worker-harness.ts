@@ -341,6 +341,8 @@ export class WorkerHarness {
         const heartbeats = leases.kept.length > 0 ? 1 : 0;
         clocks.set(clock, { loops: sum.loops + loops + heartbeats, held: sum.held + leases.count });
       }
+      // A report that waits for its turn sleeps as well.
+      if (this.workers.some(({ applyReports }) => applyReports.isWriting)) return false;
       // A running job sleeps, or waits for its provider, whose call has a limit; anything else is in progress.
       return [...clocks].every(([clock, { loops, held }]) => clock.sleeping - loops >= held);
     });

@@ -3,7 +3,6 @@ import { failed, type CheckResult, ok, warning } from "../../../../core/ports/se
 import type { KnexDatabase, SchemaStatus } from "../database.js";
 import { openDatabase } from "../open-database.js";
 import { classifyRefusal } from "./mysql-connection.js";
-import { checkMysqlHosts } from "./mysql-hosts.js";
 import { checkMysql } from "./mysql.js";
 import { checkSqlite, classifySqliteRefusal, refuseSqliteFile } from "./sqlite.js";
 
@@ -36,7 +35,8 @@ const ENGINES: Readonly<Record<string, Engine>> = {
   },
   mysql: {
     refuse: () => Promise.resolve(null),
-    checkHosts: checkMysqlHosts,
+    // Its driver is there only where a setting needs it.
+    checkHosts: async (target) => (await import("./mysql-hosts.js")).checkMysqlHosts(target),
     check: checkMysql,
     classify: classifyRefusal,
   },
