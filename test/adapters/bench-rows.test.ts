@@ -19,7 +19,7 @@ describe("Rows of the benchmarks", () => {
 
   it("of a ledger of many jobs satisfy every invariant of the ledger", async () => {
     await fillLedger(storage.url, 2_000);
-    expect(await storage.ledger.audit()).to.deep.equal({
+    expect(await storage.ledger.audit()).to.deep.include({
       checked: { accounts: 1_000, entries: 5_000, jobs: 2_000 },
       violations: [],
     });
@@ -62,7 +62,7 @@ describe("Rows of the benchmarks", () => {
       .prepare(`UPDATE fermata_balances SET ${changed.join(", ")} WHERE account_id = ?`)
       .run(...Object.values(rows.after), accountId);
     database.close();
-    expect(await storage.ledger.audit()).to.deep.equal({
+    expect(await storage.ledger.audit()).to.deep.include({
       checked: { accounts: 1, entries: 2, jobs: 1 },
       violations: [],
     });

@@ -57,7 +57,11 @@ export function growthStoreContract(name: string, open: () => Promise<Storage>):
             ...{ digest: String(index).repeat(64), receivedAt, headers: {}, query: {}, body: new Uint8Array([1]) },
           });
       });
-      for (const kind of RETAINED_KINDS) {
+      // Of the hour and the day, for the client of each request and for all of them.
+      const counts = await growth.due("request_counts", NOON + 3, 100);
+      expect(counts.rows).to.be.above(2);
+      expect(await growth.due("request_counts", NOON + 3, 2)).to.include({ rows: 2 });
+      for (const kind of RETAINED_KINDS.filter((one) => one !== "request_counts")) {
         expect(await growth.due(kind, NOON + 2, 10), kind).to.deep.equal({ rows: 2, oldestAt: NOON });
         expect(await growth.due(kind, NOON + 3, 2), kind).to.deep.equal({ rows: 2, oldestAt: NOON });
         expect(await growth.due(kind, NOON, 10), kind).to.deep.equal({ rows: 0, oldestAt: null });

@@ -1,4 +1,4 @@
-/** Keeps what is built as the release before: the tests of the next version run it beside their own. */
+/** Keeps what is built as the release before: the tests of the next version run it next to their own. */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -10,14 +10,20 @@ interface Words {
   readonly options: readonly string[];
   readonly follow: (port: number) => string;
   readonly stop: string;
+  /** Where a promoted replica stood, and how an old primary forgets what it alone has. */
+  readonly position?: string;
+  readonly forget?: (position: string) => string;
 }
 
 const MARIADB: Words = {
-  options: ["--log-bin", "--log-slave-updates", "--gtid-strict-mode=ON"],
+  // A primary that hung may have committed what no one waited for any more: what follows is applied all the same.
+  options: ["--log-bin", "--log-slave-updates", "--gtid-strict-mode=ON", "--slave-exec-mode=IDEMPOTENT"],
   follow: (port) =>
     `CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=${port}, MASTER_USER='root', MASTER_CONNECT_RETRY=1, ` +
     "MASTER_USE_GTID=slave_pos; START SLAVE",
   stop: "STOP SLAVE",
+  position: "SELECT @@GLOBAL.gtid_slave_pos AS position",
+  forget: (position) => `RESET MASTER; SET GLOBAL gtid_slave_pos = '${position}'`,
 };
 
 const MYSQL: Words = {
@@ -30,6 +36,9 @@ const MYSQL: Words = {
 
 /** Two servers, the second of which follows the first and only reads, with a database on both. */
 export class ReplicatedMysql {
+  /** Up to where both servers are the same. */
+  private common: string | null = null;
+
   private constructor(
     readonly servers: readonly [PrivateMysql, PrivateMysql],
     private readonly words: Words,
@@ -79,7 +88,9 @@ export class ReplicatedMysql {
   }
 
   async follow(replica: PrivateMysql, primary: PrivateMysql): Promise<void> {
-    await query(`${replica.server}?multipleStatements=true`, this.words.follow(primary.port));
+    const begin = [this.words.follow(primary.port)];
+    if (this.common !== null && this.words.forget !== undefined) begin.unshift(this.words.forget(this.common));
+    await query(`${replica.server}?multipleStatements=true`, begin.join("; "));
     await this.caughtUp(replica, primary);
   }
 
@@ -91,6 +102,10 @@ export class ReplicatedMysql {
   /** It follows no server any more, and takes writes. */
   async promote(server: PrivateMysql): Promise<void> {
     await query(server.server, this.words.stop);
+    if (this.words.position !== undefined) {
+      const [row] = await query<{ readonly position: string }>(server.server, this.words.position);
+      this.common = row?.position ?? null;
+    }
     await query(server.server, "SET GLOBAL read_only = OFF");
   }
 

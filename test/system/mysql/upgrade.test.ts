@@ -7,7 +7,7 @@ import { type Environment, eventually, FermataProcess, useSandbox } from "../../
 import { openQueueSpace, type QueueSpace } from "../../support/rabbitmq.js";
 import { unpackReleaseBefore } from "../../support/release-before.js";
 
-const PIECE = { model_id: "synth/instrumental", prompt: "slow sad piano", duration: 5, options: { seed: 42 } };
+const REQUEST = { model_id: "synth/instrumental", prompt: "slow sad piano", duration: 5, options: { seed: 42 } };
 
 /** Of the rounds of a caller: most of the others are reads, so that workers have little to do. */
 const CREATED_EVERY = 10;
@@ -35,7 +35,7 @@ class Caller {
     for (let turn = 0; !this.stopped; turn++) {
       const api = apis[turn % apis.length] as ApiClient;
       if (Math.floor(turn / apis.length) % CREATED_EVERY === 0) {
-        const created = await api.generate(PIECE, { "Idempotency-Key": `${label}-${turn}` });
+        const created = await api.generate(REQUEST, { "Idempotency-Key": `${label}-${turn}` });
         this.note(created.status === 202, `create: ${created.status} ${created.text}`);
         if (created.status === 202) this.ids.push(dataOf<{ id: string }>(created).id);
       }
