@@ -1,7 +1,8 @@
 /**
- * Runs every test in two lanes, one for each of two cores. A lane that is free takes the next run; each run is shown
- * when it has ended, with its time. Those of the API run once more on MySQL and RabbitMQ. Arguments go to every run.
- * Where `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
+ * Runs every test in two lanes, one for each of two cores, and what mostly waits in a third one. A lane that is free
+ * takes the next run, and those of the cores in the end what is left for the third. Each run is shown when it has
+ * ended, with its time. Those of the API run once more on MySQL and RabbitMQ. Arguments go to every run. Where
+ * `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
  */
 import { spawn } from "node:child_process";
 import { createReadStream, createWriteStream, readdirSync } from "node:fs";
@@ -18,8 +19,8 @@ interface Sums {
   readonly failed: number;
 }
 
-/** More load two cores so much that tests of limits miss their bounds. */
-const LANES = 2;
+/** More that compute load two cores so much that tests of limits miss their bounds. */
+const CORES = 2;
 const TESTS = "dist/test";
 
 const MOCHA = [
@@ -36,10 +37,16 @@ const folder = await mkdtemp(join(tmpdir(), "fermata-tests-"));
 
 await installMissingPackages();
 const names = readdirSync(join(REPOSITORY, TESTS), { recursive: true, encoding: "utf8" });
-const waiting = runsOf(names.filter((name) => name.endsWith(".test.js")).sort()).entries();
+const runs = [...runsOf(names.filter((name) => name.endsWith(".test.js")).sort()).entries()];
+const light = runs.filter(([, { isLight = false }]) => isLight).values();
+const heavy = runs.filter(([, { isLight = false }]) => !isLight).values();
 const ended: Sums[] = [];
 let shown = Promise.resolve();
-await Promise.all(Array.from({ length: LANES }, lane));
+const computing = Array.from({ length: CORES }, async () => {
+  await lane(heavy);
+  await lane(light);
+});
+await Promise.all([...computing, lane(light)]);
 await shown;
 
 const sums = { passed: sumOf(ended, "passed"), failed: sumOf(ended, "failed") };
@@ -50,8 +57,9 @@ await rm(folder, { recursive: true });
 // A pattern that matches no test fails.
 process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
 
-async function lane(): Promise<void> {
-  for (const [index, run] of waiting) {
+async function lane(waiting: Iterator<[number, Run]>): Promise<void> {
+  for (let next = waiting.next(); next.done !== true; next = waiting.next()) {
+    const [index, run] = next.value;
     const output = join(folder, `${index}.out`);
     const began = performance.now();
     ended.push(await runMocha(run, output, join(folder, `${index}.result`)));

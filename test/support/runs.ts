@@ -1,6 +1,8 @@
 /** Test files that one process of mocha goes through. */
 export interface Run {
   readonly title: string;
+  /** Whether it mostly waits for a database, a broker or a clock. */
+  readonly isLight?: boolean;
   readonly env: Readonly<Record<string, string>>;
   /** Paths below `test/`. */
   readonly files: readonly string[];
@@ -8,6 +10,7 @@ export interface Run {
 
 interface Group {
   readonly title: string;
+  readonly isLight?: boolean;
   /** Of paths below `test/`: a file belongs to the first group whose pattern it has. */
   readonly pattern: RegExp;
 }
@@ -18,17 +21,18 @@ const GROUPS: readonly Group[] = [
     title: "the build, the package and examples",
     pattern: /^system\/process\/(api|build|driver|emb|exam|guid|mcp|pack|plug|real)/,
   },
-  { title: "jobs, purchases and webhooks", pattern: /^system\/(jobs|secrets|waste|webhooks)\// },
+  { title: "jobs, purchases and webhooks", pattern: /^system\/(jobs|secrets|waste|webhooks)\//, isLight: true },
   { title: "processes that are started and killed", pattern: /^system\/process\// },
   { title: "units and the API", pattern: /^(api|architecture|unit)\// },
   { title: "brokers, fleets, attacks and databases that go away", pattern: /^system\/(?!browser|cli|deploy)/ },
-  { title: "adapters", pattern: /^adapters\// },
+  { title: "adapters", pattern: /^adapters\//, isLight: true },
   { title: "the command line and browsers", pattern: /^system\// },
   { title: "plugins, and whatever no other run names", pattern: /./ },
 ];
 
 const API_ON_SERVERS: Omit<Run, "files"> = {
   title: "the API on MySQL and RabbitMQ",
+  isLight: true,
   env: { FERMATA_TEST_STACK: "mysql-rabbitmq" },
 };
 /**
@@ -57,7 +61,8 @@ const ON_ANY_STORAGE = [
 export function runsOf(files: readonly string[]): Run[] {
   const groupOf = (file: string): Group | undefined => GROUPS.find(({ pattern }) => pattern.test(file));
   const runs = GROUPS.map((group): Run => {
-    return { title: group.title, env: {}, files: files.filter((file) => groupOf(file) === group) };
+    const { title, isLight = false } = group;
+    return { title, isLight, env: {}, files: files.filter((file) => groupOf(file) === group) };
   });
   const api = files.filter((file) => file.startsWith("api/") && !ON_ANY_STORAGE.some((name) => file.startsWith(name)));
   return [...runs.slice(0, 4), { ...API_ON_SERVERS, files: api }, ...runs.slice(4)];

@@ -6,7 +6,7 @@ import { query } from "../../support/mysql-server.js";
 import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
 import { openQueueSpace, type QueueSpace } from "../../support/rabbitmq.js";
 
-const PROCESSES = 3;
+const PROCESSES = 2;
 
 describe("http.processes", function () {
   this.timeout(120_000);
