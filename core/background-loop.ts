@@ -29,7 +29,7 @@ export class BackgroundLoop {
   private running: Promise<void> = Promise.resolve();
   /** Aborted where the pause ends; null while a step runs. */
   private pause: AbortController | null = null;
-  /** The pause that was asked for while a step ran. */
+  /** The shortest pause that was asked for: while a step runs, of the one after it. */
   private pauseMaxMs = Infinity;
   private waiting: (() => void)[] = [];
 
@@ -52,8 +52,10 @@ export class BackgroundLoop {
 
   /** The next step begins within this time: the current pause is cut short; during a step, the pause after it. */
   wake(withinMs = 0): void {
-    if (this.pause === null) this.pauseMaxMs = Math.min(this.pauseMaxMs, withinMs);
-    else this.endWithin(this.pause, withinMs);
+    // An earlier call that asked for as short a pause is over first.
+    if (withinMs >= this.pauseMaxMs) return;
+    this.pauseMaxMs = withinMs;
+    if (this.pause !== null) this.endWithin(this.pause, withinMs);
   }
 
   /**
@@ -104,7 +106,7 @@ export class BackgroundLoop {
   private async rest(ms: number): Promise<void> {
     if (ms <= 0 || this.isStopped) return;
     const pause = new AbortController();
-    this.pause = pause;
+    [this.pause, this.pauseMaxMs] = [pause, ms];
     const over = new Promise<void>((resolve) =>
       pause.signal.addEventListener("abort", () => resolve(), { once: true }),
     );

@@ -97,6 +97,24 @@ describe("A background loop", () => {
     expect(begunAtMs).to.deep.equal([0, 400, 1_400]);
   });
 
+  it("holds one timer for any number of calls that ask for the same time", async () => {
+    const { loop, clock, begunAtMs } = setUp(() => Promise.resolve(null));
+    loop.start(null);
+    for (let call = 0; call < 100; call++) loop.wake(300);
+    expect(clock.sleeping).to.equal(1);
+    await clock.advance(100);
+    loop.wake(300);
+    expect(clock.sleeping).to.equal(1);
+    loop.wake(50);
+    await clock.advance(50);
+    expect(begunAtMs).to.deep.equal([150]);
+    expect(clock.sleeping).to.equal(0);
+    loop.wake(300);
+    await clock.advance(300);
+    expect(begunAtMs).to.deep.equal([150, 450]);
+    await loop.stop();
+  });
+
   it("steps again at once when it was woken during a step", async () => {
     const first = held();
     const { loop, clock, begunAtMs } = setUp((number) => (number === 1 ? first.over : Promise.resolve(PAUSE_MS)));
