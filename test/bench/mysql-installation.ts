@@ -86,7 +86,7 @@ async function copyGenerations(storageUrl: string, others: readonly Holder[]): P
         return { ...Object.fromEntries(values), ...("account_id" in row ? { account_id: accountId } : {}) } as Row;
       }),
     );
-    await writer.write({ ...table, name }, copies);
+    await writer.write(table, copies);
   };
   await copy(JOBS);
   await copy(TRACKS);

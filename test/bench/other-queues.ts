@@ -15,7 +15,8 @@ const PACKAGES = ["graphile-worker@0.16.6", "pg-boss@10.4.2", "pg@8.16.3"] as co
 const CACHE = repositoryPath("node_modules", ".cache", "fermata", "queues");
 /** PostgreSQL, with the right to create databases. */
 const SERVER = process.env["FERMATA_TEST_POSTGRES"] ?? "postgres://postgres@127.0.0.1:5432/postgres";
-const CONCURRENCY = 64;
+/** Of every worker. */
+export const CONCURRENCY = 64;
 /** A connection pool of the size that Fermata has by default. */
 const CONNECTIONS = 10;
 const TASK = "bench";

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { App } from "../../config/index.js";
 import type { AccountId } from "../../core/ids.js";
-import { SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
+import { SCRIPTED_TRACK, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { createMigratedMysqlDatabase } from "../support/mysql.js";
 import { openQueueSpace } from "../support/rabbitmq.js";
 import { atLeast, below, type Bench, type Figure, median, milliseconds, percentile, perSecond } from "./figures.js";
 import { MODEL, openFermata } from "./installation.js";
-import { type JobQueueSystem, openGraphileWorker, openPgBoss } from "./other-queues.js";
+import { CONCURRENCY, type JobQueueSystem, openGraphileWorker, openPgBoss } from "./other-queues.js";
 import { NO_AUDIO, NOTHING_DERIVED } from "./work.js";
 
 const ROUNDS = Number(process.env["QUEUES_ROUNDS"] ?? 3);
@@ -94,12 +94,13 @@ async function openOurs(): Promise<Ours> {
     const input = { modelId: MODEL, prompt: "rain on a tin roof" };
     await accepting.app.generations.create(ids[next++ % ids.length] as AccountId, input, { key: `job ${next}` });
   };
-  const startWorker = async (): Promise<Awaited<ReturnType<typeof openFermata>>> => {
-    const worker = await openFermata(folder, { audio: NO_AUDIO, ...NOTHING_DERIVED }, ...at);
+  const startWorker = async (): Promise<{ readonly app: App; readonly provider: ScriptedProvider }> => {
+    const provider = new ScriptedProvider();
+    const plugins = [{ ...provider.definition, concurrency: CONCURRENCY }];
+    const { app } = await openFermata(folder, { audio: NO_AUDIO, ...NOTHING_DERIVED, plugins }, ...at);
     const [mix] = SCRIPTED_TRACK.assets as [(typeof SCRIPTED_TRACK.assets)[number]];
-    worker.provider.behaviour = () =>
-      Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
-    return worker;
+    provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
+    return { app, provider };
   };
   return {
     name: "Fermata",
