@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { completeUrl, formsText, hasForm, hostsIssue, type UrlForms } from "./adapter-url.js";
 import { Leaf } from "./definition.js";
+import { isNetwork } from "./network-values.js";
 import type { Default, DefaultContext, LeafOptions } from "./definition.js";
 
 /** Options of every kind, in addition to its own bounds. */
@@ -268,18 +269,6 @@ export function adapterUrl(about: About<string> & { readonly forms: UrlForms; re
     ...builtIn.options,
     instead: (context) => (isElsewhere(context) ? fromElsewhere.options : null),
   });
-}
-
-/** True for an address with a prefix length: `10.0.0.0/8`, `fd00::/8`. */
-export function isNetwork(value: string): boolean {
-  const [address = "", length = "", ...others] = value.split("/");
-  const family = isIP(address);
-  return others.length === 0 && family !== 0 && /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
-}
-
-/** True for a host name as a URL has it: lower-case labels, no port. */
-export function isHostName(value: string): boolean {
-  return value.length <= 253 && /^[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/.test(value);
 }
 
 const PROXY_RANGES = ["loopback", "linklocal", "uniquelocal"];

@@ -1,6 +1,7 @@
 /** Settings of webhooks, and of whatever else goes to addresses that callers or providers name. */
 import type { Group } from "./definition.js";
 import * as kind from "./kinds.js";
+import { isHostName, isNetwork } from "./network-values.js";
 
 export const webhooks = {
   scheduleSeconds: kind.numbers({
@@ -20,13 +21,13 @@ export const webhooks = {
   allowNetworks: kind.list({
     default: [],
     items: "CIDR networks",
-    accepts: kind.isNetwork,
+    accepts: isNetwork,
     description: "Networks that webhooks and provider downloads may reach although they are not public",
   }),
   allowHosts: kind.list({
     default: [],
     items: "host names",
-    accepts: kind.isHostName,
+    accepts: isHostName,
     description: "Names that webhooks and provider downloads may reach although they are blocked",
   }),
   allowHttp: kind.flag({

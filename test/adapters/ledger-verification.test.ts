@@ -4,7 +4,7 @@ import type { LedgerEntry } from "../../core/credits/balance.js";
 import type { Account } from "../../core/ports/account.js";
 import type { LedgerViolation } from "../../core/ports/ledger-store.js";
 import { aJob, aMovement, aReservation, aSettlement, NOON } from "../support/builders.js";
-import { sqliteStorage } from "../support/databases.js";
+import { type SqliteUnderTest, sqliteStorage } from "../support/databases.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 
 const named = (violations: readonly LedgerViolation[]): string[] =>
@@ -119,7 +119,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage])
   });
 
 describe("The verification of a large ledger", () => {
-  it("runs in a thread on SQLite: no query of it is one of the process", async () => {
+  async function openLarge(): Promise<{ readonly storage: SqliteUnderTest; readonly account: Account }> {
     const storage = await sqliteStorage.open();
     const account = await storage.addAccount({}, { pack: 10 });
     await storage.database.write.raw(
@@ -127,6 +127,11 @@ describe("The verification of a large ledger", () => {
        INSERT INTO fermata_ledger_entries SELECT ?, seq, 'grant', NULL, NULL, 0, 1, 0, 0, 0, NULL, ? FROM n`,
       [account.id, NOON],
     );
+    return { storage, account };
+  }
+
+  it("runs in a thread on SQLite: no query of it is one of the process", async () => {
+    const { storage, account } = await openLarge();
     const balance = { pack: 10_010, ledger_seq: 10_001 };
     await storage.database.write("fermata_balances").update(balance);
     const snapshot = sinon.spy(storage.database, "snapshot");
@@ -146,13 +151,7 @@ describe("The verification of a large ledger", () => {
   });
 
   it("fails with what failed in its thread", async () => {
-    const storage = await sqliteStorage.open();
-    const account = await storage.addAccount({}, { pack: 10 });
-    await storage.database.write.raw(
-      `WITH RECURSIVE n(seq) AS (SELECT 2 UNION ALL SELECT seq + 1 FROM n WHERE seq < 10001)
-       INSERT INTO fermata_ledger_entries SELECT ?, seq, 'grant', NULL, NULL, 0, 1, 0, 0, 0, NULL, ? FROM n`,
-      [account.id, NOON],
-    );
+    const { storage } = await openLarge();
     await storage.database.write.raw("DROP TABLE fermata_jobs");
     const failure = await storage.ledger.audit().catch((error: unknown) => error);
     expect(String(failure)).to.include("no such table: fermata_jobs");
