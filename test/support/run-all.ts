@@ -2,7 +2,8 @@
  * Runs every test in two lanes, one for each of two cores, and what mostly waits in a third one. A lane that is free
  * takes the next run, and those of the cores in the end what is left for the third. Each run is shown when it has
  * ended, with its time. Those of the API run once more on MySQL and RabbitMQ. Arguments go to every run. Where
- * `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
+ * `FERMATA_TEST_RESULT` names a file, it gets the sums, `PASSED FAILED`, and a line for each failure; else both are
+ * shown at the end.
  */
 import { spawn } from "node:child_process";
 import { createReadStream, createWriteStream, readdirSync } from "node:fs";
@@ -14,9 +15,11 @@ import { REPOSITORY } from "./repository.js";
 import { type Run, runsOf } from "./runs.js";
 import { installMissingPackages } from "./services.js";
 
-interface Sums {
+interface Outcome {
   readonly passed: number;
   readonly failed: number;
+  /** Title, file and message of what failed. */
+  readonly failures: readonly string[];
 }
 
 /** More that compute load two cores so much that tests of limits miss their bounds. */
@@ -40,7 +43,7 @@ const names = readdirSync(join(REPOSITORY, TESTS), { recursive: true, encoding: 
 const runs = [...runsOf(names.filter((name) => name.endsWith(".test.js")).sort()).entries()];
 const light = runs.filter(([, { isLight = false }]) => isLight).values();
 const heavy = runs.filter(([, { isLight = false }]) => !isLight).values();
-const ended: Sums[] = [];
+const ended: Outcome[] = [];
 let shown = Promise.resolve();
 const computing = Array.from({ length: CORES }, async () => {
   await lane(heavy);
@@ -49,13 +52,15 @@ const computing = Array.from({ length: CORES }, async () => {
 await Promise.all([...computing, lane(light)]);
 await shown;
 
-const sums = { passed: sumOf(ended, "passed"), failed: sumOf(ended, "failed") };
+const passed = sumOf(ended, "passed");
+const failed = sumOf(ended, "failed");
+const failures = ended.flatMap((outcome) => outcome.failures);
 const resultFile = process.env["FERMATA_TEST_RESULT"];
-if (resultFile !== undefined) await writeFile(resultFile, `${sums.passed} ${sums.failed}\n`);
-else process.stdout.write(`${sums.passed} passed, ${sums.failed} failed\n`);
+if (resultFile !== undefined) await writeFile(resultFile, [`${passed} ${failed}`, ...failures, ""].join("\n"));
+else process.stdout.write([...failures, `${passed} passed, ${failed} failed`, ""].join("\n"));
 await rm(folder, { recursive: true });
 // A pattern that matches no test fails.
-process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
 async function lane(waiting: Iterator<[number, Run]>): Promise<void> {
   for (let next = waiting.next(); next.done !== true; next = waiting.next()) {
@@ -71,7 +76,7 @@ async function lane(waiting: Iterator<[number, Run]>): Promise<void> {
   }
 }
 
-async function runMocha({ env, files }: Run, output: string, result: string): Promise<Sums> {
+async function runMocha({ title, env, files }: Run, output: string, result: string): Promise<Outcome> {
   const child = spawn(process.execPath, [...MOCHA, ...files.map((file) => join(TESTS, file)), ...given], {
     cwd: REPOSITORY,
     stdio: ["ignore", "pipe", "pipe"],
@@ -84,11 +89,13 @@ async function runMocha({ env, files }: Run, output: string, result: string): Pr
   const code = await exited;
   const text = await readFile(result, "utf8").catch(() => null);
   // A run that crashed has no result; one may fail outside its tests. Each counts as a failure.
-  if (text === null) return { passed: 0, failed: 1 };
-  const [passed = 0, failed = 0] = text.trim().split(" ").map(Number);
-  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };
+  if (text === null) return { passed: 0, failed: 1, failures: [`${title}: ended without a result, with code ${code}`] };
+  const [figures = "", ...failures] = text.trim().split("\n");
+  const [passed = 0, failed = 0] = figures.split(" ").map(Number);
+  if (failed > 0 || code === 0) return { passed, failed, failures };
+  return { passed, failed: 1, failures: [`${title}: failed outside its tests, with code ${code}`] };
 }
 
-function sumOf(all: readonly Sums[], member: keyof Sums): number {
+function sumOf(all: readonly Outcome[], member: "passed" | "failed"): number {
   return all.reduce((sum, one) => sum + one[member], 0);
 }
