@@ -1,10 +1,9 @@
 /** The kinds of settings: how each is checked, read from the environment and described. */
-import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { completeUrl, formsText, hasForm, hostsIssue, type UrlForms } from "./adapter-url.js";
 import { Leaf } from "./definition.js";
-import { isNetwork } from "./network-values.js";
+import { isAddress, isNetwork } from "./network-values.js";
 import type { Default, DefaultContext, LeafOptions } from "./definition.js";
 
 /** Options of every kind, in addition to its own bounds. */
@@ -277,7 +276,7 @@ const PROXY_RANGES = ["loopback", "linklocal", "uniquelocal"];
 export type TrustProxy = boolean | number | readonly string[];
 
 export function trustProxy(about: About<TrustProxy>): Leaf<TrustProxy> {
-  const isRange = (value: string): boolean => isIP(value) !== 0 || isNetwork(value) || PROXY_RANGES.includes(value);
+  const isRange = (value: string): boolean => isAddress(value) || isNetwork(value) || PROXY_RANGES.includes(value);
   return leaf<TrustProxy>(about, {
     type: "boolean, integer or list of networks",
     allowed: `true, false, a number of hops, or a list of addresses, CIDR networks, ${PROXY_RANGES.join(", ")}`,

@@ -1,6 +1,10 @@
 /** What lists of networks and hosts hold. */
 import { isIP } from "node:net";
 
+export function isAddress(value: string): boolean {
+  return isIP(value) !== 0;
+}
+
 /** True for an address with a prefix length: `10.0.0.0/8`, `fd00::/8`. */
 export function isNetwork(value: string): boolean {
   const [address = "", length = "", ...others] = value.split("/");

@@ -27,7 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "adapters/http/server.ts",
     "adapters/http/metrics-server.ts",
     "config/doctor-proxies.ts",
-    "config/settings/kinds.ts",
+    "config/settings/network-values.ts",
   ],
   "connections in memory, to the router of the same process": ["adapters/http/in-process.ts"],
   "what disables them in a child process": ["adapters/sandbox/disable-network.ts"],
