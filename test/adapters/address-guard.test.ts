@@ -149,7 +149,7 @@ describe("DnsAddressGuard, by what a name resolves to", () => {
       () => {
         throw new Error("scripted");
       },
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what a library might do
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what a library might do
       () => Promise.reject("scripted"),
     ];
     for (const failure of failures) {

@@ -29,7 +29,6 @@ const TESTS = "dist/test";
 const MOCHA = [
   join(REPOSITORY, "node_modules/mocha/bin/mocha.js"),
   "--no-config",
-  "--enable-source-maps",
   "--timeout=30000",
   "--reporter=./test/support/reporter.cjs",
   "--require=./dist/test/support/setup.js",
