@@ -68,7 +68,7 @@ async function build() {
     await step("client and pages", async () => {
       await run(`${CLIENT}/build.js`, []);
       await run(`${PAGES}/build.js`, [`${GENERATED}/web`]);
-      await run(toolOf("typescript", "tsc"), ["-p", PAGES, "--pretty", String(process.stderr.isTTY === true)]);
+      await run(toolOf("typescript-native", "tsc"), ["-p", PAGES, "--pretty", String(process.stderr.isTTY === true)]);
     });
   }
   const generated = filesUnder([GENERATED]);
@@ -88,7 +88,7 @@ async function build() {
   // The compiler writes only what changed since then, and does not look whether the rest is still there.
   if (!isComplete) rmSync("dist/.tsbuildinfo", { force: true });
   await step("TypeScript", async () => {
-    await run(toolOf("typescript", "tsc"), ["--pretty", String(process.stderr.isTTY === true)]);
+    await run(toolOf("typescript-native", "tsc"), ["--pretty", String(process.stderr.isTTY === true)]);
     for (const file of DESCRIPTIONS)
       writeFileSync(`dist/${file}`, JSON.stringify(JSON.parse(readFileSync(file, "utf8"))));
     cpSync(`${GENERATED}/web`, `dist/${GENERATED}/web`, { recursive: true });
