@@ -38,7 +38,7 @@ export function listShownJobs(database: KnexDatabase, filter: ShownJobFilter): P
 /** Accounts in one statement. Each number of them makes a text of its own, which is compiled once. */
 const ACCOUNTS_MAX = 8;
 
-/** As {@link listShownJobs}, of several accounts. The limit is a part of the text: a number keeps it from being prepared. */
+/** As {@link listShownJobs}, of several accounts. The limit is in the text: a number as a value keeps it unprepared. */
 export async function newestShownJobs(
   database: KnexDatabase,
   accountIds: readonly AccountId[],
