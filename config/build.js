@@ -30,6 +30,7 @@ const BUNDLED = [`${MCP}/build.js`, `${MCP}/shims.js`, `${CLIENT}/bundling.js`];
 /** What else changes the output: settings, tools and their versions. */
 const TOOLS = ["package.json", "package-lock.json", "tsconfig.json", "config/build.js"];
 const ROUTES = ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"];
+const TEMPLATE = "adapters/http/routes.hbs";
 /** Of the APIs, which the pages call. */
 const DESCRIPTIONS = [`${GENERATED}/openapi.json`, `${GENERATED}/admin/openapi.json`];
 const STATE = "dist/.build.json";
@@ -51,7 +52,7 @@ async function build() {
     (path) => path.endsWith(".ts") && ![GENERATED, OF_CLIENT, PAGES].some((folder) => path.startsWith(`${folder}/`)),
   );
   const ofRoutes = written.filter((path) => path.startsWith("core/") || path.startsWith("adapters/http/"));
-  const routes = hashOf([...ofRoutes, ...TOOLS, ...ROUTES]);
+  const routes = hashOf([...ofRoutes, ...TOOLS, ...ROUTES, TEMPLATE]);
   if (kept.routes !== routes || kept.generated !== hashOf(filesUnder([GENERATED]))) {
     rmSync(STATE, { force: true });
     await step("types and routes", async () => {

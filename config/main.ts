@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 import { run } from "./run.js";
+import { traceSources } from "./stack-traces.js";
 
 /** Short, since a stop has 10 s in all, and {@link run} may have used nearly all of them. */
 const LINGER_MAX_MS = 400;
+
+traceSources();
 
 // The reader of the output may close the pipe early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -4,11 +4,12 @@ import type { Clock } from "./ports/clock.js";
 const RUNNING_MAX = 2;
 /** A read that takes longer holds up no other group. */
 const LATE_MS = 900;
+/** Keys of a group, unless one caller alone asks for more. */
 const GROUP_MAX = 100;
 
-interface PendingRead<Value> {
-  readonly value: Promise<Value | undefined>;
-  resolve(value: Value | undefined): void;
+interface PendingRead<Key, Value> {
+  readonly keys: readonly Key[];
+  resolve(found: ReadonlyMap<Key, Value>): void;
   reject(error: unknown): void;
 }
 
@@ -18,7 +19,7 @@ interface PendingRead<Value> {
  * what it has written.
  */
 export class GroupedReads<Key, Value> {
-  private waiting = new Map<Key, PendingRead<Value>>();
+  private waiting: PendingRead<Key, Value>[] = [];
   /** When each read that is under way began. */
   private readonly running = new Set<{ readonly startedAt: number }>();
 
@@ -29,17 +30,22 @@ export class GroupedReads<Key, Value> {
   ) {}
 
   /** @throws what the read throws: all keys of a group fail together */
-  get(key: Key): Promise<Value | undefined> {
-    let pending = this.waiting.get(key);
-    if (pending === undefined) {
-      this.waiting.set(key, (pending = newPending<Value>()));
+  async get(key: Key): Promise<Value | undefined> {
+    return (await this.getAll([key])).get(key);
+  }
+
+  /**
+   * All of them in one read. @returns the values by key, those of other callers among them @throws as {@link get}
+   */
+  getAll(keys: readonly Key[]): Promise<ReadonlyMap<Key, Value>> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ keys, resolve, reject });
       this.next();
-    }
-    return pending.value;
+    });
   }
 
   private next(): void {
-    while (this.waiting.size > 0 && this.mayBegin()) void this.readGroup(this.nextGroup());
+    while (this.waiting.length > 0 && this.mayBegin()) void this.readGroup(this.nextGroup());
   }
 
   private mayBegin(): boolean {
@@ -50,38 +56,29 @@ export class GroupedReads<Key, Value> {
     return inTime < RUNNING_MAX;
   }
 
-  private nextGroup(): ReadonlyMap<Key, PendingRead<Value>> {
-    const all = this.waiting;
-    if (all.size <= GROUP_MAX) {
-      this.waiting = new Map();
-      return all;
+  /** As many of those that wait, in their order, as may be read together; the first in any case. */
+  private nextGroup(): readonly PendingRead<Key, Value>[] {
+    let count = 0;
+    let keys = 0;
+    for (const pending of this.waiting) {
+      keys += pending.keys.length;
+      if (count > 0 && keys > GROUP_MAX) break;
+      count += 1;
     }
-    const entries = [...all];
-    this.waiting = new Map(entries.slice(GROUP_MAX));
-    return new Map(entries.slice(0, GROUP_MAX));
+    return this.waiting.splice(0, count);
   }
 
-  private async readGroup(group: ReadonlyMap<Key, PendingRead<Value>>): Promise<void> {
+  private async readGroup(group: readonly PendingRead<Key, Value>[]): Promise<void> {
     const run = { startedAt: this.clock.now() };
     this.running.add(run);
     try {
-      const found = await this.read([...group.keys()]);
-      for (const [key, { resolve }] of group) resolve(found.get(key));
+      const found = await this.read([...new Set(group.flatMap(({ keys }) => keys))]);
+      for (const { resolve } of group) resolve(found);
     } catch (error) {
-      for (const { reject } of group.values()) reject(error);
+      for (const { reject } of group) reject(error);
     } finally {
       this.running.delete(run);
       this.next();
     }
   }
-}
-
-function newPending<Value>(): PendingRead<Value> {
-  let [resolve, reject]: [PendingRead<Value>["resolve"], PendingRead<Value>["reject"]] = [unset, unset];
-  const value = new Promise<Value | undefined>((resolved, rejected) => ([resolve, reject] = [resolved, rejected]));
-  return { value, resolve, reject };
-}
-
-function unset(): void {
-  // Replaced before a promise's constructor returns.
 }

@@ -75,7 +75,7 @@ export type { LibrarySearch, SearchPosition } from "./library/search.js";
 export type { SearchInput } from "./library/search-rules.js";
 export type { PageRequest } from "./lists/pages.js";
 export type { ShareUrls } from "./library/share-urls.js";
-export type { ShownTrack, Track, TrackAsset, TrackOrigin } from "./library/track.js";
+export type { ShownAsset, ShownTrack, Track, TrackAsset, TrackOrigin } from "./library/track.js";
 export type { TrackUpload, UploadTrack } from "./library/upload-track.js";
 export type { DueDeletion, ReportStorage, StorageReport, TableGrowth } from "./maintenance/report-storage.js";
 export type { Retention, RetentionRule } from "./maintenance/retention.js";

@@ -25,6 +25,8 @@ const LOOKUP_MS = 500;
  */
 export class StoredKeyring implements RefreshableKeyring {
   private readonly subkeys = new Map<string, Subkey>();
+  /** Those that sign, until the state is read again. */
+  private readonly signing = new Map<KeyPurpose, Subkey>();
   private readonly loop: BackgroundLoop;
   private refreshing: Promise<void> | null = null;
   private refreshedAt: number;
@@ -63,6 +65,12 @@ export class StoredKeyring implements RefreshableKeyring {
   }
 
   current(purpose: KeyPurpose): Subkey {
+    let subkey = this.signing.get(purpose);
+    if (subkey === undefined) this.signing.set(purpose, (subkey = this.signingKey(purpose)));
+    return subkey;
+  }
+
+  private signingKey(purpose: KeyPurpose): Subkey {
     const { current, previous } = this.state;
     // A key that is in force elsewhere only cannot sign here; the one before it is accepted everywhere.
     const secretKey = this.keys.get(current) ?? this.keys.get(previous ?? "");
@@ -96,6 +104,7 @@ export class StoredKeyring implements RefreshableKeyring {
     const isChanged = state.current !== this.state.current || state.previous !== this.state.previous;
     if (isChanged || !this.keys.has(state.current)) this.keys = await this.deps.readKeys();
     this.state = state;
+    this.signing.clear();
     if (isChanged) this.deps.logger.info("The secret keys in force have changed", { ...state });
     this.reportMissing();
   }

@@ -13,16 +13,15 @@ import { authenticateBySession } from "./sessions/studio-session.js";
 const CARRIES_KEY = /^\s*Bearer(\s|$)/i;
 
 /**
- * What the generated routes do before anything else of a request is looked at: caller, terms, scope, rate limit, in
+ * What the routes of the API do before anything else of a request is looked at: caller, terms, scope, rate limit, in
  * this order.
  *
  * @param scopes the scope that the endpoint needs; none where config says which, or any caller will do
  * @see decisions, "Order of checks"
  */
-export async function expressAuthentication(
+export async function authenticateCaller(
   request: Request,
-  _scheme: string,
-  scopes: readonly string[] | undefined,
+  scopes: readonly string[],
   response: Response,
 ): Promise<Caller> {
   const context = contextOf(request);
@@ -47,12 +46,8 @@ export async function expressAuthentication(
   return caller;
 }
 
-function neededScope(
-  request: Request,
-  scopes: readonly string[] | undefined,
-  webhookScope: Scope | null,
-): Scope | null {
-  const named = scopes?.[0] as Scope | undefined;
+function neededScope(request: Request, scopes: readonly string[], webhookScope: Scope | null): Scope | null {
+  const named = scopes[0] as Scope | undefined;
   if (named !== undefined) return named;
   return routePathOf(request).startsWith("/api/v1/webhook-endpoints") ? webhookScope : null;
 }
@@ -64,11 +59,11 @@ function routePathOf(request: Request): string {
 /** A request with an API key is its key's, whomever the app knows. */
 async function identify({ deps }: RequestContext, request: Request, response: Response): Promise<Caller> {
   const { authorization } = request.headers;
-  const carriesKey = CARRIES_KEY.test(authorization ?? "");
-  const signedIn = carriesKey
-    ? null
-    : ((await authenticateByApp(deps, request)) ?? (await authenticateBySession(deps, request)));
-  if (signedIn !== null) return signedIn;
+  const knowsOthers = deps.app !== undefined || deps.studio !== undefined;
+  if (knowsOthers && !CARRIES_KEY.test(authorization ?? "")) {
+    const signedIn = (await authenticateByApp(deps, request)) ?? (await authenticateBySession(deps, request));
+    if (signedIn !== null) return signedIn;
+  }
   return identifyByKey(request, response, authorization);
 }
 

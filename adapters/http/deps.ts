@@ -157,7 +157,7 @@ export interface HttpDeps {
   readonly ids: IdGenerator;
   readonly logger: Logger;
 
-  /** Where tsoa's routes get the controller of a request. */
+  /** Where routes get their controllers. */
   readonly controllers: ControllerSource;
 
   /** The names of the parts that are not fine; none when all is well. */

@@ -1,7 +1,9 @@
 import { Router } from "express";
 import { NotFoundError } from "../../core/errors.js";
 import { adminRoutes } from "./admin/routes.js";
-import { RegisterRoutes } from "./generated/routes.js";
+import { serveRoutes } from "./api-routes.js";
+import { authenticateCaller } from "./authentication.js";
+import { GENERATED } from "./generated/routes.js";
 import type { Lifecycle } from "./lifecycle.js";
 import { begin } from "./middleware/begin.js";
 import { handleError } from "./middleware/handle-error.js";
@@ -34,7 +36,7 @@ export function createRouter(deps: HttpDeps, lifecycle: Lifecycle, surface: Surf
 }
 
 function publicRoutes(router: Router, deps: HttpDeps): void {
-  RegisterRoutes(router);
+  serveRoutes(router, GENERATED, authenticateCaller, deps.controllers);
   studioSession(router, deps);
   router.use(OPEN_PATHS, networkBudget);
   statusPages(router, deps);

@@ -21,7 +21,6 @@ export function createServer(router: express.Router, deps: HttpDeps, lifecycle: 
   const app = express();
   app.disable("x-powered-by");
   app.set("trust proxy", deps.settings.trustProxy);
-  app.use(router);
   const beginRequest = begin(deps, lifecycle);
   const connections = connectionsOf(app, deps, lifecycle);
   const { connections: limits, uploads } = deps.settings;
@@ -47,12 +46,14 @@ export function createServer(router: express.Router, deps: HttpDeps, lifecycle: 
         // What follows on this connection may be part of a request that a proxy read otherwise.
         response.setHeader("Connection", "close");
         refuse(new InvalidRequestError([{ path: "header.Host", message: hostIssue }]));
-      }
-      // The router gives up only on an address that it cannot read.
-      else
-        app(request, response, () =>
+      } else {
+        // As Express does before its router, which this one need not be found by.
+        request.res = response;
+        // The router gives up only on an address that it cannot read.
+        router(request, response, () =>
           refuse(new InvalidRequestError([{ path: "path", message: "must be a valid address" }])),
         );
+      }
     },
   );
   connections.attach(server);

@@ -28,8 +28,8 @@ import { TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
 
 /**
- * The servers of an app. Their controllers are bound by class; each request gets its own. The container is loaded with
- * the servers: commands and workers have no use for it.
+ * The servers of an app. Their controllers are bound by class. The container is loaded with the servers: commands and
+ * workers have no use for it.
  */
 export function bindHttp(core: Core, ports: CorePorts, settings: Settings, server: ServerParts): AppServers {
   const container = new Container({ defaultScope: "Singleton" });
@@ -47,10 +47,7 @@ export function bindHttp(core: Core, ports: CorePorts, settings: Settings, serve
     [T.core, T.ports, T.settings],
   );
   for (const Controller of [...CONTROLLERS, ...(isServed ? ADMIN_CONTROLLERS : [])]) {
-    container
-      .bind(Controller)
-      .toResolvedValue((given: HttpDeps) => new Controller(given), [T.httpDeps])
-      .inTransientScope();
+    container.bind(Controller).toResolvedValue((given: HttpDeps) => new Controller(given), [T.httpDeps]);
   }
   const deps = container.get(T.httpDeps);
   if (port === null) return { http: createHttp(deps, isServed ? "public and admin" : "public"), admin: null };

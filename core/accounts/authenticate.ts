@@ -44,12 +44,10 @@ export class Authenticate {
    * @throws {RevokedApiKeyError} revoked, or expired
    */
   async identify(header: string | undefined): Promise<KeyHolder> {
-    if (header === undefined || header.trim() === "" || /^Bearer *$/i.test(header))
-      throw new AuthenticationRequiredError();
-    const token = BEARER.exec(header)?.[1];
+    const token = header === undefined ? undefined : BEARER.exec(header)?.[1];
     if (token === undefined) {
       // Another scheme carries no API key; `Bearer` with something unreadable behind it carries a wrong one.
-      throw /^Bearer /i.test(header) ? new InvalidApiKeyError() : new AuthenticationRequiredError();
+      throw /^Bearer +[^ ]/i.test(header ?? "") ? new InvalidApiKeyError() : new AuthenticationRequiredError();
     }
     if (!isWellFormedToken(token)) throw new InvalidApiKeyError();
     const holder = await this.holders.get(this.deps.digest.sha256(token));

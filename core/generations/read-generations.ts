@@ -37,6 +37,8 @@ export interface ReadGenerationsDeps {
 /** What an account reads of its own generations and jobs. */
 export class ReadGenerations {
   private readonly cursors: ListCursors<ListPosition<JobId>>;
+  /** The first page of each account, and one more. */
+  private readonly newestJobs: GroupedReads<AccountId, readonly JobSummary[]>;
   private readonly shownJobs: GroupedReads<JobId, JobSummary>;
   private readonly shownTracks: GroupedReads<JobId, readonly ShownTrack[]>;
   private readonly jobs: GroupedReads<JobId, Job>;
@@ -44,6 +46,9 @@ export class ReadGenerations {
   private readonly outputs: GroupedReads<JobId, readonly JobOutput[]>;
 
   constructor(private readonly deps: ReadGenerationsDeps) {
+    this.newestJobs = new GroupedReads(deps.clock, (ids) =>
+      deps.jobs.newestShownJobs(ids, "music", GENERATIONS_LIMIT.default + 1),
+    );
     this.shownJobs = new GroupedReads(deps.clock, (ids) => deps.jobs.findShownJobs(ids));
     this.shownTracks = new GroupedReads(deps.clock, (ids) => deps.library.shownTracksOfJobs(ids));
     this.jobs = new GroupedReads(deps.clock, (ids) => deps.jobs.findJobs(ids));
@@ -60,12 +65,12 @@ export class ReadGenerations {
   async page(accountId: AccountId, request: PageRequest): Promise<ListPage<ShownGeneration, string>> {
     const { limit = GENERATIONS_LIMIT.default, cursor } = request;
     const after = this.cursors.read(cursor, { accountId }) ?? undefined;
-    const found = await this.deps.jobs.listShownJobs({ accountId, kind: "music", after, limit: limit + 1 });
+    const isUsual = after === undefined && limit === GENERATIONS_LIMIT.default;
+    const found = isUsual
+      ? ((await this.newestJobs.get(accountId)) ?? [])
+      : await this.deps.jobs.listShownJobs({ accountId, kind: "music", after, limit: limit + 1 });
     const { items, next } = firstOf(found, limit);
-    return {
-      items: await Promise.all(items.map((job) => this.toShown(job))),
-      next: this.cursors.write(next, { accountId }),
-    };
+    return { items: await this.toShown(items), next: this.cursors.write(next, { accountId }) };
   }
 
   /** The first of the list with all that is known of them, for embedding apps. */
@@ -77,7 +82,8 @@ export class ReadGenerations {
   async get(accountId: AccountId, id: string): Promise<ShownGeneration> {
     const job = isId("job", id) ? await this.shownJobs.get(id) : undefined;
     if (job === undefined || job.accountId !== accountId || job.kind !== "music") throw new JobNotFoundError();
-    return this.toShown(job);
+    const [shown] = await this.toShown([job]);
+    return shown as ShownGeneration;
   }
 
   /** A job of any kind. @throws {JobNotFoundError} unknown, or another account's */
@@ -98,8 +104,11 @@ export class ReadGenerations {
     return { job, tracks: tracks ?? [], outputs: outputs ?? [] };
   }
 
-  private async toShown(job: JobSummary): Promise<ShownGeneration> {
-    return { job, tracks: job.status === "completed" ? ((await this.shownTracks.get(job.id)) ?? []) : [] };
+  /** With their tracks, which are read together. */
+  private async toShown(jobs: readonly JobSummary[]): Promise<ShownGeneration[]> {
+    const completed = jobs.filter(({ status }) => status === "completed").map(({ id }) => id);
+    const tracks = completed.length === 0 ? null : await this.shownTracks.getAll(completed);
+    return jobs.map((job) => ({ job, tracks: tracks?.get(job.id) ?? [] }));
   }
 
   /** With what they created, in the order given. */

@@ -51,11 +51,17 @@ export interface TrackOrigin {
 /** The files of a track that its generation links to. */
 export const SHOWN_ROLES = ["mix", "cover", "preview"] as const satisfies readonly TrackAsset["role"][];
 
-/** What a generation shows of its tracks; `assets` are those of {@link SHOWN_ROLES}. */
-export type ShownTrack = Pick<
+/** What a generation shows of a file. */
+export type ShownAsset = Pick<TrackAsset, "role" | "audioKey" | "durationSeconds">;
+
+/** What a generation shows of its tracks. */
+export interface ShownTrack extends Pick<
   Track,
-  "id" | "title" | "artistLabel" | "bpm" | "assets" | "shareToken" | "linkGeneration"
->;
+  "id" | "title" | "artistLabel" | "bpm" | "shareToken" | "linkGeneration"
+> {
+  /** Those of {@link SHOWN_ROLES}. */
+  readonly assets: readonly ShownAsset[];
+}
 
 /** Points of a {@link Track.waveform}. */
 export const WAVEFORM_POINTS = 400;
@@ -63,8 +69,12 @@ export const WAVEFORM_POINTS = 400;
 const TITLE_MAX_LENGTH = 80;
 
 /** The track's asset of this role; null when it has none. */
-export function assetOf(track: Pick<Track, "assets">, role: TrackAsset["role"]): TrackAsset | null {
-  return track.assets.find((asset) => asset.role === role) ?? null;
+export function assetOf<Asset extends Pick<TrackAsset, "role">>(
+  track: { readonly assets: readonly Asset[] },
+  role: TrackAsset["role"],
+): Asset | null {
+  for (const asset of track.assets) if (asset.role === role) return asset;
+  return null;
 }
 
 /** The title that a track is stored under: the provider's, or else the first words of the prompt. */

@@ -142,6 +142,8 @@ export interface JobStore {
 
   /** An account's jobs of a kind, in whichever state: newest first, as {@link listJobs}. */
   listShownJobs(filter: ShownJobFilter): Promise<JobSummary[]>;
+  /** The first of {@link listShownJobs} of several accounts at once; those without such jobs are left out. */
+  newestShownJobs(ids: readonly AccountId[], kind: JobKind, limit: number): Promise<Map<AccountId, JobSummary[]>>;
 
   /** Reads jobs in ascending order of id and keeps them from changing until `tx` ends; unknown ids are left out. */
   lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>>;

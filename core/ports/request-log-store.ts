@@ -54,8 +54,11 @@ export interface RequestLogStore {
   /**
    * Adds rows, and counts them. Repeating a row changes nothing; one whose `count` has grown takes the place of what is
    * there.
+   *
+   * @param options `areNew`: none of these rows was given to a transaction before, so that none is looked for. Where
+   *   one is there all the same, the transaction fails as one that lost a race, and writes nothing
    */
-  insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void>;
+  insert(tx: Transaction, requests: readonly LoggedRequest[], options?: { readonly areNew: boolean }): Promise<void>;
 
   /** Newest first (`createdAt`, then `id`, both descending); only those behind `after`, where it is given. */
   list(query: RequestQuery, limit: number, after?: ListPosition<RequestId> | null): Promise<LoggedRequest[]>;

@@ -16,6 +16,11 @@ export function healthIdOf({ providerId, servedModelId, operation }: Offer): str
   return servedModelId ?? `${providerId}:${operation}`;
 }
 
+/** @param openIds the ids, as those of {@link healthIdOf}, whose breakers are open */
+export function isOffered(offer: Offer, openIds: ReadonlySet<string>): boolean {
+  return !openIds.has(offer.providerId) && !openIds.has(healthIdOf(offer));
+}
+
 export interface BreakerPolicy {
   /** Failures in a row that open the breaker. */
   readonly failures: number;

@@ -27,8 +27,11 @@ export const MODELS_LIMIT = { minimum: 1, maximum: 100 } as const;
 
 export const MODEL_STATUSES: readonly ListedModel["status"][] = ["available", "unavailable"];
 
+/** Pages that are kept; callers choose the filters. */
+const PAGES_MAX = 100;
+
 export interface FindModelsDeps {
-  readonly models: Pick<ListModels, "list">;
+  readonly models: Pick<ListModels, "current">;
   readonly digest: Pick<Digest, "sha256">;
 }
 
@@ -40,19 +43,36 @@ const MODEL_ID: PositionForm<string> = {
 /** The catalogue as callers search it. */
 export class FindModels {
   private readonly cursors: ListCursors<string>;
+  /** Of the models as they were last. */
+  private pages = new Map<string, ListPage<ListedModel, string>>();
+  private pagesOf: readonly ListedModel[] = [];
 
   constructor(private readonly deps: FindModelsDeps) {
     this.cursors = new ListCursors(deps.digest, "models", MODEL_ID);
   }
 
   /**
-   * The models that fit, in the order of config.
+   * The models that fit, in the order of config. The same page for as long as it is asked for now and then, and no
+   * model changes.
    *
    * @throws {InvalidRequestError} a provider, status or mode that there is not; a cursor of other filters, or of models
    * as they were before a change of config
    */
-  async page(filter: ModelFilter, { limit = Infinity, cursor }: PageRequest): Promise<ListPage<ListedModel, string>> {
-    const all = await this.deps.models.list();
+  async page(filter: ModelFilter, request: PageRequest): Promise<ListPage<ListedModel, string>> {
+    const all = await this.deps.models.current();
+    if (all !== this.pagesOf || this.pages.size >= PAGES_MAX) this.pages = new Map();
+    this.pagesOf = all;
+    const key = JSON.stringify([filter, request]);
+    let page = this.pages.get(key);
+    if (page === undefined) this.pages.set(key, (page = this.find(all, filter, request)));
+    return page;
+  }
+
+  private find(
+    all: readonly ListedModel[],
+    filter: ModelFilter,
+    { limit = Infinity, cursor }: PageRequest,
+  ): ListPage<ListedModel, string> {
     const issues = issuesOf(filter, [...new Set(all.map(({ model }) => model.providerId))]);
     if (issues.length > 0) throw new InvalidRequestError(issues);
     const scope = { accountId: null, filters: { ...filter } };

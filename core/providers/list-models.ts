@@ -1,8 +1,9 @@
 import type { ReferenceMode } from "../ports/music-provider.js";
 import { type PriceBounds, priceBounds } from "./prices.js";
 import { modesOf } from "./sources.js";
+import { isOffered } from "./circuit-breaker.js";
 import type { ProviderAvailability } from "./provider-availability.js";
-import { firstOpenRoute, type RoutePreferences, Routes } from "./routes.js";
+import { type RoutePreferences, Routes } from "./routes.js";
 import { Catalogue, type CatalogueProvider, type Model } from "./catalogue.js";
 
 export interface ListedModel {
@@ -21,26 +22,39 @@ export interface ListedModel {
 export interface ListModelsDeps {
   readonly catalogue: Catalogue;
   readonly routes: Routes;
-  readonly availability: Pick<ProviderAvailability, "isOffered">;
+  readonly availability: Pick<ProviderAvailability, "openIds">;
 }
 
 /** The catalogue as callers see it. */
 export class ListModels {
+  /** The models while these breakers are open: nothing else of them changes. */
+  private last: { readonly openIds: ReadonlySet<string>; readonly models: readonly ListedModel[] } | null = null;
+
   constructor(private readonly deps: ListModelsDeps) {}
 
   /** All models, in the order of config. */
-  list(): Promise<ListedModel[]> {
-    return Promise.all(this.deps.catalogue.models.map((model) => this.withStatus(model)));
+  async list(): Promise<ListedModel[]> {
+    return [...(await this.current())];
+  }
+
+  /** As {@link list}; the same list for as long as no status changes. */
+  async current(): Promise<readonly ListedModel[]> {
+    const openIds = await this.deps.availability.openIds();
+    if (this.last?.openIds !== openIds) {
+      this.last = { openIds, models: this.deps.catalogue.models.map((model) => this.listed(model, openIds)) };
+    }
+    return this.last.models;
   }
 
   /** @throws {ModelNotFoundError} */
   async get(modelId: string): Promise<ListedModel> {
-    return this.withStatus(this.deps.catalogue.get(modelId));
+    const model = this.deps.catalogue.get(modelId);
+    return this.listed(model, await this.deps.availability.openIds());
   }
 
-  private async withStatus(model: Model): Promise<ListedModel> {
+  private listed(model: Model, openIds: ReadonlySet<string>): ListedModel {
     const routes = this.deps.routes.routesOf({ kind: "music", modelId: model.id, request: null }, null);
-    const status = (await firstOpenRoute(routes, this.deps.availability)) === null ? "unavailable" : "available";
+    const status = routes.some((route) => isOffered(route, openIds)) ? "available" : "unavailable";
     const modes = modesOf(model, this.deps.catalogue.takerOf(model));
     return { model, status, modes, price: priceBounds(model, modes) };
   }
@@ -52,6 +66,6 @@ export function listConfiguredModels(
   preferences: RoutePreferences,
 ): Promise<ListedModel[]> {
   const catalogue = new Catalogue(providers);
-  const availability = { isOffered: () => Promise.resolve(true) };
+  const availability = { openIds: () => Promise.resolve(new Set<string>()) };
   return new ListModels({ catalogue, routes: new Routes({ catalogue, preferences }), availability }).list();
 }

@@ -9,8 +9,8 @@ import {
   type BreakerPolicy,
   type BreakerState,
   breakerState,
-  healthIdOf,
   healthyProvider,
+  isOffered,
   type Offer,
 } from "./circuit-breaker.js";
 
@@ -29,6 +29,7 @@ export interface ProviderAvailabilityDeps {
  */
 export class ProviderAvailability {
   private health = new Map<string, ProviderHealth>();
+  private open: ReadonlySet<string> = new Set();
   private readAt = Number.NEGATIVE_INFINITY;
   private reading: Promise<void> | null = null;
 
@@ -42,8 +43,18 @@ export class ProviderAvailability {
 
   /** False while the provider is unavailable, or has not got the model or the operation any more. */
   async isOffered(offer: Offer): Promise<boolean> {
-    const states = [await this.state(offer.providerId), await this.state(healthIdOf(offer))];
-    return !states.includes("open");
+    return isOffered(offer, await this.openIds());
+  }
+
+  /** What {@link isOffered} goes by: the ids whose breakers are open. The same set for as long as it is equal. */
+  async openIds(): Promise<ReadonlySet<string>> {
+    if (this.deps.clock.now() - this.readAt >= CACHE_MS) await this.refresh();
+    const { policy, clock } = this.deps;
+    const now = clock.now();
+    const open: string[] = [];
+    for (const [id, health] of this.health) if (breakerState(health, policy, now) === "open") open.push(id);
+    if (open.length !== this.open.size || open.some((id) => !this.open.has(id))) this.open = new Set(open);
+    return this.open;
   }
 
   /** Counts an `unavailable` or `timeout`. @returns true when it opened the breaker */

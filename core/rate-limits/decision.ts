@@ -13,5 +13,7 @@ export function rateDecision(
 
 /** Whether one more request passes: every window has capacity. @param states one per rule, as of now */
 export function allHaveCapacity(states: readonly WindowState[], rules: readonly WindowRule[]): boolean {
-  return rules.every((rule, index) => (states[index] as WindowState).count < rule.limit);
+  for (let index = 0; index < rules.length; index++)
+    if ((states[index] as WindowState).count >= (rules[index] as WindowRule).limit) return false;
+  return true;
 }

@@ -28,6 +28,8 @@ export interface LimitsDeps {
  * @see API v1, section 8; decisions, "Rate limits"
  */
 export class Limits {
+  private readonly rules = new WeakMap<RateLimit, readonly WindowRule[]>();
+
   constructor(private readonly deps: LimitsDeps) {}
 
   /** Counts a request of this kind, unless it is one too many. */
@@ -63,10 +65,15 @@ export class Limits {
 
   private rulesOf(account: Account, kind: RateLimitKind): readonly WindowRule[] {
     const limit: RateLimit = this.deps.tiers.of(account.tier).rateLimits[kind];
-    return [
-      { limit: limit.perMinute, windowSeconds: MINUTE_SECONDS },
-      { limit: limit.perDay, windowSeconds: DAY_SECONDS },
-    ];
+    let rules = this.rules.get(limit);
+    if (rules === undefined) {
+      rules = [
+        { limit: limit.perMinute, windowSeconds: MINUTE_SECONDS },
+        { limit: limit.perDay, windowSeconds: DAY_SECONDS },
+      ];
+      this.rules.set(limit, rules);
+    }
+    return rules;
   }
 }
 

@@ -126,8 +126,13 @@ export class RecordRequests {
     const merged = this.refused.changed(BATCH_MAX);
     const batch = this.waiting.slice(0, BATCH_MAX - merged.length);
     if (batch.length + merged.length === 0) return;
+    // What failed before may have been committed, and its reply lost.
+    const areNew = merged.length === 0 && this.failures === 0;
     try {
-      await this.insert([...batch, ...merged].map((request) => this.toRow(request)));
+      await this.insert(
+        [...batch, ...merged].map((request) => this.toRow(request)),
+        areNew,
+      );
     } catch (error) {
       if (this.failures === 0) this.deps.logger.warn("The storage takes no request log rows; they wait", { error });
       this.failures += 1;
@@ -145,10 +150,10 @@ export class RecordRequests {
    * A batch that is refused is halved until the failing row is alone. @throws {ServiceUnavailableError} some are not
    * written
    */
-  private async insert(rows: readonly LoggedRequest[]): Promise<void> {
+  private async insert(rows: readonly LoggedRequest[], areNew: boolean): Promise<void> {
     const { unitOfWork, log, logger } = this.deps;
     try {
-      await unitOfWork.inTransaction((tx) => log.insert(tx, rows));
+      await unitOfWork.inTransaction((tx, { isRetry }) => log.insert(tx, rows, { areNew: areNew && !isRetry }));
     } catch (error) {
       if (error instanceof ServiceUnavailableError) throw error;
       if (rows.length === 1) {
@@ -157,8 +162,8 @@ export class RecordRequests {
         return;
       }
       const half = Math.ceil(rows.length / 2);
-      await this.insert(rows.slice(0, half));
-      await this.insert(rows.slice(half));
+      await this.insert(rows.slice(0, half), areNew);
+      await this.insert(rows.slice(half), areNew);
     }
   }
 

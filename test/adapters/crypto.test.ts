@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from "node:crypto";
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,20 @@ import { fingerprint, loadOrCreateSecretKeys, SECRET_KEY_LENGTH_MIN } from "../.
 import { digestContract } from "../contract/digest.contract.js";
 
 digestContract("NodeDigest", () => new NodeDigest());
+
+describe("NodeDigest", () => {
+  it("computes the HMAC of texts and keys of every length as OpenSSL does", () => {
+    const digest = new NodeDigest();
+    for (const keyLength of [0, 1, 32, 63, 64, 65, 200]) {
+      const key = new Uint8Array(randomBytes(keyLength));
+      for (const length of [0, 1, 55, 64, 341, 342, 2_000])
+        for (const text of ["x".repeat(length), "é🎵".repeat(length).slice(0, length)]) {
+          const expected = createHmac("sha256", key).update(text, "utf8").digest("base64url");
+          expect(digest.hmacSha256(key, text), `${keyLength}, ${length}`).to.equal(expected);
+        }
+    }
+  });
+});
 
 const firstKey = async (dataDir: string): Promise<string> => (await loadOrCreateSecretKeys(dataDir))[0] as string;
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { JobId, TrackId } from "../../core/ids.js";
+import type { AccountId, JobId, TrackId } from "../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobStatus, JobSummary } from "../../core/jobs/job.js";
 import type {
   AttemptUpdate,
@@ -253,6 +253,31 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         expect(await list({ limit: 2 })).to.deep.equal(jobs.slice(0, 2).map(shown));
         for (const [index, after] of jobs.entries())
           expect(await list({ after })).to.deep.equal(jobs.slice(index + 1).map(shown));
+      });
+
+      it("are listed of several accounts at once, each by itself", async () => {
+        const accountIds = Array.from({ length: 20 }, () => anId("acct"));
+        const jobsOf = new Map(
+          accountIds.map((accountId, number) => [
+            accountId,
+            [0, 1, 1, 2].map((age) => aJob({ accountId, createdAt: NOON - number - age, ...ended("completed") })),
+          ]),
+        );
+        const [first = anId("acct")] = accountIds;
+        await add(
+          ...[...jobsOf.values()].flat(),
+          aJob({ accountId: first, kind: "stem_split", operation: "stem_split" }),
+        );
+        const newest = new Map<AccountId, JobSummary[]>();
+        for (const accountId of accountIds)
+          newest.set(accountId, await storage.jobs.listShownJobs({ accountId, kind: "music", limit: 3 }));
+        expect(newest.get(first)).to.have.length(3);
+        const asked = [anId("acct"), ...accountIds].reverse();
+        expect(await storage.jobs.newestShownJobs(asked, "music", 3)).to.deep.equal(newest);
+        expect(await storage.jobs.newestShownJobs([first], "music", 3)).to.deep.equal(
+          new Map([[first, newest.get(first)]]),
+        );
+        expect((await storage.jobs.newestShownJobs([], "music", 3)).size).to.equal(0);
       });
     });
 

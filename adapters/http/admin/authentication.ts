@@ -14,21 +14,20 @@ export const REASON_HEADER = "X-Reason";
 const REASON_MAX_LENGTH = 200;
 
 /**
- * What the generated routes of the admin API do before anything else of a request is looked at.
+ * What the routes of the admin API do before anything else of a request is looked at.
  *
  * @param roles the role that the endpoint needs
  */
-export async function expressAuthentication(
+export async function authenticateOperator(
   request: Request,
-  _scheme: string,
-  roles: readonly string[] | undefined,
+  roles: readonly string[],
   response: Response,
 ): Promise<Operator> {
   const { acting, sessions } = adminOf(contextOf(request).deps);
   const { authorization } = request.headers;
   const session = authorization === undefined ? await sessions.find(request) : null;
   const operator = await identifyOperator(request, response, session === null ? authorization : bearer(session.token));
-  authorizeOperator(operator, (roles?.[0] ?? "owner") as AdminRole);
+  authorizeOperator(operator, (roles[0] ?? "owner") as AdminRole);
   acting.note({ name: `${operator.name} (admin API)`, why: reasonOf(request) });
   return operator;
 }

@@ -9,10 +9,12 @@ import {
 } from "../../../core/errors.js";
 import { ImportRefusedError } from "../../../core/library/import-library.js";
 import type { ImportIssue } from "../../../core/library/members-reader.js";
-import { RegisterRoutes } from "../generated/admin/routes.js";
+import { serveRoutes } from "../api-routes.js";
+import { GENERATED } from "../generated/admin/routes.js";
 import type { HttpDeps } from "../deps.js";
 import { CONSOLE, webPage } from "../pages/web-page.js";
 import { consoleSession } from "../sessions/console-session.js";
+import { authenticateOperator } from "./authentication.js";
 import { adminOf } from "./deps.js";
 import { describeAdminApi } from "./openapi.js";
 
@@ -20,7 +22,7 @@ import { describeAdminApi } from "./openapi.js";
 export function adminRoutes(router: Router, deps: HttpDeps): void {
   const { acting } = adminOf(deps);
   router.use("/admin", (_request: Request, _response: Response, next: NextFunction) => acting.run(next));
-  RegisterRoutes(router);
+  serveRoutes(router, GENERATED, authenticateOperator, deps.controllers);
   consoleSession(router, deps);
   if (adminOf(deps).hasConsole) webPage(router, deps, CONSOLE);
   router.get("/admin/v1/openapi.json", (_request, response) => {

@@ -1,11 +1,14 @@
 import { Get, Middlewares, Path, Query, Route, Security, Tags } from "@tsoa/runtime";
-import { conditional } from "../middleware/conditional.js";
+import { conditional, TaggedBody } from "../middleware/conditional.js";
 import type { HttpDeps } from "../deps.js";
 import { type Model, presentModel } from "../presenters/model.js";
 
 @Route("api/v1/models")
 @Tags("Models")
 export class ModelsController {
+  /** The bodies of pages: a page is the same for all accounts until a model changes. */
+  private readonly bodies = new WeakMap<object, TaggedBody>();
+
   constructor(private readonly deps: Pick<HttpDeps, "models" | "findModels">) {}
 
   /**
@@ -54,7 +57,13 @@ export class ModelsController {
       maxCredits: max_credits,
     };
     const page = await this.deps.findModels.page(filter, { limit, cursor });
-    return { data: { models: page.items.map(presentModel), next_cursor: page.next } };
+    let body = this.bodies.get(page);
+    if (body === undefined) {
+      body = new TaggedBody({ data: { models: page.items.map(presentModel), next_cursor: page.next } });
+      this.bodies.set(page, body);
+    }
+    // What sends the response takes its text: it is what the type says.
+    return body as unknown as { data: { models: Model[]; next_cursor: string | null } };
   }
 
   /**

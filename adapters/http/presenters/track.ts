@@ -1,7 +1,7 @@
 import type { AudioUrls } from "../../../core/library/audio-urls.js";
 import type { ShareUrls } from "../../../core/library/share-urls.js";
 import type { TrackWithLyrics } from "../../../core/library/lyrics.js";
-import { assetOf, type ShownTrack, type TrackAsset } from "../../../core/library/track.js";
+import { assetOf, type ShownAsset, type ShownTrack } from "../../../core/library/track.js";
 import type { LyricsWord as StoredWord } from "../../../core/ports/music-provider.js";
 import { seconds } from "./time.js";
 
@@ -98,7 +98,7 @@ export function presentTrack(track: ShownTrack, { audioUrls, shareUrls }: TrackL
 }
 
 function urlOf(
-  asset: TrackAsset | null,
+  asset: ShownAsset | null,
   { linkGeneration }: Pick<ShownTrack, "linkGeneration">,
   links: LinkSigner,
 ): string | null {

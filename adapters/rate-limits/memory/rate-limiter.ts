@@ -67,8 +67,8 @@ export class MemoryRateLimiter implements RateLimiter {
   private keep(subject: string, rules: readonly WindowRule[], states: readonly WindowState[]): void {
     const known = this.subjects.get(subject);
     const counters = known ?? [];
-    for (const [index, rule] of rules.entries()) {
-      const state = states[index] as WindowState;
+    for (let index = 0; index < rules.length; index++) {
+      const [rule, state] = [rules[index] as WindowRule, states[index] as WindowState];
       const counter = counterFor(counters, rule);
       if (counter === undefined) counters.push({ rule, state });
       else counter.state = state;
@@ -81,7 +81,9 @@ export class MemoryRateLimiter implements RateLimiter {
 }
 
 function counterFor(counters: readonly Counter[] | undefined, rule: WindowRule): Counter | undefined {
-  return counters?.find((counter) => counter.rule.windowSeconds === rule.windowSeconds);
+  if (counters !== undefined)
+    for (const counter of counters) if (counter.rule.windowSeconds === rule.windowSeconds) return counter;
+  return undefined;
 }
 
 function hasEnded(counters: readonly Counter[], now: number): boolean {

@@ -57,6 +57,8 @@ export interface Dialect {
   useIndex(name: string): string;
   /** The same of the primary key. Empty where the engine takes it by itself. */
   readonly usePrimaryKey: string;
+  /** All rows of queries that each have an order and a limit of their own; the order of the whole is lost. */
+  unionAll(queries: readonly string[]): string;
   /** Reads something of the database itself, without side effects. */
   readonly probe: string;
   /** Reads the database's clock; see {@link readTime}. */

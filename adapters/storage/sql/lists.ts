@@ -5,7 +5,7 @@ import type { SqlValue } from "./session.js";
 /**
  * How long lists of values in a statement are: few lengths, since each makes a text of its own, which is compiled once.
  */
-const LENGTHS = [1, 4, 10, 30, 100, 500] as const;
+const LENGTHS = [1, 4, 10, 20, 40, 100, 500] as const;
 const LENGTH_MAX = 500;
 
 /**

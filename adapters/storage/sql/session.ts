@@ -16,7 +16,8 @@ export class UnstorableValueError extends Error {
  * @throws {UnstorableValueError} naming what it is, not what it holds
  */
 export function storable(values: readonly SqlValue[]): readonly SqlValue[] {
-  for (const [index, value] of (values as readonly unknown[]).entries()) {
+  for (let index = 0; index < values.length; index++) {
+    const value: unknown = values[index];
     if (typeof value === "string" || value === null || Number.isFinite(value) || Buffer.isBuffer(value)) continue;
     const what = typeof value === "number" ? String(value) : typeof value;
     throw new UnstorableValueError(`The value ${index + 1} of ${values.length} cannot be stored: ${what}.`);

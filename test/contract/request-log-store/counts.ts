@@ -66,6 +66,8 @@ export function requestCounts(
 ): void {
   const insert = (...requests: readonly LoggedRequest[]): Promise<void> =>
     opened().inTransaction((tx) => opened().requestLog.insert(tx, requests));
+  const insertNew = (...requests: readonly LoggedRequest[]): Promise<void> =>
+    opened().inTransaction((tx) => opened().requestLog.insert(tx, requests, { areNew: true }));
   const deleteOldCounts = (begunBefore: number, limit: number): Promise<number> =>
     opened().inTransaction((tx) => opened().requestLog.deleteOldCounts(tx, begunBefore, limit));
 
@@ -78,7 +80,7 @@ export function requestCounts(
         async (drawn, filters, repeated) => {
           const accountId = anId("acct");
           const rows = drawn.map((row) => aLoggedRequest({ ...row, accountId }));
-          await insert(...rows);
+          await insertNew(...rows);
           // Some of them again; what stands for several requests has grown.
           const grown = rows.map((row, index) =>
             index < repeated && row.count > 1 ? { ...row, count: row.count + 7 } : row,
@@ -106,6 +108,21 @@ export function requestCounts(
     const all = { accountId, from: MIDNIGHT, to: MIDNIGHT + DAY_MS };
     expect(await opened().requestLog.count(all)).to.deep.equal({ requests: 600, failed: 200 });
     expect(await opened().requestLog.count({ ...all, status: 202 })).to.deep.equal({ requests: 200, failed: 0 });
+  });
+
+  it("are not doubled by rows that were taken for new ones: the transaction runs again", async () => {
+    const accountId = anId("acct");
+    const [known, fresh] = [aLoggedRequest({ accountId }), aLoggedRequest({ accountId })];
+    await insertNew(known);
+    const retries: boolean[] = [];
+    await opened().inTransaction((tx, { isRetry }) => {
+      retries.push(isRetry);
+      return opened().requestLog.insert(tx, [fresh, known], { areNew: !isRetry });
+    });
+    expect(retries).to.deep.equal([false, true]);
+    const all = { accountId, from: MIDNIGHT, to: MIDNIGHT + DAY_MS };
+    expect(await opened().requestLog.count(all)).to.deep.equal({ requests: 2, failed: 0 });
+    expect(await opened().requestLog.list(all, 10)).to.have.deep.members([known, fresh]);
   });
 
   it("of a transaction that was rolled back are not there", async () => {

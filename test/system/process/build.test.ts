@@ -104,9 +104,9 @@ describe("A build", function () {
       await copyFile(repositoryPath(file), path(file));
     for (const file of ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"]) {
       const tsoa = JSON.parse(await readFile(repositoryPath(file), "utf8")) as {
-        readonly routes: { readonly iocModule?: string; readonly authenticationModule?: string };
+        readonly routes: { readonly middlewareTemplate?: string };
       };
-      const { iocModule: _ioc, authenticationModule: _authentication, ...routes } = tsoa.routes;
+      const { middlewareTemplate: _template, ...routes } = tsoa.routes;
       await write(file, JSON.stringify({ ...tsoa, routes }));
     }
     await symlink(repositoryPath("node_modules"), path("node_modules"));

@@ -58,6 +58,34 @@ describe("GroupedReads", () => {
     expect(await Promise.all([before, after])).to.deep.equal(["value of a", "value of a"]);
   });
 
+  it("reads all keys of a caller together, with those of others", async () => {
+    const { stepped, reads } = setUp();
+    const first = [reads.get("a"), reads.get("b")];
+    const later = [reads.getAll(["c", "missing"]), reads.get("c"), reads.getAll(["d"])] as const;
+    stepped.end(0);
+    await first[0];
+    expect(stepped.groups[2]).to.deep.equal(["c", "missing", "d"]);
+    stepped.end(2);
+    const found = await later[0];
+    expect(["c", "missing"].map((key) => found.get(key))).to.deep.equal(["value of c", undefined]);
+    expect(await later[1]).to.equal("value of c");
+    expect((await later[2]).get("d")).to.equal("value of d");
+  });
+
+  it("reads more than 100 keys of one caller at once, and those of the next afterwards", async () => {
+    const { stepped, reads } = setUp();
+    const many = Array.from({ length: 150 }, (_, index) => `key ${index}`);
+    const first = reads.getAll(["a"]);
+    void reads.getAll(["b"]);
+    void reads.getAll(many);
+    void reads.getAll(many.slice(0, 2));
+    stepped.end(0);
+    await first;
+    expect(stepped.groups.map((group) => group.length)).to.deep.equal([1, 1, 150]);
+    stepped.end(1);
+    stepped.end(2);
+  });
+
   it("splits more than 100 keys", async () => {
     const { stepped, reads } = setUp();
     const first = reads.get("a");

@@ -1,5 +1,5 @@
-import type { JobId, ProcessId } from "../../../../core/ids.js";
-import type { Job, JobPhase, JobRequest, JobState, JobStatus, JobSummary } from "../../../../core/jobs/job.js";
+import type { AccountId, JobId, ProcessId } from "../../../../core/ids.js";
+import type { Job, JobKind, JobPhase, JobRequest, JobState, JobStatus, JobSummary } from "../../../../core/jobs/job.js";
 import type {
   ClaimedJob,
   ClaimRequest,
@@ -31,7 +31,7 @@ import {
 import { claimOf } from "./claims.js";
 import { deleteAttempts, deleteRequests } from "./job-retention.js";
 import { HELD, RENEW } from "./lease-rows.js";
-import { findShownJobs, listShownJobs } from "./shown-jobs.js";
+import { findShownJobs, listShownJobs, newestShownJobs } from "./shown-jobs.js";
 import { OutputQueries } from "./output-queries.js";
 import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
@@ -96,6 +96,10 @@ export class KnexJobStore extends OutputQueries implements JobStore {
 
   listShownJobs(filter: ShownJobFilter): Promise<JobSummary[]> {
     return listShownJobs(this.database, filter);
+  }
+
+  newestShownJobs(ids: readonly AccountId[], kind: JobKind, limit: number): Promise<Map<AccountId, JobSummary[]>> {
+    return newestShownJobs(this.database, ids, kind, limit);
   }
 
   async findOverdue(createdBefore: number, limit: number): Promise<JobState[]> {

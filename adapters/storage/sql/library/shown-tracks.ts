@@ -1,5 +1,5 @@
 import type { JobId, TrackId } from "../../../../core/ids.js";
-import { SHOWN_ROLES, type ShownTrack, type TrackAsset } from "../../../../core/library/track.js";
+import { type ShownAsset, SHOWN_ROLES, type ShownTrack } from "../../../../core/library/track.js";
 import type { KnexDatabase } from "../database.js";
 import { allIn } from "../lists.js";
 import type { AssetRow, TrackRow } from "./track-tables.js";
@@ -8,9 +8,9 @@ import type { AssetRow, TrackRow } from "./track-tables.js";
 interface ShownRow
   extends
     Pick<TrackRow, "id" | "position" | "title" | "artist_label" | "bpm" | "share_token" | "link_generation">,
-    Pick<AssetRow, "label" | "content_type" | "size_bytes" | "duration_ms"> {
+    Pick<AssetRow, "duration_ms"> {
   readonly job_id: JobId;
-  readonly role: TrackAsset["role"] | null;
+  readonly role: ShownAsset["role"] | null;
   readonly audio_key: string | null;
   readonly asset_position: number | null;
 }
@@ -19,8 +19,8 @@ const ROLES = SHOWN_ROLES.map((role) => `'${role}'`).join(", ");
 
 /** Neither tags nor waveforms nor prompts, which are the most of a track and are not shown. */
 const OF_JOBS = (marks: string): string =>
-  `SELECT t.job_id, t.id, t.position, t.title, t.artist_label, t.bpm, t.share_token, t.link_generation, a.role, a.label,
-  a.audio_key, a.content_type, a.size_bytes, a.duration_ms, a.position AS asset_position
+  `SELECT t.job_id, t.id, t.position, t.title, t.artist_label, t.bpm, t.share_token, t.link_generation, a.role,
+  a.audio_key, a.duration_ms, a.position AS asset_position
   FROM {tracks} t LEFT JOIN {track_assets} a ON a.track_id = t.id AND a.role IN (${ROLES})
   WHERE t.job_id IN (${marks})`;
 
@@ -32,7 +32,7 @@ export async function shownTracksOfJobs(
   const rows = await database.reading((session) => allIn<ShownRow>(session, OF_JOBS, jobIds));
   // Few, and of several jobs: the database need not sort them.
   rows.sort((a, b) => a.position - b.position || (a.asset_position ?? 0) - (b.asset_position ?? 0));
-  const assets = new Map<TrackId, TrackAsset[]>();
+  const assets = new Map<TrackId, ShownAsset[]>();
   const tracks = new Map<JobId, ShownTrack[]>();
   for (const row of rows) {
     let ofTrack = assets.get(row.id);
@@ -49,7 +49,7 @@ export async function shownTracksOfJobs(
   return tracks;
 }
 
-function toShownTrack(row: ShownRow, assets: readonly TrackAsset[]): ShownTrack {
+function toShownTrack(row: ShownRow, assets: readonly ShownAsset[]): ShownTrack {
   return {
     id: row.id,
     title: row.title,
@@ -61,14 +61,11 @@ function toShownTrack(row: ShownRow, assets: readonly TrackAsset[]): ShownTrack 
   };
 }
 
-function toAsset(row: ShownRow): TrackAsset | null {
+function toAsset(row: ShownRow): ShownAsset | null {
   if (row.role === null || row.audio_key === null) return null;
   return {
     role: row.role,
-    label: row.label,
     audioKey: row.audio_key,
-    contentType: row.content_type,
-    sizeBytes: row.size_bytes,
     durationSeconds: row.duration_ms === null ? null : row.duration_ms / 1000,
   };
 }

@@ -25,6 +25,7 @@ export const mysqlDialect: Dialect = {
   forClaim: " FOR UPDATE SKIP LOCKED",
   useIndex: (name) => ` FORCE INDEX ({${name}})`,
   usePrimaryKey: " FORCE INDEX (PRIMARY)",
+  unionAll: (queries) => queries.map((query) => `(${query})`).join(" UNION ALL "),
   probe: "SELECT 1",
   timeQuery: MYSQL_TIME,
   findTable: "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",

@@ -13,6 +13,7 @@ export const sqliteDialect: Dialect = {
   forClaim: "",
   useIndex: (name) => ` INDEXED BY {${name}}`,
   usePrimaryKey: "",
+  unionAll: (queries) => queries.map((query) => `SELECT * FROM (${query})`).join(" UNION ALL "),
   probe: "SELECT COUNT(*) AS objects FROM sqlite_schema",
   timeQuery: SQLITE_TIME,
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",

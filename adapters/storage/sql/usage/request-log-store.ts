@@ -63,10 +63,21 @@ export class KnexRequestLogStore implements RequestLogStore {
     this.counts = new RequestCountTable(database);
   }
 
-  async insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void> {
-    await this.counts.add(tx, requests);
-    // A row that is there is the same row: its commit went through, and the reply was lost.
-    await sessionOf(tx).upsert(REQUEST_LOG, requests.map(toRequestRow));
+  async insert(
+    tx: Transaction,
+    requests: readonly LoggedRequest[],
+    { areNew }: { readonly areNew: boolean } = { areNew: false },
+  ): Promise<void> {
+    const session = sessionOf(tx);
+    const rows = requests.map(toRequestRow);
+    if (areNew) {
+      await this.counts.addNew(tx, requests);
+      await session.insert(REQUEST_LOG, rows);
+    } else {
+      await this.counts.add(tx, requests);
+      // A row that is there is the same row: its commit went through, and the reply was lost.
+      await session.upsert(REQUEST_LOG, rows);
+    }
   }
 
   async list(

@@ -35,8 +35,26 @@ export const REQUEST_LOG = table(
 );
 export type RequestRow = RowOf<typeof REQUEST_LOG>;
 
+/** Named one by one: a spread and a loop over columns take several µs of every request. */
 export function toRequestRow(request: LoggedRequest): RequestRow {
-  return REQUEST_LOG.toRow({ ...request, mergedAt: request.count === 1 ? null : request.createdAt, isCounted: 1 });
+  const isMerged = request.count !== 1;
+  return {
+    id: request.id,
+    account_id: request.accountId,
+    created_at: request.createdAt,
+    method: request.method,
+    path: request.path,
+    route: request.route,
+    status: request.status,
+    error_code: request.errorCode,
+    request_bytes: request.requestBytes,
+    response_bytes: request.responseBytes,
+    job_id: request.jobId,
+    client: request.client,
+    request_count: isMerged ? request.count : null,
+    merged_at: isMerged ? request.createdAt : null,
+    is_counted: 1,
+  };
 }
 
 export function toLoggedRequest(row: RequestRow): LoggedRequest {

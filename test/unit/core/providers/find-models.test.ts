@@ -32,7 +32,7 @@ describe("FindModels", () => {
     ),
   ];
   const open = (all: readonly ListedModel[]): FindModels =>
-    new FindModels({ models: { list: () => Promise.resolve([...all]) }, digest: new NodeDigest() });
+    new FindModels({ models: { current: () => Promise.resolve([...all]) }, digest: new NodeDigest() });
   const ids = async (filter: ModelFilter): Promise<string[]> =>
     (await open(models).page(filter, {})).items.map(({ model }) => model.id);
 
@@ -73,6 +73,20 @@ describe("FindModels", () => {
         { path: "query.reference", message: "must be one of extend, cover, inpaint" },
       ],
     });
+  });
+
+  it("returns the same page until the models change", async () => {
+    let all: readonly ListedModel[] = models;
+    const find = new FindModels({ models: { current: () => Promise.resolve(all) }, digest: new NodeDigest() });
+    const [page, again, other] = [
+      await find.page({}, {}),
+      await find.page({ provider: undefined }, { limit: undefined }),
+      await find.page({ provider: "lark" }, {}),
+    ];
+    expect(again).to.equal(page);
+    expect(other.items).to.have.length(2);
+    all = models.slice(1);
+    expect((await find.page({}, {})).items).to.deep.equal(all);
   });
 
   it("goes on behind a model that fits no longer, and refuses one that is gone", async () => {

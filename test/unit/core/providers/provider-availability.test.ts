@@ -159,6 +159,9 @@ describe("ListModels", () => {
     const states = async (): Promise<string[]> =>
       (await listModels.list()).map(({ model: { id }, status }) => `${id} ${status}`);
     expect(await states()).to.deep.equal(["on/v1 available", "off/v1 unavailable"]);
+    const before = await listModels.current();
+    await clock.advance(60_000);
+    expect(await listModels.current(), "nothing has changed").to.equal(before);
     await availability.recordFailure("on");
     await availability.recordFailure("on");
     expect(await states()).to.deep.equal(["on/v1 unavailable", "off/v1 unavailable"]);

@@ -16,8 +16,12 @@ class Storage {
   /** What a try to write ends with. */
   response: (batch: readonly LoggedRequest[]) => Promise<void> = () => Promise.resolve();
 
-  async insert(_tx: Transaction, batch: readonly LoggedRequest[]): Promise<void> {
+  /** Whether each batch was said to have no row that may be there already. */
+  readonly areNew: (boolean | undefined)[] = [];
+
+  async insert(_tx: Transaction, batch: readonly LoggedRequest[], options?: { areNew: boolean }): Promise<void> {
     this.batches.push(batch.length);
+    this.areNew.push(options?.areNew);
     await this.response(batch);
     for (const row of batch) this.rows.set(row.id, row);
   }
@@ -131,6 +135,23 @@ describe("RecordRequests", () => {
     await clock.advance(0);
     expect(storage.batches).to.deep.equal([BATCH_MAX, BATCH_MAX, 7]);
     expect(storage.rows.size).to.equal(2 * BATCH_MAX + 7);
+  });
+
+  it("says that rows are new until one of them may have been written, and again after that", async () => {
+    add(1);
+    await clock.advance(FLUSH_MS);
+    storage.response = outage;
+    add(1);
+    await clock.advance(FLUSH_MS);
+    storage.response = () => Promise.resolve();
+    add(1);
+    await clock.advance(10_000);
+    add(1);
+    await clock.advance(FLUSH_MS);
+    const accountId = anId("acct");
+    for (let sent = 0; sent < 30; sent++) recorder.add(aLoggedRequest({ accountId, status: 429 }));
+    await clock.advance(FLUSH_MS);
+    expect(storage.areNew).to.deep.equal([true, true, false, true, false]);
   });
 
   it("cuts a path that is too long, and masks what has the form of a secret", async () => {
