@@ -59,14 +59,14 @@ export class BackgroundLoop {
   }
 
   /**
-   * Wakes the loop. Resolves when a step that began after this call is over, failed or not; or when the loop is stopped
-   * and no step runs.
+   * Wakes the loop, as {@link wake}. Resolves when a step that began after this call is over, failed or not; or when
+   * the loop is stopped and no step runs.
    */
-  nextStep(): Promise<void> {
+  nextStep(withinMs = 0): Promise<void> {
     if (this.isStopped) return this.running;
     return new Promise((resolve) => {
       this.waiting.push(resolve);
-      this.wake();
+      this.wake(withinMs);
     });
   }
 

@@ -1,13 +1,12 @@
 import { assert } from "../assert.js";
 import type { JobId } from "../ids.js";
 import type { JobEnded } from "../jobs/ended-jobs.js";
-import type { JobState } from "../jobs/job.js";
 import type { SettleJobs } from "../jobs/settle-jobs.js";
 import { BUSY, LANE_DEFAULTS, Lanes } from "../lane.js";
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobQueue } from "../ports/job-queue.js";
-import type { JobStore } from "../ports/job-store.js";
+import type { JobStore, JobUpdate } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Metrics } from "../ports/metrics.js";
 import type { Tracer } from "../ports/tracer.js";
@@ -19,14 +18,17 @@ import { ReportEnds } from "./report-ends.js";
 import {
   type Applied,
   attemptUpdates,
-  changesBetween,
+  callbacksRead,
   changesOf,
-  type Current,
   type Decided,
   decideGroup,
+  endingJobs,
   endingOf,
+  liveUpdates,
   type ReportCommand,
+  type Unread,
 } from "./report-groups.js";
+import { sendsCallbacks } from "./situation.js";
 
 export interface ApplyReportsDeps {
   readonly jobs: JobStore;
@@ -102,32 +104,39 @@ export class ApplyReports {
     readonly notified: readonly { readonly jobId: JobId; readonly providerId: string }[];
   }> {
     const { jobs, settleJobs, clock } = this.deps;
-    const { locked, busy } = await jobs.tryLockJobs(tx, [...new Set(given.map(({ jobId }) => jobId))]);
-    const attempts = await jobs.attemptsIn(tx, [...locked.keys()]);
+    const ids = [...new Set(given.map(({ jobId }) => jobId))];
+    const [{ locked, busy }, attempts, unread] = await Promise.all([
+      jobs.tryLockJobs(tx, ids),
+      jobs.attemptsIn(tx, ids),
+      this.unreadIn(tx, given),
+    ]);
     const now = clock.now();
     const inReach = given.filter(({ jobId }) => !busy.has(jobId));
     const first = decideGroup(inReach, { locked, attempts, now }, this.purchases);
-    const balances = await settleJobs.lockBalances(tx, first.endsFrom.values());
+    const prepared = await settleJobs.prepare(tx, endingJobs(inReach, first));
     const isFree = ({ jobId }: ReportCommand): boolean => {
       const job = locked.get(jobId);
-      return job === undefined || !balances.busy.has(job.accountId);
+      return job === undefined || !prepared.busy.has(job.accountId);
     };
-    const { commands, decided, current, endsFrom } =
-      balances.busy.size === 0 ? first : decideGroup(inReach.filter(isFree), { locked, attempts, now }, this.purchases);
+    const group =
+      prepared.busy.size === 0 ? first : decideGroup(inReach.filter(isFree), { locked, attempts, now }, this.purchases);
+    const { commands, decided, endsFrom } = group;
 
     const endings = commands
       .flatMap((command, index) => endingOf(command, decided[index]?.transition ?? null))
       .map((ending) => ({ ...ending, changes: changesOf(ending.jobId, locked, endsFrom) }));
-    const settled = await settleJobs.settle(tx, endings, endsFrom, balances.locked, now);
-    await this.writeJobs(tx, locked, current, endsFrom);
+    const settled = await settleJobs.settle(tx, endings, locked, prepared, now);
     await jobs.insertAttempts(
       tx,
       decided.flatMap(({ transition }) => transition?.newAttempt ?? []),
     );
-    await jobs.updateAttempts(tx, attemptUpdates(commands, decided));
-    await this.writeCallbacks(tx, commands, decided, now);
+    await this.deps.callbacks.markRead(tx, callbacksRead(decided), now);
+    await Promise.all([
+      jobs.updateAttempts(tx, attemptUpdates(commands, decided)),
+      this.updateJobs(tx, [...settled.updates, ...liveUpdates(locked, group, { unread, now })]),
+    ]);
 
-    const ended = [...settled, ...(await this.endedBefore(tx, commands, decided))];
+    const ended = [...settled.ended, ...(await this.endedBefore(tx, commands, decided))];
     const byId = new Map(ended.map((one) => [one.job.id, one]));
     const results = decided.map(({ applied, endsFrom: job, isRepeated }, index): Applied => {
       const jobId = commands[index]?.jobId as JobId;
@@ -168,40 +177,17 @@ export class ApplyReports {
     });
   }
 
-  /** One update per live job with all decisions on it; the settlement has written the jobs that end. */
-  private async writeJobs(
-    tx: Transaction,
-    locked: ReadonlyMap<JobId, JobState>,
-    current: ReadonlyMap<JobId, Current>,
-    ending: ReadonlyMap<JobId, JobState>,
-  ): Promise<void> {
-    const updates = [...locked.values()].flatMap((before) => {
-      const changes = ending.has(before.id) ? {} : changesBetween(before, current.get(before.id)?.job ?? before);
-      return Object.keys(changes).length === 0 ? [] : [{ id: before.id, fence: before.fence, changes }];
-    });
+  private async updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<void> {
     if (updates.length === 0) return;
     const written = await this.deps.jobs.updateJobs(tx, updates);
-    assert(written.size === updates.length, "a locked job keeps its fence");
+    assert(written === updates.length, "a locked job keeps its fence");
   }
 
-  private async writeCallbacks(
-    tx: Transaction,
-    commands: readonly ReportCommand[],
-    decided: readonly Decided[],
-    now: number,
-  ): Promise<void> {
-    const { jobs, callbacks } = this.deps;
-    for (const [index, { transition, applied, endsFrom }] of decided.entries()) {
-      const jobId = commands[index]?.jobId as JobId;
-      if (transition === null || transition.callbacksRead === null) continue;
-      await callbacks.markRead(tx, transition.callbacksRead, now);
-      // While a lease is held, the job is due when the lease ends; the worker's next report runs this code
-      // again.
-      if (endsFrom !== null || applied.job === null || applied.job.leaseOwner !== null) continue;
-      // The row is locked: a callback is either stored before and read here, or stored after and makes the job
-      // due itself.
-      if (await callbacks.hasUnread(tx, jobId))
-        await jobs.updateJobs(tx, [{ id: jobId, fence: applied.job.fence, changes: { dueAt: now } }]);
-    }
+  /** Of jobs whose provider sends callbacks. */
+  private unreadIn(tx: Transaction, commands: readonly ReportCommand[]): Promise<Unread> {
+    const ids = commands.filter(({ policy }) => sendsCallbacks(policy)).map(({ jobId }) => jobId);
+    return ids.length === 0 ? Promise.resolve(NONE_UNREAD) : this.deps.callbacks.unreadIn(tx, [...new Set(ids)]);
   }
 }
+
+const NONE_UNREAD: Unread = new Map();

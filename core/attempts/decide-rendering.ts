@@ -16,6 +16,7 @@ import {
   following,
   jittered,
   release,
+  sendsCallbacks,
   type Situation,
 } from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
@@ -224,5 +225,5 @@ export function isDoubtful({ kind, providerCode }: ProviderFailure): boolean {
 }
 
 function readBy({ policy }: Situation, ids: Transition["callbacksRead"]): Transition["callbacksRead"] {
-  return (policy.capabilities.callbacks ?? "none") === "none" ? null : ids;
+  return sendsCallbacks(policy) ? ids : null;
 }

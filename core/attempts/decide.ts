@@ -51,7 +51,7 @@ function whileAlive(situation: Situation, event: ExecutionEvent, fence: number |
     case "accepted":
       return onAccepted(situation, event);
     case "finished":
-      return onFinished(situation, event);
+      return collecting(situation, event, onFinished(situation, event));
     case "files_stored":
       return onFilesStored(situation, event);
     case "files_kept":
@@ -113,10 +113,20 @@ function underLease(situation: Situation, event: LeaseEvent): Transition {
     case "crashed":
       return collected(situation, event, onCrashed(situation));
     case "collecting":
-      return transition({ next: "continue", job: { collectionsBegun: situation.job.collectionsBegun + 1 } });
+      return collecting(situation, { collects: true }, transition({ next: "continue" }));
     case "released":
       return collected(situation, event, onReleased(situation, event.afterMs));
   }
+}
+
+/** The worker that holds the lease goes on with the collection of the files. */
+function collecting(
+  { job: { collectionsBegun }, holdsLease }: Situation,
+  { collects = false }: { readonly collects?: boolean },
+  decided: Transition,
+): Transition {
+  if (!collects || !holdsLease || decided.next !== "continue") return decided;
+  return { ...decided, job: { ...decided.job, collectionsBegun: collectionsBegun + 1 } };
 }
 
 /** A collection that ended, successfully or not, did not crash its worker. */

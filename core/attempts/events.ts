@@ -81,6 +81,8 @@ export type RenderingEvent =
       readonly handle?: ProviderHandle | undefined;
       /** Left out when no callback said so. */
       readonly callbacksRead?: readonly CallbackId[];
+      /** True: the worker goes on to download and analyse the files, as in `collecting`. */
+      readonly collects?: boolean;
     };
 
 export type FilesEvent =

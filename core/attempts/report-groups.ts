@@ -1,9 +1,10 @@
 import type { Alongside } from "../audit/audit-trail.js";
-import { isFinal, type JobAttempt, type JobState } from "../jobs/job.js";
-import type { AccountId, JobId } from "../ids.js";
+import { isFinal, type JobAttempt, type JobRequest, type JobState } from "../jobs/job.js";
+import type { AccountId, CallbackId, JobId } from "../ids.js";
 import type { JobEnded } from "../jobs/ended-jobs.js";
 import type { Ending } from "../jobs/decide-settlement.js";
-import type { AttemptUpdate, JobChanges } from "../ports/job-store.js";
+import type { EndingJob } from "../jobs/settle-jobs.js";
+import type { AttemptUpdate, JobChanges, JobUpdate } from "../ports/job-store.js";
 import { decide, type Report } from "./decide.js";
 import type { CountPurchases } from "./purchases.js";
 import { attemptsAfter, jobAfter, type Transition } from "./transition.js";
@@ -13,6 +14,8 @@ export interface ReportCommand extends Report {
   readonly accountId: AccountId;
   /** The id of this report; it stays the same when the report is sent again. */
   readonly reportId: string;
+  /** What the job's caller asked for, where the reporter knows it: it need not be read then. */
+  readonly request?: JobRequest | null;
   /** Written in the transaction of this report, unless it changes nothing. */
   readonly alongside?: Alongside<JobState>;
 }
@@ -100,6 +103,14 @@ function decideOn(command: ReportCommand, current: Map<JobId, Current>, now: num
   return { applied: { next: transition.next, ...after }, transition, endsFrom, isRepeated: false };
 }
 
+/** The jobs that a group ends. */
+export function endingJobs(commands: readonly ReportCommand[], { endsFrom }: GroupDecision): EndingJob[] {
+  return [...endsFrom.values()].map((job) => {
+    const known = commands.flatMap(({ jobId, request = null }) => (jobId === job.id ? [request] : []));
+    return { job, request: known.find((request) => request !== null) ?? null };
+  });
+}
+
 export function endingOf({ jobId, reportId }: ReportCommand, transition: Transition | null): Ending[] {
   const outcome = transition?.ending ?? null;
   return outcome === null ? [] : [{ jobId, endedBy: reportId, outcome }];
@@ -128,7 +139,39 @@ export function changesOf(
   return before === undefined || after === undefined ? {} : changesBetween(before, after);
 }
 
-export function changesBetween(before: JobState, after: JobState): JobChanges {
+/** Callbacks of jobs that no worker has read. */
+export type Unread = ReadonlyMap<JobId, readonly CallbackId[]>;
+
+/** What the reports of a group have read. */
+export function callbacksRead(decided: readonly Decided[]): CallbackId[] {
+  return decided.flatMap(({ transition }) => transition?.callbacksRead ?? []);
+}
+
+/**
+ * One update per live job with all decisions on it; the settlement has those of the jobs that end. A job whose lease is
+ * released is due at once where a callback came that its worker has not read: the job's row is locked, so each callback
+ * was either stored before, or is stored after and makes the job due itself. While a lease is held, the job is due when
+ * the lease ends, and the worker's next report comes by here again.
+ */
+export function liveUpdates(
+  locked: ReadonlyMap<JobId, JobState>,
+  { commands, decided, current, endsFrom }: GroupDecision,
+  { unread, now }: { readonly unread: Unread; readonly now: number },
+): JobUpdate[] {
+  const read = new Set(callbacksRead(decided));
+  const hasRead = (one: Decided | undefined): boolean => (one?.transition?.callbacksRead ?? null) !== null;
+  const asked = new Set(commands.filter((_, index) => hasRead(decided[index])).map(({ jobId }) => jobId));
+  const isDue = ({ id, leaseOwner }: JobState): boolean =>
+    leaseOwner === null && asked.has(id) && (unread.get(id) ?? []).some((callback) => !read.has(callback));
+  return [...locked.values()].flatMap((before) => {
+    const after = current.get(before.id)?.job ?? before;
+    if (endsFrom.has(before.id)) return [];
+    const changes = changesBetween(before, isDue(after) ? { ...after, dueAt: now } : after);
+    return Object.keys(changes).length === 0 ? [] : [{ id: before.id, fence: before.fence, changes }];
+  });
+}
+
+function changesBetween(before: JobState, after: JobState): JobChanges {
   const changed = Object.entries(after).filter(([member, value]) => value !== before[member as keyof JobState]);
   return Object.fromEntries(changed);
 }

@@ -46,7 +46,11 @@ export function releaseUntil(situation: Situation, dueAt: number): JobChanges {
 
 /** No callbacks were read; null where the provider sends none, so that no query for them is needed. */
 export function callbacksOf({ policy }: Situation): [] | null {
-  return (policy.capabilities.callbacks ?? "none") === "none" ? null : [];
+  return sendsCallbacks(policy) ? [] : null;
+}
+
+export function sendsCallbacks({ capabilities }: Pick<ExecutionPolicy, "capabilities">): boolean {
+  return (capabilities.callbacks ?? "none") !== "none";
 }
 
 export function jittered({ policy }: Situation, ms: number): number {

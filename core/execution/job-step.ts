@@ -1,10 +1,10 @@
 import { ServiceUnavailableError } from "../errors.js";
-import type { Job, JobAttempt, JobState } from "../jobs/job.js";
+import type { Job, JobAttempt, JobRequest, JobState } from "../jobs/job.js";
 import { logIdsOf } from "../jobs/log-ids.js";
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import type { JobStore } from "../ports/job-store.js";
+import type { ClaimedJob, JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Metrics } from "../ports/metrics.js";
 import type { SpanDescription, Tracer } from "../ports/tracer.js";
@@ -21,7 +21,7 @@ import { callPlugin } from "./call-plugin.js";
 import type { ExecutionEvent } from "../attempts/events.js";
 import type { Lease } from "../leases/lease.js";
 import type { Policies } from "../attempts/policies.js";
-import type { ExecutionPolicy } from "../attempts/policy.js";
+import { type ExecutionPolicy, isStoredPlain } from "../attempts/policy.js";
 import { backoffMs } from "../attempts/retry-policy.js";
 import type { StoreFiles } from "../results/store-files.js";
 import { traced } from "../tracing/traced.js";
@@ -45,6 +45,8 @@ export interface RunJobDeps {
   readonly renderTimes: Pick<RenderTimes, "usualMs">;
 }
 
+type FinishedEvent = Extract<ExecutionEvent, { type: "finished" }>;
+
 const REPORT_RETRY_MS = 200;
 const REPORT_RETRY_DOUBLINGS = 6;
 
@@ -52,20 +54,21 @@ const REPORT_RETRY_DOUBLINGS = 6;
 export class JobStep {
   private state: JobState;
   private tried: readonly JobAttempt[];
-  private whole: Job | null = null;
+  private request: JobRequest | null;
   private hasBegunCollection = false;
 
   readonly deps: RunJobDeps;
 
   constructor(
     deps: RunJobDeps,
-    claimed: { readonly job: JobState; readonly attempts: readonly JobAttempt[] },
+    claimed: Pick<ClaimedJob, "job" | "request" | "attempts">,
     readonly working: WorkingProvider,
     readonly lease: Lease,
   ) {
     // Every line of a job has its ids.
     this.deps = { ...deps, logger: deps.logger.child(logIdsOf(claimed.job)) };
     this.state = claimed.job;
+    this.request = claimed.request;
     this.tried = claimed.attempts;
   }
 
@@ -105,9 +108,9 @@ export class JobStep {
 
   /** The job with what its caller asked for. */
   async wholeJob(): Promise<Job> {
-    const whole = await this.storedJob();
-    if (whole === null) throw new Error(`The job ${this.state.id} is no longer in the storage.`);
-    return { ...this.state, request: whole.request };
+    const request = await this.findRequest();
+    if (request === null) throw new Error(`The job ${this.state.id} is no longer in the storage.`);
+    return { ...this.state, request };
   }
 
   /**
@@ -123,7 +126,7 @@ export class JobStep {
     let command: ReportCommand | null = null;
     for (let tries = 1, isLast = false; ; tries++) {
       try {
-        command ??= { ...report, policy: await this.policy() };
+        command ??= { ...report, policy: await this.policy(), request: this.request };
         const applied = await applyReports.apply(command);
         if (applied.job !== null) this.state = applied.job;
         this.tried = applied.attempts;
@@ -142,11 +145,28 @@ export class JobStep {
     }
   }
 
+  /** Whether what is derived from the files is made of them: not of a split's, nor where that may crash workers. */
+  get mayAnalyse(): boolean {
+    return this.state.kind === "music" && (this.hasBegunCollection || !isStoredPlain(this.state));
+  }
+
+  /**
+   * Reports the provider's result. Together with it is recorded that this worker collects the job's files, as by
+   * {@link beginCollection}.
+   */
+  async reportFinished(event: Omit<FinishedEvent, "type" | "collects">): Promise<Applied> {
+    const collects = this.mayAnalyse;
+    const applied = await this.report({ ...event, type: "finished", collects });
+    this.hasBegunCollection ||= collects && applied.next === "continue" && this.holdsLease;
+    return applied;
+  }
+
   /**
    * Records that this worker collects the job's files, so that a file that crashes its worker is not analysed again and
    * again.
    */
   async beginCollection(): Promise<void> {
+    if (this.hasBegunCollection) return;
     const { next } = await this.report({ type: "collecting" });
     this.hasBegunCollection = next === "continue";
   }
@@ -233,12 +253,13 @@ export class JobStep {
   private async policy(): Promise<ExecutionPolicy> {
     const { policies } = this.deps;
     if (!policies.dependsOnRequest(this.state)) return policies.of(this.state);
-    return policies.of(this.state, (await this.storedJob())?.request ?? null);
+    return policies.of(this.state, await this.findRequest());
   }
 
-  private async storedJob(): Promise<Job | null> {
-    this.whole ??= (await this.deps.jobs.findJobs([this.state.id])).get(this.state.id) ?? null;
-    return this.whole;
+  private async findRequest(): Promise<JobRequest | null> {
+    const { id } = this.state;
+    this.request ??= (await this.deps.jobs.findJobs([id])).get(id)?.request ?? null;
+    return this.request;
   }
 
   /** When the breaker's count cannot be written, the job continues. */

@@ -64,7 +64,7 @@ async function reported(
   const result = storableResult(snapshot);
   if (result !== null || source === "callback") {
     const { cost = null, handle } = snapshot;
-    const { next } = await step.report({ type: "finished", number, result, cost, handle, callbacksRead });
+    const { next } = await step.reportFinished({ number, result, cost, handle, callbacksRead });
     if (next !== "continue" || (result !== null && !step.holdsLease)) return;
   }
   await storeAndSettle(step, number, snapshot, result === null ? "provider" : "link");

@@ -32,6 +32,10 @@ export interface ProviderWorkerDeps {
 /** Polls at once per provider and process; a poll is one short request. */
 const POLLS_MAX = 50;
 
+/** Freed slots are filled when this part of all is free, or so long after the first of them became free. */
+const REFILL_PARTS = 4;
+const REFILL_MS = 20;
+
 const TO_BEGIN = ["waiting"] as const;
 const TO_SUBMIT = ["waiting", "submitting"] as const;
 
@@ -42,6 +46,8 @@ export class ProviderWorker {
   private readonly loop: BackgroundLoop;
   private readonly stopping = new AbortController();
   private cancelling: Promise<void> | null = null;
+  /** Whether jobs waited to be submitted at the last look. */
+  private hasWaiting = false;
   private stopped: Promise<void> = Promise.resolve();
 
   constructor(private readonly deps: ProviderWorkerDeps) {
@@ -75,7 +81,7 @@ export class ProviderWorker {
 
   /** There is work. Resolves when a claim that began after this call is over: what it claims is committed. */
   notified(): Promise<void> {
-    return this.loop.nextStep();
+    return this.loop.nextStep(this.claimWithinMs);
   }
 
   /** Stops claiming; running steps continue. */
@@ -96,15 +102,20 @@ export class ProviderWorker {
   private async claimDue(): Promise<number> {
     const { jobs, clock, sweepMs, recovery, cancelUpstream } = this.deps;
     try {
-      await this.claimSubmissions();
-      await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
+      const due = await jobs.nextDueAt(this.deps.working.id);
+      const now = clock.now();
+      const isDue = (at: number | null): boolean => at !== null && at <= now;
+      this.hasWaiting = isDue(due.waiting);
+      let claimed = await this.claimSubmissions({ waiting: this.hasWaiting, submitting: isDue(due.submitting) });
+      if (isDue(due.rendering)) claimed += await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
       this.cancelling ??= cancelUpstream
         .cancelDue(this.deps.working, this.stopping.signal)
         .finally(() => (this.cancelling = null));
-      const dueAt = await jobs.nextDueAt(this.deps.working.id);
-      const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
-      // A job that is due but was not taken waits for a free slot or for the breaker.
-      return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
+      // More of them may be due, or soon.
+      if (claimed > 0 && (this.freeSlots > 0 || isDue(due.rendering))) return 0;
+      // What is due but was not taken waits for a free slot or for the breaker.
+      const later = Object.values(due).filter((at) => at !== null && at > now);
+      return Math.min(...later.map((at) => Math.max(0, (at as number) - clock.now())), sweepMs);
     } catch (error) {
       recovery.failed(error);
       throw error;
@@ -116,28 +127,35 @@ export class ProviderWorker {
     return this.deps.working.concurrency - this.submitting.size;
   }
 
-  private async claimSubmissions(): Promise<void> {
-    const { jobs, availability, clock } = this.deps;
+  /** While more jobs wait than there are slots, slots that become free are filled several at a time. */
+  private get claimWithinMs(): number {
+    return this.hasWaiting && this.freeSlots * REFILL_PARTS < this.deps.working.concurrency ? REFILL_MS : 0;
+  }
+
+  /** @returns how many jobs it took */
+  private async claimSubmissions(due: Readonly<Record<"waiting" | "submitting", boolean>>): Promise<number> {
+    const { availability } = this.deps;
     const { id, capabilities } = this.deps.working;
     const state = await availability.state(id);
+    let claimed = 0;
     // What became of a lost submission is found out without submitting: no matter of the breaker, and no trial of it.
-    if (!capabilities.idempotentSubmit) await this.claim(["submitting"], this.submitting, this.freeSlots);
-    if (this.freeSlots <= 0 || (await this.deps.submissions.arePaused())) return;
+    if (!capabilities.idempotentSubmit && due.submitting)
+      claimed += await this.claim(["submitting"], this.submitting, this.freeSlots);
+    if (!due.waiting && !(capabilities.idempotentSubmit && due.submitting)) return claimed;
+    if (this.freeSlots <= 0 || (await this.deps.submissions.arePaused())) return claimed;
     const phases = capabilities.idempotentSubmit ? TO_SUBMIT : TO_BEGIN;
     if (state === "open") {
       // They are claimed to be given to a fallback, not to be submitted.
-      if (this.deps.hasFallbacks(id)) await this.claim(TO_BEGIN, this.submitting, this.freeSlots, null);
-      return;
+      if (!this.deps.hasFallbacks(id)) return claimed;
+      return claimed + (await this.claim(TO_BEGIN, this.submitting, this.freeSlots, null));
     }
-    if (state === "closed") {
-      await this.claim(phases, this.submitting, this.freeSlots);
-      return;
-    }
+    if (state === "closed") return claimed + (await this.claim(phases, this.submitting, this.freeSlots));
     // The trial is taken before the job, and only when there seems to be one: the other processes go without it
     // meanwhile.
-    const dueAt = await jobs.nextDueAt(id);
-    if (dueAt === null || dueAt > clock.now() || !(await availability.takeTrial(id))) return;
-    if ((await this.claim(phases, this.submitting, 1)) === 0) await availability.returnTrial(id);
+    if (!(await availability.takeTrial(id))) return claimed;
+    const tried = await this.claim(phases, this.submitting, 1);
+    if (tried === 0) await availability.returnTrial(id);
+    return claimed + tried;
   }
 
   /** @returns how many jobs it took */
@@ -159,6 +177,8 @@ export class ProviderWorker {
       owner: leases.owner,
       leaseUntil: now + leases.leaseMs,
       maxInFlight,
+      // A poll needs it once, when the provider has finished.
+      withRequests: !phases.includes("rendering"),
       // Their leases may have run out, as after a pause of the whole process. Another process may take them; they are
       // not begun again here.
       except: leases.kept,
@@ -169,7 +189,7 @@ export class ProviderWorker {
       const work = runJob.run(one, this.deps.working, leases.hold(id, fence)).finally(() => {
         leases.release(id, fence);
         if (running.get(id) === work) running.delete(id);
-        this.wake();
+        this.loop.wake(this.claimWithinMs);
       });
       running.set(id, work);
     }

@@ -3,7 +3,6 @@ import type { JobAttempt, StoredFiles } from "../jobs/job.js";
 import type { Completed } from "../ports/music-provider.js";
 import type { JobStep } from "./job-step.js";
 import { isLasting } from "../attempts/retry-policy.js";
-import { isStoredPlain } from "../attempts/policy.js";
 
 /**
  * Stores a result and charges for it, or reports that it cannot be fetched.
@@ -52,7 +51,7 @@ export async function storeAndSettle(
 async function mayListen(step: JobStep): Promise<boolean> {
   const { deps, job } = step;
   if (job.kind !== "music") return false;
-  if (isStoredPlain(job)) {
+  if (!step.mayAnalyse) {
     deps.logger.warn("The files of a job are stored without derived files: workers were lost while deriving them", {
       times: job.collectionsBegun,
     });

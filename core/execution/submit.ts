@@ -108,7 +108,7 @@ export async function submitted(
   const { idempotentSubmit, lookup } = step.working.capabilities;
   // Submitted again, or looked up, at the worst: neither makes anything new there.
   if (result === null && (idempotentSubmit || lookup)) return { created: outcome, again: "provider" };
-  const { next } = await step.report({ type: "finished", number, result, cost: outcome.cost ?? null });
+  const { next } = await step.reportFinished({ number, result, cost: outcome.cost ?? null });
   if (next !== "continue") return null;
   if (result !== null) return step.holdsLease ? { created: outcome, again: "link" } : null;
   await step.lease.unrepeatable({ kind: "result", providerId: step.working.id }, () =>

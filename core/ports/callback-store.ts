@@ -27,8 +27,8 @@ export interface CallbackStore {
   countOf(tx: Transaction, jobId: JobId): Promise<number>;
   /** Those that were not read yet, in the order in which they came. */
   unread(jobId: JobId, limit: number): Promise<StoredCallback[]>;
-  /** True while a callback of the job was not read; as `tx` sees it. */
-  hasUnread(tx: Transaction, jobId: JobId): Promise<boolean>;
+  /** Those of several jobs that were not read, as `tx` sees them; a job without any is left out. */
+  unreadIn(tx: Transaction, jobIds: readonly JobId[]): Promise<Map<JobId, CallbackId[]>>;
   markRead(tx: Transaction, ids: readonly CallbackId[], readAt: number): Promise<void>;
   /** Deletes callbacks that came before `receivedBefore`, at most `limit`. @returns how many */
   deleteOld(tx: Transaction, receivedBefore: number, limit: number): Promise<number>;

@@ -70,15 +70,22 @@ export interface ClaimRequest {
    * limit.
    */
   readonly maxInFlight?: number | null;
+  /** True: with what the callers of the jobs asked for, which is long. */
+  readonly withRequests?: boolean;
   /** Jobs to be left alone, due or not: the owner is at work on them. */
   readonly except?: readonly JobId[];
   /** True: jobs whose lease ran out are left to their owners, who may be back in a moment. */
   readonly leaveOwned?: boolean;
 }
 
+/** By phase; null: no job is in it. */
+export type NextDueAt = Readonly<Record<Exclude<JobPhase, "ended">, number | null>>;
+
 /** A job as it is after the claim: under a new fence, `processing`, leased. */
 export interface ClaimedJob {
   readonly job: JobState;
+  /** null: it was claimed without. */
+  readonly request: JobRequest | null;
   /** In their order. */
   readonly attempts: readonly JobAttempt[];
   /** True when the lease before was never released: a worker was lost. `job.crashes` has counted it. */
@@ -168,11 +175,11 @@ export interface JobStore {
    */
   renewLeases(owner: ProcessId, jobIds: readonly JobId[], leaseUntil: number): Promise<Map<JobId, number>>;
 
-  /** Writes each update whose fence still holds. @returns the ids of those written */
-  updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<Set<JobId>>;
+  /** Writes each update whose fence still holds. @returns how many were written */
+  updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<number>;
 
-  /** The moment the next job of this provider is due, leased ones included; null when none is alive. */
-  nextDueAt(providerId: string): Promise<number | null>;
+  /** The moments at which the next jobs of this provider are due, leased ones included. */
+  nextDueAt(providerId: string): Promise<NextDueAt>;
 
   /**
    * Since when the waiting job of this provider that is due the longest has been due; null when none waits. A moment to

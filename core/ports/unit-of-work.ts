@@ -1,6 +1,10 @@
 declare const transactionBrand: unique symbol;
 
-/** A handle on one open transaction; only the storage that created it can read it. */
+/**
+ * A handle on one open transaction; only the storage that created it can read it. What is asked for with it is carried
+ * out in the order in which it is asked for, also before the answers to what came before: asked for together, it costs
+ * one wait.
+ */
 export interface Transaction {
   readonly [transactionBrand]: true;
 }

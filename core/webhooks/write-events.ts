@@ -1,9 +1,10 @@
 import { assert } from "../assert.js";
 import { eventTypeOf, type JobEnded } from "../jobs/ended-jobs.js";
+import type { EndedJobsWriter, Settled } from "../jobs/settle-jobs.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { Transaction } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
-import type { AccountId, JobId, WebhookEndpointId } from "../ids.js";
+import type { AccountId, WebhookEndpointId } from "../ids.js";
 import type { WebhookDelivery, WebhookEvent } from "../ports/webhook-records.js";
 
 /** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of attempts. */
@@ -16,33 +17,31 @@ export interface WriteEventsDeps {
 }
 
 /** Writes an endpoint's events in the transaction that causes them. */
-export class WriteEvents {
+export class WriteEvents implements EndedJobsWriter {
   constructor(private readonly deps: WriteEventsDeps) {}
+
+  async endpointsOf(
+    tx: Transaction,
+    accountIds: readonly AccountId[],
+  ): Promise<ReadonlyMap<AccountId, readonly WebhookEndpointId[]>> {
+    const active = await this.deps.webhooks.activeEndpoints(tx, accountIds);
+    const byAccount = new Map<AccountId, WebhookEndpointId[]>();
+    for (const { id, accountId } of active) byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), id]);
+    return byAccount;
+  }
 
   /**
    * One event for each job, and one delivery for each active endpoint of its account. Accounts without endpoints read
    * their events by the API. @see decisions, "Webhooks"
-   *
-   * @param settledBy the numbers of the ledger entries that settled the jobs
    */
-  async write(
-    tx: Transaction,
-    ended: readonly JobEnded[],
-    settledBy: ReadonlyMap<JobId, number>,
-    now: number,
-  ): Promise<void> {
-    const accountIds = [...new Set(ended.map(({ job }) => job.accountId))];
-    const active = await this.deps.webhooks.activeEndpoints(tx, accountIds);
-    const byAccount = new Map<AccountId, WebhookEndpointId[]>();
-    for (const { id, accountId } of active) byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), id]);
-
+  async write(tx: Transaction, ended: readonly JobEnded[], { endpoints, settledBy, now }: Settled): Promise<void> {
     const events: WebhookEvent[] = [];
     const deliveries: WebhookDelivery[] = [];
     for (const one of ended) {
       const number = settledBy.get(one.job.id);
       assert(number !== undefined, "a job ends with a ledger entry");
       const event = this.toEvent(one, number, now);
-      const endpointIds = byAccount.get(one.job.accountId) ?? [];
+      const endpointIds = endpoints.get(one.job.accountId) ?? [];
       events.push(event);
       deliveries.push(...endpointIds.map((endpointId) => newDelivery(this.deps.ids, event, endpointId)));
     }

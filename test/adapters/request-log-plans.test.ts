@@ -245,6 +245,8 @@ function overheard(session: Session, asked: Asked[]): Session {
     run: (text, values = []) => (asked.push({ text, values }), session.run(text, values)),
     allEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.allEach(text, lists)),
     runEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.runEach(text, lists)),
+    writeEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.writeEach(text, lists)),
+    updateRows: (table, by, updates) => session.updateRows(table, by, updates),
     insert: (table, rows) => session.insert(table, rows),
     upsert: (table, rows) => session.upsert(table, rows),
     upsertSums: (table, rows) => session.upsertSums(table, rows),

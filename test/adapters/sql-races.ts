@@ -27,11 +27,11 @@ import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
 const COST = 5;
 
 /** After the rows of a decision were read and locked, and after all its writes. */
-const POINTS: readonly Point[] = [/FROM \{balances\} WHERE/, "before commit"];
+const POINTS: readonly Point[] = [/FROM \{balances\}/, "before commit"];
 
 /** After the job's row was locked, where a report locks no balance. */
 function lockedOr(point: Point): Point {
-  return point === "before commit" ? point : /FROM \{jobs\} WHERE id = \?/;
+  return point === "before commit" ? point : /FROM \{jobs\}.* WHERE id IN/;
 }
 
 const CANCELS = { ...A_POLICY, capabilities: { ...A_POLICY.capabilities, cancel: true } };

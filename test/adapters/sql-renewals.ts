@@ -18,7 +18,7 @@ const TIERS = new Tiers([
 ] satisfies Tier[]);
 
 /** Where two calls meet: after the locking read, or before the commit. */
-const POINTS: readonly Point[] = [/FROM \{balances\} WHERE/, "before commit"];
+const POINTS: readonly Point[] = [/FROM \{balances\}/, "before commit"];
 
 /** Renewals may be repeated, sequentially and concurrently, and take effect once a period. */
 export function describeRenewals(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {

@@ -43,7 +43,7 @@ const SPLITTER = {
 const PREFERENCES = { fallbacks: {}, splits: { stem_split: ["splitter"], vocal_removal: ["splitter"] } };
 
 /** Where two calls meet: after the locking read, or before the commit. */
-const POINTS: readonly Point[] = [/FROM \{balances\} WHERE/, "before commit"];
+const POINTS: readonly Point[] = [/FROM \{balances\}/, "before commit"];
 
 /** Reasons that refuse a new split. */
 interface Surroundings {

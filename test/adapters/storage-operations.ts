@@ -214,7 +214,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     storage.inTransaction(async (tx) => {
       await storage.callbacks.countOf(tx, job.id);
       await storage.callbacks.insert(tx, { ...A_CALLBACK, id: anId("cbk"), jobId: job.id });
-      await storage.callbacks.hasUnread(tx, job.id);
+      await storage.callbacks.unreadIn(tx, [job.id]);
       await storage.callbacks.markRead(tx, [anId("cbk")], NOON);
     }),
   "old callbacks": (storage) => storage.inTransaction((tx) => storage.callbacks.deleteOld(tx, NOON, 10)),

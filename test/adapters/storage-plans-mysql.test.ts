@@ -47,7 +47,7 @@ describe("MySQL query plans", function () {
   async function askedBy(name: string): Promise<Asked[]> {
     const { prototype } = MysqlSession;
     const single = (["all", "run"] as const).map((method) => sinon.spy(prototype, method));
-    const each = (["allEach", "runEach"] as const).map((method) => sinon.spy(prototype, method));
+    const each = (["allEach", "runEach", "writeEach"] as const).map((method) => sinon.spy(prototype, method));
     await OPERATIONS[name]?.(storage, known);
     const asked = [
       ...single.flatMap(({ args }) => args.map(([text, values = []]) => ({ text, values }))),

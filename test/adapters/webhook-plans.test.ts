@@ -168,7 +168,7 @@ for (const { name, open, session } of [
     /** The statements of an operation, except inserts. */
     async function askedBy(operation: string): Promise<Asked[]> {
       const single = (["all", "run"] as const).map((method) => sinon.spy(session, method));
-      const each = (["allEach", "runEach"] as const).map((method) => sinon.spy(session, method));
+      const each = (["allEach", "runEach", "writeEach"] as const).map((method) => sinon.spy(session, method));
       await OPERATIONS[operation]?.run(storage);
       const asked = [
         ...single.flatMap(({ args }) => args.map(([text, values = []]) => ({ text, values }))),

@@ -77,21 +77,27 @@ export function callbackStoreContract(name: string, open: () => Promise<Storage>
       expect(await storage.callbacks.unread(jobId, 2)).to.deep.equal([third]);
     });
 
-    it("returns whether a job has unread callbacks, as the transaction sees them", async () => {
-      const callback = aCallback();
+    it("returns the unread callbacks of several jobs, as the transaction sees them", async () => {
+      const [callback, second] = [aCallback(), aCallback()];
+      const third = aCallback({ jobId: second.jobId });
+      const jobIds = [callback.jobId, second.jobId, anId("job")];
       const states = await storage.inTransaction(async (tx) => {
-        const before = await storage.callbacks.hasUnread(tx, callback.jobId);
-        await storage.callbacks.insert(tx, callback);
-        const kept = await storage.callbacks.hasUnread(tx, callback.jobId);
-        await storage.callbacks.markRead(tx, [callback.id], NOON);
-        return [
-          before,
-          kept,
-          await storage.callbacks.hasUnread(tx, callback.jobId),
-          await storage.callbacks.countOf(tx, callback.jobId),
-        ];
+        const before = await storage.callbacks.unreadIn(tx, jobIds);
+        for (const one of [callback, second, third]) await storage.callbacks.insert(tx, one);
+        const kept = await storage.callbacks.unreadIn(tx, jobIds);
+        await storage.callbacks.markRead(tx, [callback.id, second.id], NOON);
+        return [before, kept, await storage.callbacks.unreadIn(tx, jobIds)] as const;
       });
-      expect(states).to.deep.equal([false, true, false, 1]);
+      const sorted = states.map((state) => [...state].map(([jobId, ids]) => [jobId, [...ids].sort()]));
+      expect(sorted).to.deep.equal([
+        [],
+        [
+          [callback.jobId, [callback.id]],
+          [second.jobId, [second.id, third.id].sort()],
+        ],
+        [[second.jobId, [third.id]]],
+      ]);
+      await storage.inTransaction(async (tx) => expect(await storage.callbacks.countOf(tx, second.jobId)).to.equal(2));
     });
 
     it("deletes callbacks from before a moment, oldest first, up to the limit", async () => {

@@ -226,9 +226,11 @@ export async function openMysqlRelay(server: string): Promise<MysqlRelay> {
   const isOf = (bytes: Buffer, statement: string): boolean => bytes.toString("latin1").endsWith(statement);
   const isLost = (bytes: Buffer, connection: number): boolean => {
     if (losing === null) return false;
-    const before = isOf(bytes, BEGIN) ? "" : (transactions.get(connection) ?? "");
-    transactions.set(connection, before + bytes.toString("latin1"));
-    if (!isOf(bytes, COMMIT) || !losing.chance(before)) return false;
+    const given = (transactions.get(connection) ?? "") + bytes.toString("latin1");
+    // Its first statements travel together with BEGIN, and its last ones with COMMIT.
+    const transaction = given.slice(Math.max(0, given.lastIndexOf(BEGIN)));
+    transactions.set(connection, transaction);
+    if (!isOf(bytes, COMMIT) || !losing.chance(transaction)) return false;
     losing.lost += 1;
     return true;
   };

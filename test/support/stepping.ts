@@ -83,6 +83,8 @@ export function holdAt(database: KnexDatabase, point: Point): { readonly reached
     begin(async (session) => {
       if (point !== "before commit") return work(stoppedAfter(session, point, stop));
       const result = await work(session);
+      // What returns nothing may not be on its way yet: it travels with this.
+      await session.all("SELECT 1");
       await stop();
       return result;
     });

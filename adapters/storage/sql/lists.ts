@@ -33,18 +33,31 @@ export async function allIn<Row>(
   before: readonly SqlValue[] = [],
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const part of inChunks([...new Set(values)])) {
-    const length = LENGTHS.find((one) => one >= part.length) ?? LENGTH_MAX;
-    // Filled up with the last of them, which is found once all the same.
-    const padded = Array.from({ length }, (_, index) => part[index] ?? part.at(-1) ?? null);
-    rows.push(...(await session.all<Row>(text(marksOf(length)), [...before, ...padded])));
+  const distinct = [...new Set(values)];
+  // The first chunk is asked for at once: in a transaction it travels with what else is asked for in this tick.
+  for (let start = 0; start < distinct.length; start += LENGTH_MAX) {
+    if (start > 0) await nextTurn();
+    const padded = paddedTo(distinct.slice(start, start + LENGTH_MAX));
+    rows.push(...(await session.all<Row>(text(marksOf(padded.length)), [...before, ...padded])));
   }
   return rows;
 }
 
+/** The values in lists of few lengths, for statements that change rows by them. */
+export function paddedLists(values: readonly SqlValue[]): SqlValue[][] {
+  const starts = Array.from({ length: Math.ceil(values.length / LENGTH_MAX) }, (_, part) => part * LENGTH_MAX);
+  return starts.map((start) => paddedTo(values.slice(start, start + LENGTH_MAX)));
+}
+
+/** Filled up with the last of them, which is found once all the same. */
+function paddedTo(values: readonly SqlValue[]): SqlValue[] {
+  const length = LENGTHS.find((one) => one >= values.length) ?? LENGTH_MAX;
+  return Array.from({ length }, (_, index) => values[index] ?? values.at(-1) ?? null);
+}
+
 const marks = new Map<number, string>();
 
-function marksOf(length: number): string {
+export function marksOf(length: number): string {
   let text = marks.get(length);
   if (text === undefined) marks.set(length, (text = Array.from({ length }, () => "?").join(", ")));
   return text;

@@ -1,4 +1,5 @@
 import type { Locked } from "../../../core/ports/unit-of-work.js";
+import { mapIn } from "./lists.js";
 import type { Session, SqlValue } from "./session.js";
 
 type Values = readonly SqlValue[];
@@ -26,21 +27,21 @@ export async function mapOf<Row, Key, Item>(
 }
 
 /**
- * {@link mapOf} of rows that `session` locks, without waiting for those that others hold.
+ * Rows by their keys that `session` locks, without waiting for those that others hold.
  *
- * @param query of one row by its key, without a lock
+ * @param query of rows by their primary keys, without a lock
  */
 export async function tryLocked<Row, Key extends SqlValue, Item>(
   session: Reads,
-  { query, forClaim }: { readonly query: string; readonly forClaim: string },
+  { query, forClaim }: { readonly query: (marks: string) => string; readonly forClaim: string },
   keys: Iterable<Key>,
   entryOf: (row: Row) => readonly [Key, Item],
 ): Promise<Locked<Key, Item>> {
   const sorted = [...new Set(keys)].sort();
-  const locked = await mapOf(session, query + forClaim, sorted, entryOf);
+  const locked = await mapIn(session, (marks) => query(marks) + forClaim, sorted, entryOf);
   const missing = forClaim === "" ? [] : sorted.filter((key) => !locked.has(key));
   // Skipped, or not there: a read without a lock tells.
-  const busy = missing.length === 0 ? [] : (await mapOf(session, query, missing, entryOf)).keys();
+  const busy = missing.length === 0 ? [] : (await mapIn(session, query, missing, entryOf)).keys();
   return { locked, busy: new Set(busy) };
 }
 

@@ -34,10 +34,23 @@ export interface Table<Row extends object> {
   readonly key: readonly (keyof Row & string)[];
 }
 
+/** New values of some columns of a row. */
+export interface RowUpdate {
+  /** Of the columns that name it. */
+  readonly key: readonly SqlValue[];
+  readonly columns: readonly string[];
+  /** Of the columns, in their order. */
+  readonly values: readonly SqlValue[];
+}
+
 /**
  * Runs SQL text, its `?` filled in from a list of values, in the caller's context: inside one transaction, or as single
  * reads. Names of tables and indexes are in braces (`TableNames`). Texts are the same for all engines; how they travel
  * (prepared and cached, several in one packet) is the engine's business. Errors are the driver's own.
+ *
+ * Statements of a transaction are carried out in the order in which they are given, also those that are given before
+ * the ones before have returned. What returns nothing may be carried out together with a later one, at the latest with
+ * the commit: its error is then the error of that one.
  */
 export interface Session {
   all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
@@ -47,6 +60,15 @@ export interface Session {
   allEach<Row>(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Row[]>;
   /** Runs a statement once per list of values. @returns how many rows each found to change */
   runEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]>;
+  /** The same where it does not matter how many there were. */
+  writeEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<void>;
+  /**
+   * Changes rows, each named by its values of the columns `by`: the primary key, and what else has to hold.
+   *
+   * @param table without the storage's prefix
+   * @returns how many of them were found
+   */
+  updateRows(table: string, by: readonly string[], updates: readonly RowUpdate[]): Promise<number>;
   insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
   /** Adds the rows; one whose key exists replaces what is there. */
   upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;

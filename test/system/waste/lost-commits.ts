@@ -11,7 +11,7 @@ const SLOTS = 8;
 /** A transaction that completes a job writes its tracks. */
 const COMPLETES = /INSERT INTO fermata_tracks /;
 /** A retry of an ending locks the balance, as the first run did. */
-const ENDS = /FROM fermata_balances WHERE .* FOR UPDATE/;
+const ENDS = /FROM fermata_balances .*FOR UPDATE/;
 
 export const lostCommits: Scenario = {
   name: "lost COMMIT replies",

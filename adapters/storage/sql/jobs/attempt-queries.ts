@@ -2,13 +2,13 @@ import type { JobId } from "../../../../core/ids.js";
 import type { JobAttempt } from "../../../../core/jobs/job.js";
 import type { AttemptUpdate, JobStore, RenderTime } from "../../../../core/ports/job-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
-import { groupBy } from "../lists.js";
-import { allOf } from "../rows.js";
+import { allIn, groupBy } from "../lists.js";
 import { columnsOf, type Session, sessionOf } from "../session.js";
 import { type AttemptRow, JOB_ATTEMPTS } from "./attempt-table.js";
 import { EndQueries } from "./end-queries.js";
 
-const LIST = `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM {job_attempts} WHERE job_id = ? ORDER BY number`;
+const LIST = (marks: string): string =>
+  `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM {job_attempts} WHERE job_id IN (${marks}) ORDER BY job_id, number`;
 const OVERDUE = "SELECT job_id FROM {job_attempts} WHERE deadline_at <= ? ORDER BY deadline_at LIMIT ?";
 const CANCELS_DUE = "FROM {job_attempts} WHERE provider_id = ? AND cancel_due_at <= ?";
 const ANY_CANCEL_DUE = `SELECT 1 ${CANCELS_DUE} LIMIT 1`;
@@ -43,23 +43,12 @@ export class AttemptQueries extends EndQueries implements Pick<JobStore, Attempt
     await sessionOf(tx).insert(JOB_ATTEMPTS, attempts.map(JOB_ATTEMPTS.toRow));
   }
 
-  /**
-   * Those that change the same columns share a statement. A row is named once, or its updates change the same columns.
-   */
   async updateAttempts(tx: Transaction, updates: readonly AttemptUpdate[]): Promise<void> {
-    const texts = updates.flatMap(({ jobId, number, changes }) => {
+    const rows = updates.flatMap(({ jobId, number, changes }) => {
       const { columns, values } = JOB_ATTEMPTS.changed(changes);
-      if (columns.length === 0) return [];
-      const assignments = columns.map((column) => `${column} = ?`).join(", ");
-      const text = `UPDATE {job_attempts} SET ${assignments} WHERE job_id = ? AND number = ?`;
-      return [{ text, values: [...values, jobId, number] }];
+      return columns.length === 0 ? [] : [{ key: [jobId, number], columns, values }];
     });
-    for (const [text, members] of groupBy(texts, (member) => member.text)) {
-      await sessionOf(tx).runEach(
-        text,
-        members.map(({ values }) => values),
-      );
-    }
+    await sessionOf(tx).updateRows("job_attempts", ["job_id", "number"], rows);
   }
 
   attemptsIn(tx: Transaction, jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
@@ -87,7 +76,7 @@ export class AttemptQueries extends EndQueries implements Pick<JobStore, Attempt
       const lock = this.database.dialect.forClaim;
       const rows = await session.all<AttemptRow>(FIND_CANCELS + lock, [providerId, now, limit]);
       const again = rows.map(({ job_id: jobId, number }) => [dueAgainAt, jobId, number]);
-      await session.runEach(CANCEL_AGAIN, again);
+      await session.writeEach(CANCEL_AGAIN, again);
       return rows.map(JOB_ATTEMPTS.fromRow);
     });
   }
@@ -105,6 +94,6 @@ export class AttemptQueries extends EndQueries implements Pick<JobStore, Attempt
 }
 
 export async function attemptsOf(session: Session, jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
-  const rows = await allOf<AttemptRow>(session, LIST, jobIds);
+  const rows = await allIn<AttemptRow>(session, LIST, jobIds);
   return groupBy(rows.map(JOB_ATTEMPTS.fromRow), ({ jobId }) => jobId);
 }

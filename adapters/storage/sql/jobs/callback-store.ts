@@ -2,6 +2,7 @@ import type { CallbackId, JobId } from "../../../../core/ids.js";
 import type { CallbackStore, StoredCallback } from "../../../../core/ports/callback-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
+import { allIn, groupBy } from "../lists.js";
 import { deleteFound } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 import { base64, json, plain, type RowOf, table } from "../table.js";
@@ -27,7 +28,6 @@ type CallbackRow = RowOf<typeof CALLBACKS>;
 const IS_KEPT = "SELECT 1 FROM {provider_callbacks} WHERE job_id = ? AND digest = ?";
 const COUNT = "SELECT COUNT(*) AS total FROM {provider_callbacks} WHERE job_id = ?";
 const UNREAD_OF_JOB = "WHERE job_id = ? AND read_at IS NULL ORDER BY received_at, id LIMIT ?";
-const ANY_UNREAD = "SELECT 1 FROM {provider_callbacks} WHERE job_id = ? AND read_at IS NULL LIMIT 1";
 const MARK_READ = "UPDATE {provider_callbacks} SET read_at = ? WHERE id = ?";
 const OLD = "SELECT id FROM {provider_callbacks} WHERE received_at < ? ORDER BY received_at LIMIT ?";
 const DELETE = "DELETE FROM {provider_callbacks} WHERE id = ?";
@@ -55,12 +55,16 @@ export class KnexCallbackStore implements CallbackStore {
     return rows.map(toCallback);
   }
 
-  async hasUnread(tx: Transaction, jobId: JobId): Promise<boolean> {
-    return (await sessionOf(tx).all(ANY_UNREAD, [jobId])).length > 0;
+  async unreadIn(tx: Transaction, jobIds: readonly JobId[]): Promise<Map<JobId, CallbackId[]>> {
+    const table = `{provider_callbacks}${this.database.dialect.useIndex("provider_callbacks_digest")}`;
+    const unread = (marks: string): string =>
+      `SELECT job_id, id FROM ${table} WHERE job_id IN (${marks}) AND read_at IS NULL`;
+    const rows = await allIn<Pick<CallbackRow, "job_id" | "id">>(sessionOf(tx), unread, jobIds);
+    return new Map([...groupBy(rows, (row) => row.job_id)].map(([jobId, found]) => [jobId, found.map(({ id }) => id)]));
   }
 
   async markRead(tx: Transaction, ids: readonly CallbackId[], readAt: number): Promise<void> {
-    await sessionOf(tx).runEach(
+    await sessionOf(tx).writeEach(
       MARK_READ,
       ids.map((id) => [readAt, id]),
     );

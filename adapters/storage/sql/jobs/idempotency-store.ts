@@ -46,7 +46,7 @@ export class KnexIdempotencyStore implements IdempotencyStore {
 
   async insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void> {
     const session = sessionOf(tx);
-    await session.runEach(
+    await session.writeEach(
       FREE_KEY,
       records.map((record) => [record.accountId, record.keyHash, now]),
     );

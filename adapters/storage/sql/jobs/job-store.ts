@@ -8,14 +8,14 @@ import type {
   JobReference,
   JobStore,
   JobUpdate,
+  NextDueAt,
   ProviderWork,
   ShownJobFilter,
 } from "../../../../core/ports/job-store.js";
 import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
-import { mapIn } from "../lists.js";
+import { groupBy, mapIn, marksOf, paddedLists } from "../lists.js";
 import { mapOf, tryLocked } from "../rows.js";
 import { attemptsOf } from "./attempt-queries.js";
-import { writeGuarded } from "./guarded-updates.js";
 import {
   JOB_SOURCES,
   JOB_STATES,
@@ -43,29 +43,31 @@ const WAITING = "AND phase = 'waiting'";
 const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 
 const FIND = (marks: string): string => `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE id IN (${marks})`;
-const LOCK = `SELECT ${columnsOf(JOB_STATES)} FROM {jobs} WHERE id = ?`;
-const REQUESTS = "SELECT id, request FROM {jobs} WHERE id = ?";
+const STATES = `SELECT ${columnsOf(JOB_STATES)} FROM {jobs}`;
+const LOCK = `${STATES} WHERE id = ?`;
+const REQUESTS = (marks: string): string => `SELECT id, request FROM {jobs} WHERE id IN (${marks})`;
 const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE account_id = ? AND reference = ?`;
-const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
+const DUE = "FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ?";
+const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} ${DUE}`;
+const FIND_DUE_WHOLE = `SELECT ${columnsOf(JOBS)} ${DUE}`;
 const COUNT_PHASE =
   "SELECT COUNT(*) AS total FROM (SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL " +
   "LIMIT ?) AS some";
 const COUNT_BEFORE =
   "SELECT COUNT(*) AS total FROM (SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = 'waiting' AND due_at < ? " +
   "LIMIT ?) AS some";
-const ANY_DUE = "SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
 /** A waiting job whose lease ran out is a lost worker's: it is not in flight, or it could never be claimed again. */
 const COUNT_IN_FLIGHT = `SELECT
   (SELECT COUNT(*) FROM {jobs} WHERE provider_id = ? AND phase = 'submitting' AND due_at IS NOT NULL) +
   (SELECT COUNT(*) FROM {jobs} WHERE provider_id = ? AND phase = 'rendering' AND due_at IS NOT NULL) +
   (SELECT COUNT(*) FROM {jobs} WHERE provider_id = ? AND phase = 'waiting' AND due_at > ?
   AND lease_owner IS NOT NULL) AS total`;
-const CLAIM =
-  "UPDATE {jobs} SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND " +
-  "fence = ?";
+const CLAIM = (marks: string): string =>
+  "UPDATE {jobs} SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE fence = ? AND " +
+  `id IN (${marks})`;
 /** Not MIN(): MySQL would read all that is due to find the first. */
 const NEXT_DUE =
-  "SELECT due_at FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
+  "SELECT phase, due_at FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
 
 export class KnexJobStore extends OutputQueries implements JobStore {
   async insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void> {
@@ -111,28 +113,28 @@ export class KnexJobStore extends OutputQueries implements JobStore {
   }
 
   tryLockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Locked<JobId, JobState>> {
-    const { forClaim } = this.database.dialect;
-    return tryLocked(sessionOf(tx), { query: LOCK, forClaim }, ids, stateEntry);
+    const { forClaim, usePrimaryKey } = this.database.dialect;
+    const query = (marks: string): string => `${STATES}${usePrimaryKey} WHERE id IN (${marks})`;
+    return tryLocked(sessionOf(tx), { query, forClaim }, ids, stateEntry);
   }
 
   requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>> {
     const entryOf = (row: Pick<JobRow, "id" | "request">): [JobId, JobRequest] => [row.id, toRequest(row)];
-    return mapOf(sessionOf(tx), REQUESTS, ids, entryOf);
+    return mapIn(sessionOf(tx), REQUESTS, ids, entryOf);
   }
 
   async claimJobs(request: ClaimRequest): Promise<ClaimedJob[]> {
     const due = request.phases.map((phase) => [request.providerId, phase, request.now]);
-    // The sweep calls this each second: a query without locks returns early while no job is due.
-    const anyDue = await this.database.reading((session) => session.allEach(ANY_DUE, due));
-    if (anyDue.length === 0 || request.limit < 1) return [];
+    if (request.limit < 1) return [];
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
       const capacity = await this.capacityFor(session, request);
-      const { except = [], leaveOwned = false } = request;
+      const { except = [], leaveOwned = false, withRequests = false } = request;
       const notThese = except.length === 0 ? "" : ` AND id NOT IN (${except.map(() => "?").join(", ")})`;
       const notOwned = leaveOwned ? " AND lease_owner IS NULL" : "";
-      const rows = await session.allEach<JobStateRow>(
-        `${FIND_DUE}${notThese}${notOwned} ORDER BY due_at LIMIT ?${this.database.dialect.forClaim}`,
+      const find = `${withRequests ? FIND_DUE_WHOLE : FIND_DUE}${notThese}${notOwned} ORDER BY due_at LIMIT ?`;
+      const rows = await session.allEach<JobStateRow | JobRow>(
+        find + this.database.dialect.forClaim,
         request.phases.map((phase, index) => [
           ...(due[index] ?? []),
           ...except,
@@ -141,13 +143,18 @@ export class KnexJobStore extends OutputQueries implements JobStore {
       );
       // Each phase comes in its own order, straight from the index.
       const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
-      const ids = longestDue.map(({ id }) => id);
-      const tried = await attemptsOf(session, ids);
-      const claims = longestDue.map((row) => claimOf(row, tried.get(row.id) ?? [], request));
-      await session.runEach(
-        CLAIM,
-        claims.map(({ job }) => [job.fence, request.owner, request.leaseUntil, job.crashes, job.id, job.fence - 1]),
+      const tried = await attemptsOf(
+        session,
+        longestDue.filter(({ phase, attempt }) => phase !== "waiting" || attempt > 0).map(({ id }) => id),
       );
+      const claims = longestDue.map((row) => claimOf(row, tried.get(row.id) ?? [], request));
+      // Most are claimed for the first time, and change alike.
+      for (const alike of groupBy(claims, ({ job: { fence, crashes } }) => `${fence} ${crashes}`).values()) {
+        const [{ job }] = alike as [ClaimedJob];
+        const given = [job.fence, request.owner, request.leaseUntil, job.crashes, job.fence - 1];
+        const lists = paddedLists(alike.map((one) => one.job.id));
+        for (const ids of lists) await session.writeEach(CLAIM(marksOf(ids.length)), [[...given, ...ids]]);
+      }
       return claims;
     });
   }
@@ -157,7 +164,7 @@ export class KnexJobStore extends OutputQueries implements JobStore {
     const ascending = [...new Set(jobIds)].sort();
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
-      await session.runEach(
+      await session.writeEach(
         RENEW,
         ascending.map((id) => [leaseUntil, id, owner]),
       );
@@ -169,16 +176,22 @@ export class KnexJobStore extends OutputQueries implements JobStore {
     });
   }
 
-  async updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<Set<JobId>> {
-    const guarded = updates.map(({ id, fence, changes }) => ({ id, fence, ...JOBS.changed(changes) }));
-    return writeGuarded(sessionOf(tx), "jobs", guarded);
+  updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<number> {
+    const rows = updates.map(({ id, fence, changes }) => {
+      const { columns, values } = JOBS.changed(changes);
+      // What changes nothing still tells whether the fence holds.
+      return columns.length === 0
+        ? { key: [id, fence], columns: ["fence"], values: [fence] }
+        : { key: [id, fence], columns, values };
+    });
+    return sessionOf(tx).updateRows("jobs", ["id", "fence"], rows);
   }
 
-  async nextDueAt(providerId: string): Promise<number | null> {
+  async nextDueAt(providerId: string): Promise<NextDueAt> {
     const lists = LIVE_PHASES.map((phase) => [providerId, phase]);
-    const rows = await this.database.reading((session) => session.allEach<{ due_at: number }>(NEXT_DUE, lists));
-    const moments = rows.map((row) => row.due_at);
-    return moments.length === 0 ? null : Math.min(...moments);
+    const rows = await this.database.allEach<Pick<JobRow, "phase" | "due_at">>(NEXT_DUE, lists);
+    const next = Object.fromEntries(rows.map((row) => [row.phase, row.due_at]));
+    return { waiting: null, submitting: null, rendering: null, ...next };
   }
 
   async waitingSince(providerId: string): Promise<number | null> {

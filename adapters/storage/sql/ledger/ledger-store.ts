@@ -27,9 +27,9 @@ import { OPENING } from "./ledger-walk.js";
 import { mapOf, oneOf, tryLocked } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 
-const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM {balances} WHERE account_id = ?`;
-const FIND_BALANCES = (marks: string): string =>
-  `SELECT ${columnsOf(BALANCES)} FROM {balances} WHERE account_id IN (${marks})`;
+const BALANCES_FROM = `SELECT ${columnsOf(BALANCES)} FROM {balances}`;
+const FIND_BALANCE = `${BALANCES_FROM} WHERE account_id = ?`;
+const FIND_BALANCES = (marks: string): string => `${BALANCES_FROM} WHERE account_id IN (${marks})`;
 const FIND_REFERENCE = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE external_ref = ?`;
 const ENTRIES_OF_JOB = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE job_id = ? ORDER BY seq`;
 const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM {ledger_entries} WHERE account_id = ? AND seq < ?
@@ -53,8 +53,9 @@ export class KnexLedgerStore implements LedgerStore {
   }
 
   tryLockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Locked<AccountId, Balance>> {
-    const { forClaim } = this.database.dialect;
-    return tryLocked(sessionOf(tx), { query: FIND_BALANCE, forClaim }, accountIds, balanceEntry);
+    const { forClaim, usePrimaryKey } = this.database.dialect;
+    const query = (marks: string): string => `${BALANCES_FROM}${usePrimaryKey} WHERE account_id IN (${marks})`;
+    return tryLocked(sessionOf(tx), { query, forClaim }, accountIds, balanceEntry);
   }
 
   findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {

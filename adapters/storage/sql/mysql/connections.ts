@@ -8,7 +8,7 @@ import { joinMysql } from "./host-transaction.js";
 import { MIGRATION_LOCK, MYSQL_LIMITS } from "./options.js";
 import { MysqlPool } from "./pool.js";
 import type { MysqlSession } from "./session.js";
-import type { Session, SqlValue, Table, TransactionSession } from "../session.js";
+import type { RowUpdate, Session, SqlValue, Table, TransactionSession } from "../session.js";
 import type { TableNames } from "../table-names.js";
 
 /** A lost connection is noticed at once, and the pool gives no other one that is as old. */
@@ -41,11 +41,11 @@ export class MysqlConnections implements Connections {
 
   transaction<T>(work: (session: TransactionSession) => Promise<T>): Promise<T> {
     return this.source.with(MYSQL_LIMITS.statementMs, async (session, discard) => {
-      await begin(session, discard, this.source.begin);
+      await orDiscarded(discard, () => session.beginTransaction(this.source.begin));
       try {
         const result = await work(session);
         session.isOpen = false;
-        await session.run("COMMIT");
+        await session.commit();
         return result;
       } catch (error) {
         session.isOpen = false;
@@ -62,7 +62,9 @@ export class MysqlConnections implements Connections {
 
   snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.source.with(MYSQL_LIMITS.auditMs, async (session, discard) => {
-      await begin(session, discard, BEGIN_SNAPSHOT);
+      await orDiscarded(discard, async () => {
+        for (const statement of BEGIN_SNAPSHOT) await session.run(statement);
+      });
       try {
         return await work(session);
       } finally {
@@ -104,9 +106,9 @@ const BEGIN_SNAPSHOT = [
 ];
 
 /** A level holds for the next transaction of the connection: where ours does not begin, no other one may get it. */
-async function begin(session: MysqlSession, discard: () => void, statements: readonly string[]): Promise<void> {
+async function orDiscarded(discard: () => void, begin: () => Promise<void>): Promise<void> {
   try {
-    for (const statement of statements) await session.run(statement);
+    await begin();
   } catch (error) {
     discard();
     throw error;
@@ -115,7 +117,7 @@ async function begin(session: MysqlSession, discard: () => void, statements: rea
 
 /** The server rolls back when a connection ends that cannot be rolled back. */
 async function rollBack(session: MysqlSession, discard: () => void): Promise<void> {
-  await session.run("ROLLBACK").catch(discard);
+  await session.rollBack().catch(discard);
 }
 
 /** Takes a connection of the pool for each call. A read whose connection is lost is repeated on another one. */
@@ -136,6 +138,14 @@ class PooledSession implements Session {
 
   runEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]> {
     return this.withSession((session) => session.runEach(sql, lists));
+  }
+
+  writeEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<void> {
+    return this.withSession((session) => session.writeEach(sql, lists));
+  }
+
+  updateRows(table: string, by: readonly string[], updates: readonly RowUpdate[]): Promise<number> {
+    return this.withSession((session) => session.updateRows(table, by, updates));
   }
 
   insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {

@@ -4,7 +4,7 @@ import type { SqlValue } from "../session.js";
 type Values = readonly SqlValue[];
 
 /** The texts of a packet; escaped and in UTF-8 it stays below `max_allowed_packet`. */
-const PACKET_CHARACTERS = 1_000_000;
+export const PACKET_CHARACTERS = 1_000_000;
 
 /**
  * Splits lists of values into what travels in one packet: at most `countMax` of them, and fewer where their texts are
@@ -27,7 +27,7 @@ export function* packetsOf(lists: readonly Values[], countMax: number): Generato
 }
 
 /** Of texts and bytes; numbers are short. */
-function lengthOf(values: Values): number {
+export function lengthOf(values: Values): number {
   let length = 0;
   for (const value of values) if (typeof value === "string" || Buffer.isBuffer(value)) length += value.length;
   return length;

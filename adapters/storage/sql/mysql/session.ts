@@ -1,13 +1,16 @@
 import type { Socket } from "node:net";
 import type { Connection, QueryError, QueryOptions, ResultSetHeader, RowDataPacket } from "mysql2";
 import { cannotPrepare, NoResponseError } from "./errors.js";
-import { packetsOf } from "./packets.js";
+import { GatheredStatements } from "./gathered-statements.js";
+import { PACKET_CHARACTERS, packetsOf } from "./packets.js";
+import { updateStatements } from "./row-updates.js";
 import { afterWaiting, type LateResponses } from "./waits.js";
-import { columnsOf, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
+import { columnsOf, type RowUpdate, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
 import type { TableNames } from "../table-names.js";
 
 /** Statements in one packet, and rows in one statement, at most: far below `max_allowed_packet`. */
 const PACKET_STATEMENTS = 100;
+const GATHERED_STATEMENTS = 400;
 const INSERT_ROWS = 250;
 
 export interface MysqlSessionOptions {
@@ -26,12 +29,15 @@ export type MysqlConnection = Connection & { readonly stream: Socket };
 export type MysqlResult = RowDataPacket[] | ResultSetHeader;
 
 /**
- * Statements on one connection. Several of the same text travel in one packet, so that a group costs a few round trips,
- * not one per row. Texts are constants of the stores; values are only ever bound.
+ * Statements on one connection. Several of the same text travel in one packet, and in a transaction those of several
+ * texts, so that a group costs a few round trips, not one per row. Texts are constants of the stores; values are only
+ * ever bound.
  */
 export class MysqlSession implements TransactionSession {
   isOpen = true;
   protected readonly packetStatements: number = PACKET_STATEMENTS;
+  /** Of the transaction that is open; null outside of one, and where each statement is a packet of its own. */
+  private gathered: GatheredStatements<MysqlResult> | null = null;
 
   constructor(
     private readonly connection: MysqlConnection,
@@ -48,15 +54,37 @@ export class MysqlSession implements TransactionSession {
     }
   }
 
+  /** Begins a transaction; on connections of our own together with what it does first. */
+  async beginTransaction(statements: readonly string[]): Promise<void> {
+    if (this.packetStatements === 1) {
+      for (const statement of statements) await this.run(statement);
+      return;
+    }
+    const limits = { statements: GATHERED_STATEMENTS, characters: PACKET_CHARACTERS };
+    this.gathered = new GatheredStatements((texts, values) => this.sendPacket(texts, values), limits);
+    for (const statement of statements) await this.gathered.later(statement, []);
+  }
+
+  /** Commits together with what was not sent yet. */
+  async commit(): Promise<void> {
+    await this.run("COMMIT");
+  }
+
+  /** Whatever is not sent yet stays so. */
+  async rollBack(): Promise<void> {
+    this.gathered?.end();
+    this.gathered = null;
+    await this.query("ROLLBACK", []);
+  }
+
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const text = this.named(sql);
-    const found =
-      this.given.prepares === true && areTexts(values) ? this.execute(text, values) : this.query(text, values);
-    return (await found) as Row[];
+    const isPrepared = this.gathered === null && this.given.prepares === true && areTexts(values);
+    return (await (isPrepared ? this.execute(text, values) : this.resultOf(text, values))) as Row[];
   }
 
   async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
-    return affected((await this.query(this.named(sql), values)) as ResultSetHeader);
+    return affected((await this.resultOf(this.named(sql), values)) as ResultSetHeader);
   }
 
   async allEach<Row>(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Row[]> {
@@ -65,6 +93,22 @@ export class MysqlSession implements TransactionSession {
 
   async runEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]> {
     return (await this.each(sql, lists)).map((result) => affected(result as ResultSetHeader));
+  }
+
+  async writeEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<void> {
+    if (this.gathered === null) return void (await this.each(sql, lists));
+    const text = this.named(sql);
+    for (const values of lists) await this.gathered.later(text, storable(values));
+  }
+
+  async updateRows(table: string, by: readonly string[], updates: readonly RowUpdate[]): Promise<number> {
+    const counts: Promise<number>[] = [];
+    for (const { text, values } of updateStatements(table, by, updates)) {
+      const count = this.run(text, values);
+      counts.push(count);
+      if (this.gathered === null) await count;
+    }
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
 
   insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
@@ -88,8 +132,9 @@ export class MysqlSession implements TransactionSession {
   }
 
   private async each(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<MysqlResult[]> {
-    const results: MysqlResult[] = [];
     const text = this.named(sql);
+    if (this.gathered !== null) return Promise.all(lists.map((values) => this.resultOf(text, values)));
+    const results: MysqlResult[] = [];
     for (const part of packetsOf(lists, this.packetStatements)) {
       const found = await this.query(part.map(() => text).join("; "), part.flat());
       if (part.length === 1) results.push(found);
@@ -103,8 +148,19 @@ export class MysqlSession implements TransactionSession {
     const lists = rows.map((row) => table.columns.map((column) => row[column] as SqlValue));
     const begin = this.named(`INSERT INTO {${table.name}} (${columnsOf(table)})`);
     for (const part of packetsOf(lists, INSERT_ROWS)) {
-      await this.query(`${begin} VALUES ${part.map(() => marks).join(", ")}${clause}`, part.flat());
+      const text = `${begin} VALUES ${part.map(() => marks).join(", ")}${clause}`;
+      if (this.gathered === null) await this.query(text, part.flat());
+      else await this.gathered.later(text, storable(part.flat()));
     }
+  }
+
+  private resultOf(text: string, values: readonly SqlValue[]): Promise<MysqlResult> {
+    return this.gathered === null ? this.query(text, values) : this.gathered.resultOf(text, storable(values));
+  }
+
+  private async sendPacket(texts: readonly string[], values: readonly SqlValue[]): Promise<readonly MysqlResult[]> {
+    const found = await this.query(texts.join("; "), values);
+    return texts.length === 1 ? [found] : (found as unknown as readonly MysqlResult[]);
   }
 
   private named(sql: string): string {

@@ -1,5 +1,12 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { type SqlValue, storable, type Table, type TransactionSession, insertText } from "../session.js";
+import {
+  type RowUpdate,
+  type SqlValue,
+  storable,
+  type Table,
+  type TransactionSession,
+  insertText,
+} from "../session.js";
 import type { TableNames } from "../table-names.js";
 
 type Statement = BetterSqlite3.Statement<SqlValue[]>;
@@ -45,6 +52,20 @@ export class SqliteSession implements TransactionSession {
   async runEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]> {
     const statement = this.statement(sql);
     return lists.map((values) => statement.run(...storable(values)).changes);
+  }
+
+  async writeEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<void> {
+    await this.runEach(sql, lists);
+  }
+
+  async updateRows(table: string, by: readonly string[], updates: readonly RowUpdate[]): Promise<number> {
+    const where = by.map((column) => `${column} = ?`).join(" AND ");
+    let found = 0;
+    for (const { key, columns, values } of updates) {
+      const assignments = columns.map((column) => `${column} = ?`).join(", ");
+      found += await this.run(`UPDATE {${table}} SET ${assignments} WHERE ${where}`, [...values, ...key]);
+    }
+    return found;
   }
 
   async insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {

@@ -124,7 +124,7 @@ export class DueQueries extends EndpointQueries implements Pick<WebhookStore, Du
         row.id,
         WEBHOOK_DELIVERIES.fromRow({ ...row, fence: row.fence + 1, lease_owner: owner, due_at: leaseUntil }),
       );
-    await session.runEach(
+    await session.writeEach(
       CLAIM,
       [...claimed.values()].map(({ id, fence }) => [fence, owner, leaseUntil, id, fence - 1]),
     );

@@ -17,7 +17,6 @@ const OF_ACCOUNT = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE account_id 
 const FIND = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE id = ?`;
 const FIND_ALL = (marks: string): string => `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE id IN (${marks})`;
 const PAGE = `SELECT ${COLUMNS} FROM {webhook_endpoints} WHERE id > ? ORDER BY id LIMIT ?`;
-const ACTIVE = "SELECT id, account_id FROM {webhook_endpoints} WHERE account_id = ? AND status = 'active'";
 const CHANGING = WEBHOOK_ENDPOINTS.columns.filter(
   (column) => column !== "id" && column !== "account_id" && column !== "created_at",
 );
@@ -90,8 +89,10 @@ export class EndpointQueries implements Pick<WebhookStore, EndpointMethods> {
     tx: Transaction,
     accountIds: readonly AccountId[],
   ): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]> {
-    const ascending = [...accountIds].sort();
-    const rows = await allOf<Pick<EndpointRow, "id" | "account_id">>(sessionOf(tx), ACTIVE, ascending);
+    const table = `{webhook_endpoints}${this.database.dialect.useIndex("webhook_endpoints_account")}`;
+    const active = (marks: string): string =>
+      `SELECT id, account_id FROM ${table} WHERE account_id IN (${marks}) AND status = 'active'`;
+    const rows = await allIn<Pick<EndpointRow, "id" | "account_id">>(sessionOf(tx), active, accountIds);
     return rows.map((row) => ({ id: row.id, accountId: row.account_id }));
   }
 }

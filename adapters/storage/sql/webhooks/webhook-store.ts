@@ -2,7 +2,7 @@ import type { AccountId, JobId, WebhookDeliveryId, WebhookEventId } from "../../
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { DeliveryFilter, DeliveryUpdate, WebhookStore } from "../../../../core/ports/webhook-store.js";
 import type { DeliveryAttempt, WebhookDelivery, WebhookEvent } from "../../../../core/ports/webhook-records.js";
-import { writeGuarded } from "../jobs/guarded-updates.js";
+import { writeGuarded } from "./guarded-updates.js";
 import { groupBy } from "../lists.js";
 import { allOf, oneOf } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";

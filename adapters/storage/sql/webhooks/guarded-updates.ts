@@ -14,23 +14,20 @@ interface Group<Id extends string> {
   readonly members: { readonly id: Id; readonly values: readonly SqlValue[] }[];
 }
 
-/** Writes each update whose fence still holds. @returns the ids of those written */
+/** Writes each update whose fence still holds, in their order. @returns the ids of those written */
 export async function writeGuarded<Id extends string>(
   session: Session,
   table: string,
   updates: readonly GuardedUpdate<Id>[],
 ): Promise<Set<Id>> {
-  const written = new Set<Id>();
-  for (const { text, members } of groupByText(table, updates)) {
+  const groups = groupByText(table, updates).map(async ({ text, members }) => {
     const counts = await session.runEach(
       text,
       members.map((member) => member.values),
     );
-    members.forEach((member, index) => {
-      if ((counts[index] ?? 0) > 0) written.add(member.id);
-    });
-  }
-  return written;
+    return members.filter((_, index) => (counts[index] ?? 0) > 0).map(({ id }) => id);
+  });
+  return new Set((await Promise.all(groups)).flat());
 }
 
 /** Neighbours that change the same columns share a statement; the order stays, since one row may be named twice. */
