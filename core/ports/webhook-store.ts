@@ -6,7 +6,7 @@ import type {
   WebhookEvent,
   DeliveryAttempt,
 } from "./webhook-records.js";
-import type { Transaction } from "./unit-of-work.js";
+import type { Locked, Transaction } from "./unit-of-work.js";
 
 /** What changes of a delivery. */
 export type DeliveryChanges = Partial<Pick<WebhookDelivery, "state" | "attempts" | "leaseOwner" | "dueAt" | "endedAt">>;
@@ -128,11 +128,16 @@ export interface WebhookStore {
   /** The moment the next pending delivery is due, leased ones included; null when there is none. */
   nextDeliveryAt(): Promise<number | null>;
 
+  /** Locks deliveries in `tx` without waiting for those that others hold; one that is gone is neither. */
+  tryLockDeliveries(
+    tx: Transaction,
+    ids: readonly WebhookDeliveryId[],
+  ): Promise<Locked<WebhookDeliveryId, WebhookDelivery>>;
   /**
-   * Adds an attempt under the next number of its delivery. @returns that number; 0 when the delivery is gone, and
-   * nothing was added
+   * Adds attempts, each under the next number of its delivery. @returns those numbers, in the order of the attempts; 0
+   * where the delivery is gone, and nothing was added
    */
-  insertDeliveryAttempt(tx: Transaction, created: Omit<DeliveryAttempt, "number">): Promise<number>;
+  insertDeliveryAttempts(tx: Transaction, created: readonly Omit<DeliveryAttempt, "number">[]): Promise<number[]>;
   /** The attempts of these deliveries, in their order; a delivery without any is left out. */
   listDeliveryAttempts(deliveryIds: readonly WebhookDeliveryId[]): Promise<Map<WebhookDeliveryId, DeliveryAttempt[]>>;
 

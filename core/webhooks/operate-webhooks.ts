@@ -273,7 +273,8 @@ export class OperateWebhooks {
         await webhooks.updateDeliveries(tx, [
           { id: delivery.id, fence: delivery.fence, changes: { state: "delivered" } },
         ]);
-      return { ...created, number: await webhooks.insertDeliveryAttempt(tx, created) };
+      const [number = 0] = await webhooks.insertDeliveryAttempts(tx, [created]);
+      return { ...created, number };
     };
     return audit.inTransaction(keep, ({ failure }): AuditEntry => ({
       action,

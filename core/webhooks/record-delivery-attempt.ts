@@ -1,4 +1,5 @@
 import type { WebhookEndpointId } from "../ids.js";
+import { BUSY, Lane, LANE_DEFAULTS, type LaneOptions } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import type { Random } from "../ports/random.js";
@@ -39,45 +40,89 @@ export interface EndedDeliveryAttempt {
   readonly result: WebhookResult;
 }
 
+interface RecordedAttempt extends EndedDeliveryAttempt {
+  readonly changes: Required<DeliveryChanges>;
+}
+
+/** A result that is not recorded is sent again, which costs more than a wait. */
+const LANE: LaneOptions = { ...LANE_DEFAULTS, waitMaxMs: 15_000, busyMaxMs: 15_000 };
+
 interface EndpointChange {
   readonly endpoint: WebhookEndpoint;
   readonly disabledBy: DisabledBy | null;
   readonly warnHours: number | null;
 }
 
-/** Records the result of an attempt of the schedule, for its delivery and for its endpoint. */
+/**
+ * Records the results of attempts of the schedule, for their deliveries and endpoints. The usual ones are written in
+ * groups.
+ */
 export class RecordDeliveryAttempt {
-  constructor(private readonly deps: RecordDeliveryAttemptDeps) {}
+  private readonly usual: Lane<RecordedAttempt, null>;
+
+  constructor(private readonly deps: RecordDeliveryAttemptDeps) {
+    this.usual = new Lane((group) => this.writeUsual(group), deps.clock, LANE);
+  }
 
   /** Records an attempt whose delivery another sender has claimed since, without another change of the delivery. */
   async record(created: EndedDeliveryAttempt): Promise<void> {
-    const { unitOfWork, webhooks, clock, random } = this.deps;
-    const { delivery, endpoint, startedAt, result } = created;
+    const { clock, random, scheduleMs, metrics } = this.deps;
     const now = clock.now();
-    const changes = afterDeliveryAttempt(delivery, result, this.deps.scheduleMs, now, random.fraction());
-    const shown = await unitOfWork.inTransaction(async (tx) => {
-      const shownOfEndpoint = await this.classifyEndpoint(tx, created, now);
-      const isDisabled = shownOfEndpoint !== null && shownOfEndpoint.disabledBy !== null;
-      await webhooks.updateDeliveries(tx, [
-        { id: delivery.id, fence: delivery.fence, changes: isDisabled ? orDropped(changes, now) : changes },
-      ]);
-      if (isDisabled) await webhooks.dropPending(tx, endpoint.id, now);
-      await webhooks.insertDeliveryAttempt(tx, { ...result, deliveryId: delivery.id, startedAt, isManual: false });
-      return shownOfEndpoint;
-    });
+    const changes = afterDeliveryAttempt(created.delivery, created.result, scheduleMs, now, random.fraction());
+    const recorded = { ...created, changes };
+    const shown = isUsual(created) ? await this.usual.submit(recorded) : await this.writeAlone(recorded, now);
     const isDropped = shown !== null && shown.disabledBy !== null;
-    if (changes.state !== "pending" && !isDropped) this.deps.metrics?.countDeliveryEnded(changes.state);
+    if (changes.state !== "pending" && !isDropped) metrics?.countDeliveryEnded(changes.state);
     this.log(shown);
   }
 
-  /** The usual case, a healthy endpoint that responded: nothing of it changes, so its row is not locked. */
+  private writeUsual(group: readonly RecordedAttempt[]): Promise<readonly (null | typeof BUSY)[]> {
+    const { unitOfWork, webhooks } = this.deps;
+    return unitOfWork.inTransaction(async (tx) => {
+      const ids = group.map(({ delivery }) => delivery.id);
+      const { busy } = await webhooks.tryLockDeliveries(tx, ids);
+      await this.write(
+        tx,
+        group.filter(({ delivery }) => !busy.has(delivery.id)),
+      );
+      return ids.map((id) => (busy.has(id) ? BUSY : null));
+    });
+  }
+
+  private writeAlone(recorded: RecordedAttempt, now: number): Promise<EndpointChange | null> {
+    const { unitOfWork, webhooks } = this.deps;
+    return unitOfWork.inTransaction(async (tx) => {
+      const shown = await this.classifyEndpoint(tx, recorded, now);
+      const isDisabled = shown !== null && shown.disabledBy !== null;
+      await this.write(tx, [isDisabled ? { ...recorded, changes: orDropped(recorded.changes, now) } : recorded]);
+      if (isDisabled) await webhooks.dropPending(tx, recorded.endpoint.id, now);
+      return shown;
+    });
+  }
+
+  private async write(tx: Transaction, all: readonly RecordedAttempt[]): Promise<void> {
+    const { webhooks } = this.deps;
+    await webhooks.updateDeliveries(
+      tx,
+      all.map(({ delivery: { id, fence }, changes }) => ({ id, fence, changes })),
+    );
+    await webhooks.insertDeliveryAttempts(
+      tx,
+      all.map(({ delivery, startedAt, result }) => ({
+        ...result,
+        deliveryId: delivery.id,
+        startedAt,
+        isManual: false,
+      })),
+    );
+  }
+
   private async classifyEndpoint(
     tx: Transaction,
     { endpoint, event, result }: EndedDeliveryAttempt,
     now: number,
   ): Promise<EndpointChange | null> {
     const { webhooks, breaker } = this.deps;
-    if (result.failure === null && endpoint.health.streak === null && endpoint.health.breaker === null) return null;
     const current = await webhooks.lockEndpoint(tx, endpoint.id);
     // What is shown of an old URL says nothing of the new one.
     if (current === null || current.status === "disabled" || current.url !== endpoint.url) return null;
@@ -110,6 +155,11 @@ export class RecordDeliveryAttempt {
   }
 }
 
+/** A healthy endpoint that responded: nothing of it changes, so its row is not locked. */
+function isUsual({ endpoint: { health }, result }: EndedDeliveryAttempt): boolean {
+  return result.failure === null && health.streak === null && health.breaker === null;
+}
+
 function toChange(
   endpoint: WebhookEndpoint,
   event: WebhookEvent,
@@ -129,6 +179,6 @@ function toChange(
 }
 
 /** A delivery that would be tried again, at an endpoint that was just disabled. */
-function orDropped(changes: Required<DeliveryChanges>, now: number): DeliveryChanges {
+function orDropped(changes: Required<DeliveryChanges>, now: number): Required<DeliveryChanges> {
   return changes.state === "pending" ? { ...changes, state: "dropped", dueAt: null, endedAt: now } : changes;
 }

@@ -369,7 +369,7 @@ async function addWebhooks(
     for (const one of [endpoint, disabled]) await storage.webhooks.insertEndpoint(tx, one);
     await storage.webhooks.insertEvents(tx, [...events, ofPing]);
     await storage.webhooks.insertDeliveries(tx, [pending, delivered, dropped]);
-    await storage.webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId: delivered.id }));
+    await storage.webhooks.insertDeliveryAttempts(tx, [aDeliveryAttempt({ deliveryId: delivered.id })]);
   });
   return { endpoint, pending, delivered };
 }

@@ -111,12 +111,20 @@ const OPERATIONS: Readonly<
     by: ["events_numbers"],
     run: ({ webhooks }) => webhooks.listEvents(idOf("acct", 0), 15_000, 100),
   },
-  insertTry: {
+  insertTries: {
     by: ["id"],
     run: (storage) =>
       storage.inTransaction((tx) =>
-        storage.webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId: idOf("dlv", 19_000) })),
+        storage.webhooks.insertDeliveryAttempts(
+          tx,
+          [19_000, 18_000].map((number) => aDeliveryAttempt({ deliveryId: idOf("dlv", number) })),
+        ),
       ),
+  },
+  tryLockDeliveries: {
+    by: ["id"],
+    run: (storage) =>
+      storage.inTransaction((tx) => storage.webhooks.tryLockDeliveries(tx, [idOf("dlv", 19_000), idOf("dlv", 18_000)])),
   },
   listTries: { by: ["id"], run: ({ webhooks }) => webhooks.listDeliveryAttempts([idOf("dlv", 1), idOf("dlv", 2)]) },
   deleteOld: {

@@ -96,7 +96,7 @@ export async function fillAccount(
     await storage.webhooks.insertEvents(tx, events);
     await storage.webhooks.insertDeliveries(tx, deliveries);
     for (const { id: deliveryId } of deliveries)
-      await storage.webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId, excerpt: secret }));
+      await storage.webhooks.insertDeliveryAttempts(tx, [aDeliveryAttempt({ deliveryId, excerpt: secret })]);
   });
   // Keeps what it has verified.
   await storage.ledger.audit();

@@ -14,8 +14,10 @@ export function webhookTries(opened: () => StorageWith<"webhooks">): void {
     });
     return delivery.id;
   };
-  const add = (created: Omit<DeliveryAttempt, "number">): Promise<number> =>
-    opened().inTransaction((tx) => opened().webhooks.insertDeliveryAttempt(tx, created));
+  const addAll = (created: readonly Omit<DeliveryAttempt, "number">[]): Promise<number[]> =>
+    opened().inTransaction((tx) => opened().webhooks.insertDeliveryAttempts(tx, created));
+  const add = async (created: Omit<DeliveryAttempt, "number">): Promise<number | undefined> =>
+    (await addAll([created]))[0];
 
   it("store every member, with numbers from 1", async () => {
     const deliveryId = await addDelivery();
@@ -60,7 +62,30 @@ export function webhookTries(opened: () => StorageWith<"webhooks">): void {
   it("are numbered without gaps or duplicates, however many are added at once", async () => {
     const deliveryId = await addDelivery();
     const numbers = await Promise.all(Array.from({ length: 15 }, () => add(aDeliveryAttempt({ deliveryId }))));
-    expect(numbers.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 15 }, (_, index) => index + 1));
+    const ascending = numbers.map(Number).sort((a, b) => a - b);
+    expect(ascending).to.deep.equal(Array.from({ length: 15 }, (_, index) => index + 1));
+  });
+
+  it("of several deliveries are added together, each under its own next number", async () => {
+    const [one, two, gone] = [await addDelivery(), await addDelivery(), anId("dlv")];
+    await add(aDeliveryAttempt({ deliveryId: two }));
+    const attempts = [two, gone, one, two].map((deliveryId) => aDeliveryAttempt({ deliveryId, message: deliveryId }));
+    expect(await addAll(attempts)).to.deep.equal([2, 0, 1, 3]);
+    const found = await opened().webhooks.listDeliveryAttempts([one, two, gone]);
+    expect([...found.keys()].sort()).to.deep.equal([one, two].sort());
+    expect(found.get(one)).to.deep.equal([{ ...attempts[2], number: 1 }]);
+    expect(found.get(two)?.map(({ number }) => number)).to.deep.equal([1, 2, 3]);
+    expect(await addAll([])).to.deep.equal([]);
+  });
+
+  it("wait for no other: deliveries are locked as far as they are free, and one that is gone is neither", async () => {
+    const [one, two, gone] = [await addDelivery(), await addDelivery(), anId("dlv")];
+    const { locked, busy } = await opened().inTransaction((tx) =>
+      opened().webhooks.tryLockDeliveries(tx, [two, gone, one, two]),
+    );
+    expect([...locked.keys()].sort()).to.deep.equal([one, two].sort());
+    expect(locked.get(one)).to.deep.equal(await opened().webhooks.findDelivery(one));
+    expect([...busy]).to.deep.equal([]);
   });
 
   it("are not added to a deleted delivery", async () => {

@@ -21,7 +21,7 @@ export function webhookRetention(opened: () => StorageWith<"webhooks">): void {
       await opened().webhooks.insertEvents(tx, [event]);
       await opened().webhooks.insertDeliveries(tx, deliveries);
       for (let attempts = 0; attempts < 2; attempts++)
-        await opened().webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId: deliveries[1].id }));
+        await opened().webhooks.insertDeliveryAttempts(tx, [aDeliveryAttempt({ deliveryId: deliveries[1].id })]);
     });
     return { event, deliveries };
   }
@@ -78,7 +78,9 @@ export function webhookRetention(opened: () => StorageWith<"webhooks">): void {
       const [, delivered] = old.deliveries as readonly [WebhookDelivery, WebhookDelivery];
       const attempts = Array.from({ length: 4 }, () =>
         opened().inTransaction((tx) =>
-          opened().webhooks.insertDeliveryAttempt(tx, aDeliveryAttempt({ deliveryId: delivered.id, isManual: true })),
+          opened().webhooks.insertDeliveryAttempts(tx, [
+            aDeliveryAttempt({ deliveryId: delivered.id, isManual: true }),
+          ]),
         ),
       );
       await Promise.all([...attempts.slice(2), deleteOld(LONG_AGO + 1, 5), ...attempts.slice(0, 2)]);

@@ -1,10 +1,10 @@
 import type { AccountId, JobId, WebhookDeliveryId, WebhookEventId } from "../../../../core/ids.js";
-import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { DeliveryFilter, DeliveryUpdate, WebhookStore } from "../../../../core/ports/webhook-store.js";
 import type { DeliveryAttempt, WebhookDelivery, WebhookEvent } from "../../../../core/ports/webhook-records.js";
 import { writeGuarded } from "./guarded-updates.js";
-import { groupBy } from "../lists.js";
-import { allOf, oneOf } from "../rows.js";
+import { allIn, groupBy } from "../lists.js";
+import { allOf, oneOf, tryLocked } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
 import { DueQueries } from "./webhook-due-queries.js";
 import { listStatement } from "./webhook-lists.js";
@@ -18,7 +18,8 @@ import {
   WEBHOOK_EVENTS,
 } from "./webhook-tables.js";
 
-const FIND_DELIVERY = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_deliveries} WHERE id = ?`;
+const DELIVERIES_FROM = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_deliveries}`;
+const FIND_DELIVERY = `${DELIVERIES_FROM} WHERE id = ?`;
 /** Events have an index by their age; few are of the same millisecond. */
 const OF_JOB = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM {webhook_deliveries}
   WHERE event_id IN (SELECT id FROM {webhook_events} WHERE created_at = ? AND job_id = ?) ORDER BY id`;
@@ -26,9 +27,12 @@ const LIST_EVENTS = {
   from: `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM {webhook_events}`,
   where: "WHERE account_id = ? AND number > ? ORDER BY number LIMIT ?",
 };
-const LAST_ATTEMPT = "SELECT MAX(number) AS number FROM {webhook_tries} WHERE delivery_id = ?";
+const LAST_ATTEMPTS = (marks: string): string =>
+  `SELECT delivery_id, MAX(number) AS number FROM {webhook_tries} WHERE delivery_id IN (${marks}) GROUP BY delivery_id`;
 const LIST_ATTEMPTS = `SELECT ${columnsOf(DELIVERY_ATTEMPTS)} FROM {webhook_tries}
   WHERE delivery_id = ? ORDER BY number`;
+
+type LastAttemptRow = Pick<DeliveryAttemptRow, "delivery_id" | "number">;
 
 /** Endpoints, events and their deliveries. */
 export class KnexWebhookStore extends DueQueries implements WebhookStore {
@@ -73,14 +77,41 @@ export class KnexWebhookStore extends DueQueries implements WebhookStore {
     return writeGuarded(sessionOf(tx), "webhook_deliveries", guarded);
   }
 
-  async insertDeliveryAttempt(tx: Transaction, created: Omit<DeliveryAttempt, "number">): Promise<number> {
+  tryLockDeliveries(
+    tx: Transaction,
+    ids: readonly WebhookDeliveryId[],
+  ): Promise<Locked<WebhookDeliveryId, WebhookDelivery>> {
+    const { forClaim, usePrimaryKey } = this.database.dialect;
+    const query = (marks: string): string => `${DELIVERIES_FROM}${usePrimaryKey} WHERE id IN (${marks})`;
+    return tryLocked(sessionOf(tx), { query, forClaim }, ids, (row: DeliveryRow) => {
+      const delivery = WEBHOOK_DELIVERIES.fromRow(row);
+      return [delivery.id, delivery] as const;
+    });
+  }
+
+  async insertDeliveryAttempts(
+    tx: Transaction,
+    created: readonly Omit<DeliveryAttempt, "number">[],
+  ): Promise<number[]> {
     const session = sessionOf(tx);
-    const found = await session.all(FIND_DELIVERY + this.database.dialect.forUpdate, [created.deliveryId]);
-    if (found.length === 0) return 0;
-    const [last] = await session.all<{ number: number | null }>(LAST_ATTEMPT, [created.deliveryId]);
-    const number = (last?.number ?? 0) + 1;
-    await session.insert(DELIVERY_ATTEMPTS, [DELIVERY_ATTEMPTS.toRow({ ...created, number })]);
-    return number;
+    const { forUpdate, usePrimaryKey } = this.database.dialect;
+    const ids = created.map(({ deliveryId }) => deliveryId).sort();
+    const lock = (marks: string): string =>
+      `SELECT id FROM {webhook_deliveries}${usePrimaryKey} WHERE id IN (${marks}) ORDER BY id${forUpdate}`;
+    const [there, last] = await Promise.all([
+      allIn<Pick<DeliveryRow, "id">>(session, lock, ids),
+      allIn<LastAttemptRow>(session, LAST_ATTEMPTS, ids),
+    ]);
+    const next = new Map(there.map(({ id }) => [id, 1]));
+    for (const { delivery_id: id, number } of last) if (next.has(id)) next.set(id, number + 1);
+    const numbered = created.map((attempt) => {
+      const number = next.get(attempt.deliveryId) ?? 0;
+      if (number > 0) next.set(attempt.deliveryId, number + 1);
+      return { ...attempt, number };
+    });
+    const added = numbered.filter(({ number }) => number > 0);
+    await session.insert(DELIVERY_ATTEMPTS, added.map(DELIVERY_ATTEMPTS.toRow));
+    return numbered.map(({ number }) => number);
   }
 
   async listDeliveryAttempts(
