@@ -53,6 +53,10 @@ export class DeliverWebhooks {
   private place: WebhookEndpointId | null = null;
   /** Whether the looks since the last pause began at the beginning. */
   private isWhole = false;
+  /** Endpoints of which more is due than was claimed, as of the last look. */
+  private readonly backlog = new Set<WebhookEndpointId>();
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  private isAsked = false;
 
   constructor(private readonly deps: DeliverWebhooksDeps) {
     const { clock, logger, sweepMs: errorPauseMs } = deps;
@@ -72,6 +76,7 @@ export class DeliverWebhooks {
 
   /** There may be something to deliver. */
   wake(): void {
+    this.isAsked = true;
     this.loop.wake();
   }
 
@@ -95,17 +100,30 @@ export class DeliverWebhooks {
     const { owner, webhooks, clock, sweepMs, timeoutMs } = this.deps;
     const now = clock.now();
     if (this.underWay.size >= TRIES_MAX) return sweepMs;
-    const endpoints = await this.endpointsWithDue(now);
+    const isKnown = this.knowsBacklog(now);
+    const endpoints = isKnown ? await this.activeOf([...this.backlog]) : await this.endpointsWithDue(now);
     const claims = this.fairShares([...endpoints.values()], now);
     if (claims.length > 0) {
       const claimed = await webhooks.claimDeliveries(claims, now, owner, now + timeoutMs * LEASE_ATTEMPTS);
+      for (const { endpointId, limit } of claims)
+        if (claimed.filter(({ delivery }) => delivery.endpointId === endpointId).length < limit)
+          this.backlog.delete(endpointId);
       for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
     }
-    if (this.goesOn()) return 0;
+    if (!isKnown && this.goesOn()) return 0;
     const dueAt = await webhooks.nextDeliveryAt();
     const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
     // A delivery that is due but was not taken waits for another attempt to end or for its endpoint's breaker.
     return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
+  }
+
+  /**
+   * Whether the last look found all endpoints with something due, and what is left of them can be claimed without
+   * another: a look costs more than a claim. What other processes add is found by the next sweep.
+   */
+  private knowsBacklog(now: number): boolean {
+    const age = now - this.lookedAt;
+    return !this.isAsked && this.place === null && this.backlog.size > 0 && age >= 0 && age < this.deps.sweepMs;
   }
 
   /** Whether slots are free, and some endpoints have not been looked at since the last pause. */
@@ -117,16 +135,24 @@ export class DeliverWebhooks {
   }
 
   private async endpointsWithDue(now: number): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
-    const { webhooks, recordAttempt: recordTry } = this.deps;
     if (this.place === null) this.isWhole = true;
-    const { ids, next } = await webhooks.endpointsWithDue(now, this.place);
+    this.isAsked = false;
+    const { ids, next } = await this.deps.webhooks.endpointsWithDue(now, this.place);
     this.place = next;
+    this.lookedAt = now;
+    this.backlog.clear();
+    for (const id of ids) this.backlog.add(id);
+    return this.activeOf(ids);
+  }
+
+  private async activeOf(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
     if (ids.length === 0) return new Map();
-    const endpoints = await webhooks.findEndpoints(ids);
+    const endpoints = await this.deps.webhooks.findEndpoints(ids);
     for (const id of ids) {
       if (endpoints.get(id)?.status === "active") continue;
       endpoints.delete(id);
-      await recordTry.drop(id);
+      this.backlog.delete(id);
+      await this.deps.recordAttempt.drop(id);
     }
     return endpoints;
   }
@@ -152,7 +178,7 @@ export class DeliverWebhooks {
       add(this.triesOf, endpoint.id, -1);
       add(this.triesAt, host, -1);
       if (this.underWay.get(id) === work) this.underWay.delete(id);
-      this.wake();
+      this.loop.wake();
     });
     this.underWay.set(id, work);
   }

@@ -1,20 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { NodeDigest } from "../../adapters/crypto/digest.js";
-import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
-import { SystemClock } from "../../adapters/system/clock.js";
-import { SystemRandom } from "../../adapters/system/random.js";
 import type { WebhookMessage, WebhookResult, WebhookSender } from "../../core/ports/webhook-sender.js";
-import { DeliverWebhooks } from "../../core/webhooks/deliver-webhooks.js";
-import { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
-import { RecordDeliveryAttempt } from "../../core/webhooks/record-delivery-attempt.js";
-import { SendDelivery } from "../../core/webhooks/send-delivery.js";
-import { newDelivery, newEvent } from "../../core/webhooks/write-events.js";
-import { anId } from "../support/builders.js";
-import { SILENT, sqliteStorage } from "../support/databases.js";
-import type { StorageUnderTest } from "../support/storage-under-test.js";
-import { StubGuard } from "../support/doubles/stub-guard.js";
+import { sqliteStorage } from "../support/databases.js";
+import { addBacklog, deliveriesOf } from "./deliveries.js";
 import { atLeast, type Bench, median, perSecond } from "./figures.js";
-import { EVERY_KEY, FixedKeyring } from "../support/doubles/fixed-keyring.js";
 
 const EVENTS = 300;
 const HEALTHY = 10;
@@ -68,34 +56,17 @@ export const hanging: Bench = {
 /** Deliveries a second to responsive endpoints, each with a backlog of events. */
 async function rateOfHealthy(hangingOnes: number): Promise<number> {
   const storage = await sqliteStorage.open();
-  const [clock, random, sender] = [new SystemClock(), new SystemRandom(), new SlowReceivers()];
-  const secretBox = new AesSecretBox(new FixedKeyring());
-  await fill(storage, secretBox, hangingOnes);
-  const { unitOfWork, webhooks } = storage;
-  const breaker = { openMs: 30_000, openMaxMs: 600_000 };
-  const recordAttempt = new RecordDeliveryAttempt({
-    unitOfWork,
-    webhooks,
-    clock,
-    random,
-    logger: SILENT,
-    metrics: null,
-    scheduleMs: [5_000],
-    breaker,
-  });
-  const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null, tracer: null });
-  const work = new DeliverWebhooks({
-    owner: anId("prc"),
-    webhooks,
-    unitOfWork,
-    sendDelivery,
-    recordAttempt,
-    clock,
-    logger: SILENT,
-    timeoutMs: TIMEOUT_MS,
-    sweepMs: 1_000,
-    breaker,
-  });
+  const sender = new SlowReceivers();
+  const names = [
+    ...Array.from({ length: hangingOnes }, (_, index) => `hangs-${index}`),
+    ...Array.from({ length: HEALTHY }, (_, index) => `well-${index}`),
+  ];
+  await addBacklog(
+    storage,
+    names.map((name) => `https://${name}.example.com/`),
+    () => Array.from({ length: EVENTS }, () => ({})),
+  );
+  const work = deliveriesOf(storage, sender, TIMEOUT_MS);
   const begunAt = performance.now();
   work.start();
   while (sender.delivered < EVENTS * HEALTHY) await pause(5);
@@ -103,45 +74,4 @@ async function rateOfHealthy(hangingOnes: number): Promise<number> {
   await work.stop(0);
   await storage.close();
   return (EVENTS * HEALTHY) / seconds;
-}
-
-async function fill(storage: StorageUnderTest, secretBox: AesSecretBox, hangingOnes: number): Promise<void> {
-  const { unitOfWork, webhooks } = storage;
-  const ids = { next: anId };
-  const parts = {
-    unitOfWork,
-    webhooks,
-    guard: new StubGuard(),
-    secretBox,
-    sealKeys: EVERY_KEY,
-    clock: new SystemClock(),
-    ids,
-    random: new SystemRandom(),
-    digest: new NodeDigest(),
-    logger: SILENT,
-    allowHttp: false,
-  };
-  const endpoints = new ManageEndpoints(parts);
-  const { id: accountId } = await storage.addAccount();
-  const names = [
-    ...Array.from({ length: hangingOnes }, (_, index) => `hangs-${index}`),
-    ...Array.from({ length: HEALTHY }, (_, index) => `well-${index}`),
-  ];
-  for (const name of names) {
-    const { endpoint } = await endpoints.create(accountId, `https://${name}.example.com/`);
-    const events = Array.from({ length: EVENTS }, () =>
-      newEvent(
-        ids,
-        { accountId, jobId: null, number: null, trace: null, type: "generation.completed", data: {} },
-        Date.now(),
-      ),
-    );
-    await storage.inTransaction(async (tx) => {
-      await webhooks.insertEvents(tx, events);
-      await webhooks.insertDeliveries(
-        tx,
-        events.map((event) => newDelivery(ids, event, endpoint.id)),
-      );
-    });
-  }
 }

@@ -1,30 +1,35 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
 import { AddressPolicy, DnsAddressGuard, GuardedConnector } from "../../adapters/network/index.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender.js";
-import type { WebhookMessage } from "../../core/ports/webhook-sender.js";
+import type { WebhookMessage, WebhookSender } from "../../core/ports/webhook-sender.js";
 import { CertificateAuthority } from "../support/fault-receiver/certificates.js";
-import { atLeast, type Bench, median, perSecond } from "./figures.js";
+import { mysqlStorage } from "../support/mysql.js";
+import { addBacklog, deliveriesOf } from "./deliveries.js";
+import { atLeast, type Bench, type Figure, median, perSecond } from "./figures.js";
 import { startServer } from "./servers/start.js";
 
 const CONNECTIONS = 16;
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
-const RATIO_MIN = 0.5;
+const RATIO_MIN = 0.6;
+const ENDPOINTS = 10;
+const EVENTS = 500;
+const TIMEOUT_MS = 15_000;
+
+const LOOK_EVERY_MS = 20;
 
 /** About the size of an event of two tracks. */
-const BODY = JSON.stringify({
-  type: "generation.completed",
-  timestamp: new Date(0).toISOString(),
-  data: { filler: "x".repeat(4_000) },
-});
+const DATA = { filler: "x".repeat(4_000) };
+const BODY = JSON.stringify({ type: "generation.completed", timestamp: new Date(0).toISOString(), data: DATA });
 
 export const webhooks: Bench = {
   name: "webhooks",
-  compares: "signed deliveries over TLS to one receiver with a bare loop of the same HTTP client",
+  compares: "signed deliveries over TLS to one receiver, alone and recorded, with a bare loop of the same HTTP client",
   async run() {
     const dataDir = await mkdtemp(join(tmpdir(), "fermata-bench-"));
     const authority = new CertificateAuthority();
@@ -32,15 +37,10 @@ export const webhooks: Bench = {
     await Promise.all([writeFile(join(dataDir, "cert.pem"), cert), writeFile(join(dataDir, "key.pem"), key)]);
     const receiver = await startServer("tls-receiver", dataDir);
     try {
-      const { ours, bare, ratio } = await comparisonAt(receiver.url, authority.cert);
+      const { alone, recorded } = await comparisonsAt(receiver.url, authority.cert);
       return [
-        {
-          name: `webhooks: deliveries, ${CONNECTIONS} at once`,
-          value: perSecond(ours),
-          baseline: `${perSecond(bare)} (bare undici)`,
-          ratio,
-          target: atLeast(ratio, RATIO_MIN, " ×"),
-        },
+        figureOf(`${CONNECTIONS} at once`, alone),
+        figureOf(`from a backlog of ${ENDPOINTS} endpoints, recorded in MySQL`, recorded),
       ];
     } finally {
       await receiver.stop();
@@ -49,10 +49,24 @@ export const webhooks: Bench = {
   },
 };
 
-async function comparisonAt(
-  url: string,
-  ca: string,
-): Promise<{ readonly ours: number; readonly bare: number; readonly ratio: number }> {
+/** Deliveries a second, a figure for each round. */
+interface Rates {
+  readonly ours: readonly number[];
+  readonly bare: readonly number[];
+}
+
+function figureOf(name: string, { ours, bare }: Rates): Figure {
+  const ratio = median(ours.map((rate, round) => rate / (bare[round] ?? Number.NaN)));
+  return {
+    name: `webhooks: deliveries, ${name}`,
+    value: perSecond(median(ours)),
+    baseline: `${perSecond(median(bare))} (bare undici)`,
+    ratio,
+    target: atLeast(ratio, RATIO_MIN, " ×"),
+  };
+}
+
+async function comparisonsAt(url: string, ca: string): Promise<{ readonly alone: Rates; readonly recorded: Rates }> {
   const guard = new DnsAddressGuard(new AddressPolicy({ allowNetworks: ["127.0.0.0/8"] }));
   const sender = new HttpsWebhookSender({
     connector: new GuardedConnector({ guard, ca: [ca] }),
@@ -84,13 +98,13 @@ async function comparisonAt(
   };
   try {
     for (const work of [deliver, post]) await rateOf(work);
-    const rounds: { readonly ours: number; readonly bare: number }[] = [];
-    for (let round = 0; round < ROUNDS; round++) rounds.push({ ours: await rateOf(deliver), bare: await rateOf(post) });
-    return {
-      ours: median(rounds.map(({ ours }) => ours)),
-      bare: median(rounds.map(({ bare }) => bare)),
-      ratio: median(rounds.map(({ ours, bare }) => ours / bare)),
-    };
+    const [alone, recorded, bare]: [number[], number[], number[]] = [[], [], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      alone.push(await rateOf(deliver));
+      recorded.push(await rateOfRecorded(sender, url));
+      bare.push(await rateOf(post));
+    }
+    return { alone: { ours: alone, bare }, recorded: { ours: recorded, bare } };
   } finally {
     await sender.close();
     await pool.destroy();
@@ -109,4 +123,22 @@ async function rateOf(work: () => Promise<void>): Promise<number> {
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, loop));
   return count / ((performance.now() - begunAt) / 1000);
+}
+
+/** How many a second were delivered of a backlog, and recorded. */
+async function rateOfRecorded(sender: WebhookSender, url: string): Promise<number> {
+  const storage = await mysqlStorage.open();
+  try {
+    const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${url}/hooks/${index}`);
+    await addBacklog(storage, urls, () => Array.from({ length: EVENTS }, () => DATA));
+    const work = deliveriesOf(storage, sender, TIMEOUT_MS);
+    const begunAt = performance.now();
+    work.start();
+    while ((await storage.webhooks.countPending()) > 0) await pause(LOOK_EVERY_MS);
+    const seconds = (performance.now() - begunAt) / 1000;
+    await work.stop(0);
+    return (ENDPOINTS * EVENTS) / seconds;
+  } finally {
+    await storage.close();
+  }
 }

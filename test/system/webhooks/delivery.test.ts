@@ -257,6 +257,27 @@ describe("The delivery of a webhook event", () => {
       expect([sentTo("hangs"), sentTo("well")]).to.deep.equal([5, 40]);
     });
 
+    it("leaves a backlog that holds up nothing that comes later, from this process or another", async () => {
+      const hanging = await harness.endpoint("https://hangs.example.com/");
+      const { reception, release } = sendHolds();
+      harness.sender.reception = (message, signal) =>
+        (message.url.includes("hangs") ? reception : sendReturns(200))(message, signal);
+      for (let created = 0; created < 12; created++) await harness.event(hanging);
+      const sender = harness.start();
+      await harness.quiet();
+      const [own] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
+      sender.wake();
+      await harness.quiet();
+      expect((await harness.delivery(own.id)).state).to.equal("delivered");
+      const [ofAnother] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
+      await harness.pass(1_000);
+      expect((await harness.delivery(ofAnother.id)).state).to.equal("delivered");
+      harness.sender.reception = sendReturns(200);
+      release();
+      await harness.pass(1_000);
+      expect(await harness.storage.webhooks.countPending()).to.equal(0);
+    });
+
     it("waits while its breaker is open without using up attempts, then lets one through", async () => {
       const endpoint = await harness.endpoint();
       harness.sender.reception = sendFails("timeout");
