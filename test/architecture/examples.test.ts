@@ -273,7 +273,7 @@ describe("config/systemd", () => {
     const valueOf = (key: string): string => lines.find(([found]) => found === key)?.[1] ?? "";
 
     it(`runs an existing command, with the environment file of this folder: ${unit}`, async () => {
-      const [node, , main, ...command] = valueOf("ExecStart").split(" ");
+      const [node, main, ...command] = valueOf("ExecStart").split(" ");
       expect([node, main]).to.deep.equal(["/usr/bin/node", "/opt/fermata/dist/config/main.js"]);
       expect(await refusalOf(command)).to.equal(null);
       expect(valueOf("EnvironmentFile")).to.equal("/etc/fermata/fermata.env");

@@ -49,13 +49,6 @@ export const MIGRATION_LOCK = "CONCAT('fermata ', LEFT(SHA2(DATABASE(), 256), 32
  */
 const SILENCE_SECONDS = 60;
 
-/**
- * For fewer values in a list than this, the server counts in the index how many rows each has, before it reads them. Of
- * longer lists it takes that from the statistics: all are of keys with a row or a few, and counting takes as long as
- * reading.
- */
-const COUNTED_VALUES = 10;
-
 /** For a change of the schema: a migration holds a table for a moment, and needs to be waited for longer than a row. */
 export const SCHEMA_WAIT_SECONDS = 3;
 
@@ -70,7 +63,6 @@ export function sessionSetup(lockWaitSeconds: number): string {
     `innodb_lock_wait_timeout = ${lockWaitSeconds}`,
     `lock_wait_timeout = ${Math.max(lockWaitSeconds, SCHEMA_WAIT_SECONDS)}`,
     `wait_timeout = ${SILENCE_SECONDS}`,
-    `eq_range_index_dive_limit = ${COUNTED_VALUES}`,
   ];
   return `SET SESSION ${values.join(", ")}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
 }

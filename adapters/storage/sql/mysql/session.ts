@@ -11,7 +11,7 @@ import type { TableNames } from "../table-names.js";
 /** Statements in one packet, and rows in one statement, at most: far below `max_allowed_packet`. */
 const PACKET_STATEMENTS = 100;
 const GATHERED_STATEMENTS = 400;
-const INSERT_ROWS = 250;
+const INSERT_ROWS = 50;
 
 export interface MysqlSessionOptions {
   /** How long the server may take to respond to one packet; then the connection is closed. */
