@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { limitHeapGrowth } from "./heap-growth.js";
 import { run } from "./run.js";
 import { traceSources } from "./stack-traces.js";
 
@@ -12,6 +13,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });
 
+limitHeapGrowth();
 process.exitCode = await run(process.argv.slice(2), process);
 
 // Everything is closed by now. A plugin that does not hear of a stop may hold a timer or a socket still, and the

@@ -21,7 +21,7 @@ export class Workers {
   async start(): Promise<void> {
     const { jobs, deliveries, endedJobs } = this.deps;
     await jobs.start();
-    endedJobs.onEnded(() => deliveries.wake());
+    endedJobs.onEnded(({ isDelivered = true }) => void (isDelivered && deliveries.wake()));
     deliveries.start();
   }
 

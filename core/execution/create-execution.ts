@@ -34,7 +34,7 @@ export interface ExecutionDeps {
   readonly settleJobs: SettleJobs;
   readonly providers: Providers;
   readonly audioUrls: AudioUrls;
-  readonly derived: Pick<DeriveAssets, "deriveFor">;
+  readonly derived: Pick<DeriveAssets, "deriveFor" | "decodes">;
 }
 
 export interface Execution {
@@ -62,7 +62,7 @@ export function createExecution({ ports, options, settleJobs, audit, maxBytes, .
   });
   const buildRequest = new BuildRequest({ ...ports, catalogue, audioUrls, callbackUrls });
   const submissions = new SubmissionSwitch({ ...ports, audit, startsAs: options.submissions });
-  const step = { applyReports, storeFiles, buildRequest, routes, availability, policies, renderTimes };
+  const step = { applyReports, storeFiles, buildRequest, routes, availability, policies, renderTimes, derived };
   const runJob = new RunJob({ ...ports, ...step });
   const endJobs = new EndJobs({ ...ports, applyReports, policies });
   const cancelUpstream = new CancelUpstream({ ...ports, endJobs });

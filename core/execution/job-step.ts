@@ -1,6 +1,7 @@
 import { ServiceUnavailableError } from "../errors.js";
 import type { Job, JobAttempt, JobRequest, JobState } from "../jobs/job.js";
 import { logIdsOf } from "../jobs/log-ids.js";
+import type { DeriveAssets } from "../library/derive-assets.js";
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
@@ -32,6 +33,7 @@ export interface RunJobDeps {
   readonly callbacks: CallbackStore;
   readonly applyReports: Pick<ApplyReports, "apply">;
   readonly storeFiles: StoreFiles;
+  readonly derived: Pick<DeriveAssets, "decodes">;
   readonly buildRequest: BuildRequest;
   readonly routes: Routes;
   readonly availability: ProviderAvailability;
@@ -150,12 +152,17 @@ export class JobStep {
     return this.state.kind === "music" && (this.hasBegunCollection || !isStoredPlain(this.state));
   }
 
+  /** Whether the begin of a collection is recorded: what is not decoded crashes no worker. */
+  private get recordsCollections(): boolean {
+    return this.deps.derived.decodes;
+  }
+
   /**
    * Reports the provider's result. Together with it is recorded that this worker collects the job's files, as by
    * {@link beginCollection}.
    */
   async reportFinished(event: Omit<FinishedEvent, "type" | "collects">): Promise<Applied> {
-    const collects = this.mayAnalyse;
+    const collects = this.mayAnalyse && this.recordsCollections;
     const applied = await this.report({ ...event, type: "finished", collects });
     this.hasBegunCollection ||= collects && applied.next === "continue" && this.holdsLease;
     return applied;
@@ -166,7 +173,7 @@ export class JobStep {
    * again.
    */
   async beginCollection(): Promise<void> {
-    if (this.hasBegunCollection) return;
+    if (this.hasBegunCollection || !this.recordsCollections) return;
     const { next } = await this.report({ type: "collecting" });
     this.hasBegunCollection = next === "continue";
   }

@@ -32,7 +32,10 @@ export interface ProviderWorkerDeps {
 /** Polls at once per provider and process; a poll is one short request. */
 const POLLS_MAX = 50;
 
-/** Freed slots are filled when this part of all is free, or so long after the first of them became free. */
+/**
+ * Jobs are claimed together: while more are due than there are slots, when this part of the slots is free, or so long
+ * after the first of them became free; and polls that become due within that time.
+ */
 const REFILL_PARTS = 4;
 const REFILL_MS = 20;
 
@@ -46,8 +49,9 @@ export class ProviderWorker {
   private readonly loop: BackgroundLoop;
   private readonly stopping = new AbortController();
   private cancelling: Promise<void> | null = null;
-  /** Whether jobs waited to be submitted at the last look. */
+  /** Whether jobs waited to be submitted at the last look, and whether more polls were due than there were slots. */
   private hasWaiting = false;
+  private hasPolls = false;
   private stopped: Promise<void> = Promise.resolve();
 
   constructor(private readonly deps: ProviderWorkerDeps) {
@@ -106,13 +110,14 @@ export class ProviderWorker {
       const now = clock.now();
       const isDue = (at: number | null): boolean => at !== null && at <= now;
       this.hasWaiting = isDue(due.waiting);
-      let claimed = await this.claimSubmissions({ waiting: this.hasWaiting, submitting: isDue(due.submitting) });
-      if (isDue(due.rendering)) claimed += await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
+      const submissions = await this.claimSubmissions({ waiting: this.hasWaiting, submitting: isDue(due.submitting) });
+      const polls = isDue(due.rendering) ? await this.claimPolls() : 0;
       this.cancelling ??= cancelUpstream
         .cancelDue(this.deps.working, this.stopping.signal)
         .finally(() => (this.cancelling = null));
       // More of them may be due, or soon.
-      if (claimed > 0 && (this.freeSlots > 0 || isDue(due.rendering))) return 0;
+      if (submissions > 0 && this.freeSlots > 0) return 0;
+      if (polls > 0) return REFILL_MS;
       // What is due but was not taken waits for a free slot or for the breaker.
       const later = Object.values(due).filter((at) => at !== null && at > now);
       return Math.min(...later.map((at) => Math.max(0, (at as number) - clock.now())), sweepMs);
@@ -127,9 +132,22 @@ export class ProviderWorker {
     return this.deps.working.concurrency - this.submitting.size;
   }
 
-  /** While more jobs wait than there are slots, slots that become free are filled several at a time. */
   private get claimWithinMs(): number {
     return this.hasWaiting && this.freeSlots * REFILL_PARTS < this.deps.working.concurrency ? REFILL_MS : 0;
+  }
+
+  /** After a poll most jobs are due later. While others are polled, only a slot may be waited for. */
+  private get pollWithinMs(): number {
+    const free = POLLS_MAX - this.polling.size;
+    const isRefilled = this.hasPolls && free * REFILL_PARTS >= POLLS_MAX;
+    return this.polling.size === 0 || isRefilled ? 0 : REFILL_MS;
+  }
+
+  private async claimPolls(): Promise<number> {
+    const free = POLLS_MAX - this.polling.size;
+    const claimed = await this.claim(["rendering"], this.polling, free);
+    this.hasPolls = claimed === free;
+    return claimed;
   }
 
   /** @returns how many jobs it took */
@@ -189,7 +207,7 @@ export class ProviderWorker {
       const work = runJob.run(one, this.deps.working, leases.hold(id, fence)).finally(() => {
         leases.release(id, fence);
         if (running.get(id) === work) running.delete(id);
-        this.loop.wake(this.claimWithinMs);
+        this.loop.wake(running === this.polling ? this.pollWithinMs : this.claimWithinMs);
       });
       running.set(id, work);
     }

@@ -39,6 +39,8 @@ export interface ListeningDeps {
 
 /** How often storage is read, for jobs that end in other processes. */
 const LOOK_MS = 1_000;
+/** While jobs end one after another, those of so long are numbered and read together. */
+const TOGETHER_MS = 20;
 /** Events that are read together. */
 const PAGE = 100;
 /** Ends that are numbered in one transaction. */
@@ -61,6 +63,8 @@ export class Listening {
   private readonly loop: BackgroundLoop;
   private readonly logger: Logger;
   private isReady = false;
+  /** Whether jobs had ended at the last look. */
+  private isBusy = false;
   private becomeReady: () => void = () => undefined;
   private refuse: (error: Error) => void = () => undefined;
   private unlisten: () => void = () => undefined;
@@ -88,7 +92,7 @@ export class Listening {
   }
 
   start(): this {
-    this.unlisten = this.deps.endedJobs.onEnded(() => this.loop.wake());
+    this.unlisten = this.deps.endedJobs.onEnded(() => this.loop.wake(this.isBusy ? TOGETHER_MS : 0));
     this.loop.start();
     return this;
   }
@@ -104,6 +108,7 @@ export class Listening {
     const { jobs } = this.deps;
     let numbered = NUMBERED;
     while (numbered === NUMBERED && !signal.aborted) numbered = await jobs.numberEnds(NUMBERED);
+    this.isBusy = numbered > 0;
     if (signal.aborted) return LOOK_MS;
     let position = this.position ?? (await jobs.endNumberBefore(this.since));
     if (!this.isReady && !(await this.begin(position))) return LOOK_MS;

@@ -10,6 +10,8 @@ export interface JobEnded {
   readonly tracks: readonly Track[];
   /** The files of a split; empty unless it completed. */
   readonly outputs: readonly JobOutput[];
+  /** False: no webhook endpoint hears of it. Left out where that is not known. */
+  readonly isDelivered?: boolean;
 }
 
 export type JobEndedListener = (ended: JobEnded) => void;

@@ -94,7 +94,8 @@ export class SettleJobs {
       const request = requests.get(state.id);
       assert(request !== undefined, "a job keeps its request");
       const { tracks, outputs } = files[index] ?? NO_FILES;
-      return { job: { ...state, request }, tracks, outputs };
+      const isDelivered = (endpoints.get(state.accountId) ?? []).length > 0;
+      return { job: { ...state, request }, tracks, outputs, isDelivered };
     });
     await ledger.apply(tx, decided.movements);
     await library.insertTracks(

@@ -20,6 +20,11 @@ const FILE_NAMES = { preview: "preview.mp3", cover: "cover.png" } as const;
 export class DeriveAssets {
   constructor(private readonly deps: DeriveAssetsDeps) {}
 
+  /** Whether files are decoded, some of which may bring the process down. */
+  get decodes(): boolean {
+    return this.deps.analyser.decodes ?? true;
+  }
+
   /**
    * Adds what is missing to a track whose mix is stored already, and stores the new files next to that mix; a track
    * without a mix is left as it is. What is there already is never replaced. Never fails for the audio's sake: what

@@ -30,6 +30,8 @@ export const PREVIEW_SECONDS = 30;
  * by `audio.analyser`; the override `audioAnalyser` of `compose` replaces it.
  */
 export interface AudioAnalyser {
+  /** False: no file is ever decoded, so that none can bring the process down. Left out: files are. */
+  readonly decodes?: boolean;
   /**
    * The source is read to its end, or closed early.
    *

@@ -8,6 +8,7 @@
 import { cpus } from "node:os";
 import { commands } from "./commands.js";
 import { create } from "./create.js";
+import { createMysql } from "./create-mysql.js";
 import { due } from "./due.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
 import { growth } from "./growth.js";
@@ -32,6 +33,7 @@ const BENCHES: readonly Bench[] = [
   read,
   reads,
   create,
+  createMysql,
   work,
   queues,
   inFlight,

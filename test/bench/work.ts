@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Readable } from "node:stream";
 import Database from "better-sqlite3";
+import { NoAudioAnalyser } from "../../adapters/audio/analyser/no-analyser.js";
 import type { App, Overrides } from "../../config/index.js";
 import type { Account } from "../../core/ports/account.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
@@ -55,7 +56,7 @@ const NOTHING_STORED = { sizeBytes: 0, etag: "none", modifiedAt: 0 };
 
 /** No analysis and no cover: both cost tens of milliseconds of CPU time for each track. */
 export const NOTHING_DERIVED: Overrides = {
-  audioAnalyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() },
+  audioAnalyser: new NoAudioAnalyser(),
   coverPainter: { paint: () => Promise.resolve(new Uint8Array()) },
 };
 

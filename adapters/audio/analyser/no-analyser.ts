@@ -2,6 +2,7 @@ import type { AnalysisRequest, AudioAnalyser } from "../../../core/ports/audio-a
 
 /** Knows no format: for installations where nothing decodes what providers and imports bring. */
 export class NoAudioAnalyser implements AudioAnalyser {
+  readonly decodes = false;
   private readonly closing = new AbortController();
 
   async analyse(_source: Uint8Array | AsyncIterable<Uint8Array>, { signal }: AnalysisRequest): Promise<null> {

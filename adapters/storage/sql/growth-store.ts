@@ -10,7 +10,7 @@ import type {
 import type { KnexDatabase } from "./database.js";
 import { dueRequests, oldAttempts } from "./jobs/job-retention.js";
 import { MIGRATIONS } from "./migrations/index.js";
-import type { Reads } from "./rows.js";
+import type { Reads } from "./session.js";
 
 /** Tables whose rows came at a moment that an index begins with. */
 const BY_TIME: Readonly<Record<string, string>> = {

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Reads } from "./rows.js";
-import type { SqlValue } from "./session.js";
+import type { Reads, SqlValue } from "./session.js";
 
 /**
  * How long lists of values in a statement are: few lengths, since each makes a text of its own, which is compiled once.

@@ -1,11 +1,8 @@
 import type { Locked } from "../../../core/ports/unit-of-work.js";
 import { mapIn } from "./lists.js";
-import type { Session, SqlValue } from "./session.js";
+import type { Reads, Session, SqlValue } from "./session.js";
 
 type Values = readonly SqlValue[];
-
-/** The part of a session that reads. */
-export type Reads = Pick<Session, "all" | "allEach">;
 
 /** Runs a query of one value once for each of the values, each once. @returns all rows, in the order of the values */
 export function allOf<Row>(session: Reads, query: string, values: Iterable<SqlValue>): Promise<Row[]> {

@@ -76,6 +76,9 @@ export interface Session {
   upsertSums<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
 }
 
+/** The part of a session that reads. */
+export type Reads = Pick<Session, "all" | "allEach">;
+
 /** A session inside a transaction that has not ended. */
 export interface TransactionSession extends Session {
   readonly isOpen: boolean;

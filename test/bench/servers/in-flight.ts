@@ -3,6 +3,7 @@
  * Arguments: the data directory, how many jobs wait there, and how long after one poll the next one is due.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { limitHeapGrowth } from "../../../config/heap-growth.js";
 import { submitAccepts } from "../../support/doubles/scripted-provider.js";
 import { percentile } from "../figures.js";
 import { openFermata } from "../installation.js";
@@ -20,6 +21,8 @@ const ROUNDS = 3;
 
 const [, , dataDir = "", jobs = "0", everyMs = "0"] = process.argv;
 const [count, nextPollMs] = [Number(jobs), Number(everyMs)];
+// As the command line does.
+limitHeapGrowth();
 const { app, provider } = await openFermata(dataDir);
 provider.behaviour = submitAccepts(nextPollMs);
 const dueAt = new Map<unknown, number>();

@@ -35,17 +35,23 @@ describe("The collection of a job's files", () => {
   const warnings = (): number =>
     harness.logger.lines.filter(({ message }) => message.includes("without derived files")).length;
 
-  it("is recorded before the audio is analysed", async () => {
-    const begun: number[] = [];
-    harness.derive = async (track) => {
-      begun.push((await harness.job(track.jobId as JobId)).collectionsBegun);
-      return track;
-    };
-    await harness.acceptOne();
-    await harness.start();
-    await harness.quiet();
-    expect(begun).to.deep.equal([1]);
-  });
+  for (const [decodes, times] of [
+    [true, 1],
+    [false, 0],
+  ] as const) {
+    it(`is recorded ${times} times before the audio is analysed where files are decoded: ${decodes}`, async () => {
+      const begun: number[] = [];
+      harness.decodes = decodes;
+      harness.derive = async (track) => {
+        begun.push((await harness.job(track.jobId as JobId)).collectionsBegun);
+        return track;
+      };
+      await harness.acceptOne();
+      await harness.start();
+      await harness.quiet();
+      expect(begun).to.deep.equal([times]);
+    });
+  }
 
   it("analyses the audio when workers were lost before the collection began", async () => {
     const id = await harness.acceptOne();

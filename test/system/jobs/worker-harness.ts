@@ -154,6 +154,8 @@ export class WorkerHarness {
   readonly ended: JobEnded[] = [];
   /** The assets derived from a track: none by default. */
   derive: DeriveAssets["deriveFor"] = (track) => Promise.resolve(track);
+  /** Whether files are decoded for it. */
+  decodes = true;
   private readonly workers: Worker[] = [];
 
   private constructor(
@@ -233,7 +235,7 @@ export class WorkerHarness {
       settleJobs: jobs.settleJobs,
       providers,
       audioUrls: this.audioUrls,
-      derived: { deriveFor: (track, signal) => this.derive(track, signal) },
+      derived: { decodes: this.decodes, deriveFor: (track, signal) => this.derive(track, signal) },
     });
     const { applyReports, endJobs, submissions } = execution;
     const scheduled = {

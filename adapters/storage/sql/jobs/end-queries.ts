@@ -10,7 +10,6 @@ import { JOBS, type JobRow, toJob } from "./job-tables.js";
 const COUNTER = "SELECT value FROM {installation} WHERE name = ?";
 const MOVE_COUNTER = "UPDATE {installation} SET value = ? WHERE name = ?";
 const WITHOUT_NUMBER = "WHERE end_number IS NULL AND completed_at IS NOT NULL";
-const GIVE = "UPDATE {jobs} SET end_number = ? WHERE id = ?";
 /** SQLite's index has only ended jobs, so it is used only for a query that asks for these. */
 const LIST = `SELECT end_number, ${columnsOf(JOBS)} FROM {jobs} WHERE end_number > ? AND completed_at IS NOT NULL
   ORDER BY end_number LIMIT ?`;
@@ -40,11 +39,15 @@ export class EndQueries implements Pick<JobStore, EndMethods> {
       const ended = await session.all<{ id: JobId }>(`SELECT id ${find} ORDER BY completed_at, id LIMIT ?${forClaim}`, [
         limit,
       ]);
-      await session.runEach(
-        GIVE,
-        ended.map(({ id }, index) => [last + index + 1, id]),
-      );
-      if (ended.length > 0) await session.run(MOVE_COUNTER, [String(last + ended.length), END_COUNTER]);
+      const numbers = ended.map(({ id }, index) => ({
+        key: [id],
+        columns: ["end_number"],
+        values: [last + index + 1],
+      }));
+      await Promise.all([
+        session.updateRows("jobs", ["id"], numbers),
+        session.writeEach(MOVE_COUNTER, ended.length > 0 ? [[String(last + ended.length), END_COUNTER]] : []),
+      ]);
       return ended.length;
     });
   }

@@ -5,8 +5,7 @@ import type { DueRows } from "../../../../core/ports/growth-store.js";
 import type { Dialect } from "../dialect.js";
 import { REQUEST_CURSORS } from "../migrations/0048-retention.js";
 import { allOf, deleteFound } from "../rows.js";
-import type { Reads } from "../rows.js";
-import type { Session, SqlValue } from "../session.js";
+import type { Reads, Session, SqlValue } from "../session.js";
 import { type JobRow, toRequest } from "./job-tables.js";
 
 /** How far one status was gone through. */

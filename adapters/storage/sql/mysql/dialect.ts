@@ -20,7 +20,7 @@ export const mysqlDialect: Dialect = {
   name: "mysql",
   urlForm: "mysql://USER:PASSWORD@HOST:PORT,…/DATABASE",
   lockWaitMs: 1_000,
-  concurrentWriters: 4,
+  concurrentWriters: 2,
   forUpdate: " FOR UPDATE",
   forClaim: " FOR UPDATE SKIP LOCKED",
   useIndex: (name) => ` FORCE INDEX ({${name}})`,

@@ -8,7 +8,7 @@ export type SendPacket<Result> = (texts: readonly string[], values: readonly Sql
 interface Member<Result> {
   readonly text: string;
   readonly values: readonly SqlValue[];
-  /** null: nobody waits for the result. */
+  /** null: no caller waits for the result. */
   readonly waiting: { resolve(result: Result): void; reject(error: unknown): void } | null;
 }
 
@@ -29,7 +29,7 @@ export class GatheredStatements<Result> {
     private readonly limits: { readonly statements: number; readonly characters: number },
   ) {}
 
-  /** A statement whose result nobody needs; its error is that of a later one. Waits only where they are too many. */
+  /** A statement whose result no caller needs; its error is that of a later one. Waits only where they are too many. */
   async later(text: string, values: readonly SqlValue[]): Promise<void> {
     if (this.add({ text, values, waiting: null })) return;
     await this.sent;
@@ -80,7 +80,7 @@ export class GatheredStatements<Result> {
         throw error;
       },
     );
-    // Those who wait for a result have the error; where nobody does, the next one gets it.
+    // Callers that wait for a result have the error; where none does, the next one gets it.
     this.sent.catch(() => undefined);
   }
 }

@@ -150,6 +150,29 @@ const TABLES: readonly DecisionTable[] = [
       ],
     },
   },
+  {
+    title: "The provider is done, and the worker goes on to collect the files: only the one with the lease counts",
+    event: { type: "finished", number: 1, result: A_LINK, cost: null, collects: true },
+    expected: {
+      none: "stale",
+      "intended, unknown": [
+        "continue: finished, rendering, begun 1",
+        "continue: finished, rendering",
+        "continue: finished, rendering, due 0",
+      ],
+      "accepted, finished, in memory": [
+        "continue: finished, begun 1",
+        "continue: finished",
+        "continue: finished, due 0",
+      ],
+      stored: ["continue: begun 1", "continue", "continue"],
+      "refused, failed, abandoned": [
+        "continue: finished, rendering, begun 1",
+        "continue: finished, rendering",
+        "continue: finished, rendering, processing, due 0",
+      ],
+    },
+  },
 ];
 
 describe("decide: what becomes of accepted work", () => {
