@@ -7,6 +7,7 @@
  */
 import { cpus } from "node:os";
 import { commands } from "./commands.js";
+import { cost } from "./cost.js";
 import { create } from "./create.js";
 import { due } from "./due.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
@@ -16,6 +17,7 @@ import { queues } from "./queues.js";
 import { rateLimits } from "./rate-limits.js";
 import { logs } from "./logs.js";
 import { read } from "./read.js";
+import { replica } from "./replica.js";
 import { reads } from "./reads.js";
 import { inFlight } from "./in-flight.js";
 import { requestCost } from "./request-cost.js";
@@ -46,8 +48,10 @@ const BENCHES: readonly Bench[] = [
   takeover,
   rateLimits,
   requestCost,
+  cost,
   search,
   logs,
+  replica,
   growth,
 ];
 
