@@ -51,7 +51,7 @@ const MARIADB: Words = {
 };
 
 /**
- * A commit is told to nobody, and seen by nobody, before the replica has received it, however long that takes: a
+ * A commit returns, and is visible to others, when the replica has received it, however long that takes: a
  * primary that is not reached any more goes on with nothing. One that was killed forgets at its next start what no
  * replica has said to have, so that it needs no repair to follow the promoted one.
  */

@@ -1,7 +1,7 @@
 /**
  * Works on jobs of a provider elsewhere, each of which renders until its third poll and then delivers a song as an MP3.
  * Arguments: the data directory, the storage, and the seconds of the song; 0 for a file that is no song, of which
- * nothing is derived. It ends when it is told to, and reports the CPU time of all its processes.
+ * nothing is derived. It ends with the first message, and reports the CPU time of all its processes.
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
