@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Knex } from "knex";
+import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
 import { type App, compose, loadSettings } from "../../config/index.js";
 import { RETAINED_KINDS } from "../../core/ports/growth-store.js";
 import { aJob, aPlaylist, anId } from "../support/builders.js";
 import { type ApiResponse, ApiClient } from "../support/api-client.js";
-import { sqliteStorage } from "../support/databases.js";
+import { SILENT, sqliteStorage, TEST_PORTS } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
-import type { StorageUnderTest } from "../support/storage-under-test.js";
+import { storageUnderTest, type StorageUnderTest } from "../support/storage-under-test.js";
 import { anEndpoint } from "../support/webhook-builders.js";
 import { below, type Bench, type Figure, milliseconds, percentile } from "./figures.js";
 import { fillGrown, type Grown, jobOf } from "./growth-rows.js";
@@ -18,6 +18,8 @@ import { VIEWER } from "./search-corpus.js";
 const JOBS = Number(process.env["GROWTH_JOBS"] ?? 1_000_000);
 const FEW_JOBS = Number(process.env["GROWTH_FEW_JOBS"] ?? 10_000);
 const ENGINES = (process.env["GROWTH_ENGINES"] ?? "SQLite,MySQL").split(",");
+/** Installations that are filled once and kept: one URL of each engine, separated by spaces. */
+const KEPT = (process.env["GROWTH_KEPT"] ?? "").split(" ");
 const ROUNDS = 41;
 const RATIO_MAX = 1.5;
 const NO_LIMIT = 1_000_000_000;
@@ -25,7 +27,7 @@ const PLENTY = { perMinute: NO_LIMIT, perDay: NO_LIMIT };
 const DAY_MS = 86_400_000;
 
 /** An opened storage that another process can open too. */
-type Open = StorageUnderTest & { readonly url: string };
+type Open = StorageUnderTest & { readonly url: string; readonly database: KnexDatabase };
 type Work = () => Promise<unknown>;
 type Works = Readonly<Record<string, Work>>;
 
@@ -52,7 +54,7 @@ interface Prepared {
 async function compare(name: string, open: () => Promise<Open>): Promise<Figure[]> {
   const few = await prepare(await open(), FEW_JOBS);
   try {
-    const many = await prepare(await open(), JOBS);
+    const many = await prepare(await openMany(name, open), JOBS);
     try {
       const figures: Figure[] = [];
       const others = new Map(Object.entries(many.works));
@@ -71,6 +73,15 @@ async function compare(name: string, open: () => Promise<Open>): Promise<Figure[
   } finally {
     await few.close();
   }
+}
+
+/** The kept one of this engine, which is empty at first; else one that is deleted in the end. */
+async function openMany(name: string, open: () => Promise<Open>): Promise<Open> {
+  const url = KEPT.find((one) => one.startsWith(`${name.toLowerCase()}:`));
+  if (url === undefined) return open();
+  const database = await openDatabase({ url, logger: SILENT });
+  await database.migrate();
+  return { ...storageUnderTest(createStores(database, TEST_PORTS), () => database.close()), database, url };
 }
 
 /**
@@ -93,8 +104,7 @@ async function inTurn(...works: readonly [first: Work, second: Work]): Promise<r
 
 async function prepare(storage: Open, jobs: number): Promise<Prepared> {
   const dataDir = await mkdtemp(join(tmpdir(), "fermata-bench-"));
-  const grown: Grown = { now: Date.now(), jobs, heavy: VIEWER, endpointId: anId("whe") };
-  const named = await fill(storage, grown);
+  const { grown, named } = (await readFilled(storage)) ?? (await fill(storage, jobs));
   const app = await composeOn(storage.url, dataDir);
   const { token } = await app.accounts.issueKey(VIEWER);
   const api = new ApiClient((await app.listen()).url, token);
@@ -116,12 +126,27 @@ interface Named {
   readonly endpointId: string;
 }
 
-async function fill(storage: Open, grown: Grown): Promise<Named> {
+/** What is known of a filled installation; its row of the table of facts keeps it. */
+interface Filled {
+  readonly grown: Grown;
+  readonly named: Named;
+}
+
+const FILLED = "bench_growth";
+
+async function readFilled({ database }: Open): Promise<Filled | null> {
+  const sql = "SELECT value FROM {installation} WHERE name = ?";
+  const [row] = await database.all<{ readonly value: string }>(sql, [FILLED]);
+  return row === undefined ? null : (JSON.parse(row.value) as Filled);
+}
+
+async function fill(storage: Open, jobs: number): Promise<Filled> {
+  const grown: Grown = { now: Date.now(), jobs, heavy: VIEWER, endpointId: anId("whe") };
   const { inTransaction, library, webhooks } = storage;
   await storage.addAccount({ id: grown.heavy }, { pack: NO_LIMIT });
   await fillGrown(storage.url, grown);
   const balance = await storage.balanceOf(grown.heavy);
-  const { write, names } = (storage as Open & { readonly database: Database }).database;
+  const { write, names } = storage.database;
   const ledgerSeq = balance.ledgerSeq + (2 * grown.jobs) / 10;
   await write(names.of("balances")).where({ account_id: grown.heavy }).update({ ledger_seq: ledgerSeq });
   for (let isMore = true; isMore;) isMore = await inTransaction((tx) => library.indexPending(tx));
@@ -137,12 +162,9 @@ async function fill(storage: Open, grown: Grown): Promise<Named> {
     for (const table of ["jobs", "job_attempts", "request_log", "ledger_entries", "webhook_events", "tracks"])
       await write.raw(`ANALYZE TABLE ${names.of(table)}`);
   const jobId = jobOf(grown, grown.jobs - 20).id;
-  return { jobId, trackId, playlistId: playlist.id, endpointId: endpoint.id };
-}
-
-interface Database {
-  readonly write: Knex;
-  readonly names: { of(name: string): string };
+  const filled = { grown, named: { jobId, trackId, playlistId: playlist.id, endpointId: endpoint.id } };
+  await write(names.of("installation")).insert({ name: FILLED, value: JSON.stringify(filled) });
+  return filled;
 }
 
 function composeOn(url: string, dataDir: string): Promise<App> {

@@ -12,17 +12,22 @@ const PLENTY = { perMinute: NO_LIMIT, perDay: NO_LIMIT };
 /** A model of the provider double, for requests. */
 export const MODEL = "scripted/beat";
 
+/** Settings of the same names. */
+export interface Places {
+  /** SQLite in the data directory by default. */
+  readonly storageUrl?: string | undefined;
+  readonly readUrl?: string | undefined;
+  /** In this process by default. */
+  readonly queueUrl?: string | undefined;
+}
+
 /**
  * Opens an installation without effective limits. Its only provider is the double, which is scripted by the benchmark.
- *
- * @param storageUrl SQLite in the data directory by default
- * @param queueUrl in this process by default
  */
 export async function openFermata(
   dataDir: string,
   overrides: Overrides = {},
-  storageUrl?: string,
-  queueUrl?: string,
+  { storageUrl, readUrl, queueUrl }: Places = {},
 ): Promise<{ readonly app: App; readonly provider: ScriptedProvider }> {
   const provider = new ScriptedProvider();
   const settings = loadSettings({
@@ -31,7 +36,9 @@ export async function openFermata(
     isTerminal: false,
     overrides: {
       dataDir,
-      ...(storageUrl === undefined ? {} : { storage: { url: storageUrl } }),
+      ...(storageUrl === undefined
+        ? {}
+        : { storage: { url: storageUrl, ...(readUrl === undefined ? {} : { readUrl }) } }),
       ...(queueUrl === undefined ? {} : { queue: { url: queueUrl } }),
       http: { port: 0 },
       rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY, authFailures: { perMinute: NO_LIMIT } },

@@ -1,6 +1,4 @@
-import { SPAN_MS } from "../../adapters/storage/sql/usage/count-spans.js";
-import { countsOf, type CountRow, REQUEST_COUNTS } from "../../adapters/storage/sql/usage/request-counts.js";
-import { REQUEST_LOG, type RequestRow, toLoggedRequest } from "../../adapters/storage/sql/usage/request-log-table.js";
+import type { RequestRow } from "../../adapters/storage/sql/usage/request-log-table.js";
 import type { AccountId } from "../../core/ids.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import { ReadUsage } from "../../core/usage/read-usage.js";
@@ -12,6 +10,7 @@ import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { openWriter } from "./bulk-writer.js";
 import { below, type Bench, type Figure, median, percentile, spread } from "./figures.js";
+import { LogWriter } from "./log-writer.js";
 import { random, pick } from "./search-corpus.js";
 
 const ROWS = Number(process.env["LOG_ROWS"] ?? 1_000_000);
@@ -101,24 +100,12 @@ function accountOf(number: number): AccountId {
 async function fill(url: string): Promise<void> {
   const roll = random(3);
   const writer = await openWriter(url);
-  const counts = new Map<string, CountRow>();
+  const log = new LogWriter(writer);
   for (let start = 0; start < ROWS; start += BATCH) {
     const length = Math.min(BATCH, ROWS - start);
-    const rows = Array.from({ length }, (_, index) => rowOf(start + index, roll));
-    await writer.write(REQUEST_LOG, rows);
-    for (const count of countsOf(rows.map(toLoggedRequest))) {
-      const key = REQUEST_COUNTS.key.map((column) => count[column]).join(" ");
-      counts.set(key, { ...count, requests: count.requests + (counts.get(key)?.requests ?? 0) });
-    }
-    // Rows are written in the order of time: to spans that are over nothing is added.
-    const last = start + length === ROWS ? Infinity : (rows.at(-1)?.created_at ?? 0);
-    const over = [...counts].filter(([, { span, starts_at }]) => starts_at + SPAN_MS[span] <= last);
-    for (const [key] of over) counts.delete(key);
-    await writer.write(
-      REQUEST_COUNTS,
-      over.map(([, count]) => count),
-    );
+    await log.write(Array.from({ length }, (_, index) => rowOf(start + index, roll)));
   }
+  await log.close();
   await writer.close();
 }
 

@@ -7,6 +7,7 @@
  */
 import { cpus } from "node:os";
 import { commands } from "./commands.js";
+import { cost } from "./cost.js";
 import { create } from "./create.js";
 import { createMysql } from "./create-mysql.js";
 import { due } from "./due.js";
@@ -17,6 +18,7 @@ import { queues } from "./queues.js";
 import { rateLimits } from "./rate-limits.js";
 import { logs } from "./logs.js";
 import { read } from "./read.js";
+import { replica } from "./replica.js";
 import { reads } from "./reads.js";
 import { inFlight } from "./in-flight.js";
 import { requestCost } from "./request-cost.js";
@@ -48,8 +50,10 @@ const BENCHES: readonly Bench[] = [
   takeover,
   rateLimits,
   requestCost,
+  cost,
   search,
   logs,
+  replica,
   growth,
 ];
 

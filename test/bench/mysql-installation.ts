@@ -4,7 +4,7 @@ import { JOBS } from "../../adapters/storage/sql/jobs/job-tables.js";
 import { TRACK_ASSETS, TRACK_TAGS, TRACKS } from "../../adapters/storage/sql/library/track-tables.js";
 import type { SqlValue, Table } from "../../adapters/storage/sql/session.js";
 import type { App } from "../../config/index.js";
-import { startPrivateMysql } from "../support/mysql-server.js";
+import { query, startPrivateMysql } from "../support/mysql-server.js";
 import { SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { openWriter } from "./bulk-writer.js";
 import { type Holder, MODEL, openFermata } from "./installation.js";
@@ -32,20 +32,19 @@ export async function makeMysqlInstallation(
   const storageUrl = `${server.server}/bench`;
   const admin = await createConnection(server.server);
   await admin.query("CREATE DATABASE bench CHARACTER SET utf8mb4");
-  const [[found]] = await admin.query<RowDataPacket[]>("SELECT @@pid_file AS file");
   await admin.end();
-  const pid = (await readFile(String(found?.["file"]), "utf8")).trim();
+  const databaseCpuMs = await cpuOfServer(server.server);
   const holders = await fill(dataDir, storageUrl, accounts, generations);
   return {
     storageUrl,
     holders,
-    databaseCpuMs: () => cpuMsOf(pid),
+    databaseCpuMs,
     close: () => server.close(),
   };
 }
 
 async function fill(dataDir: string, storageUrl: string, accounts: number, generations: number): Promise<Holder[]> {
-  const { app, provider } = await openFermata(dataDir, {}, storageUrl);
+  const { app, provider } = await openFermata(dataDir, {}, { storageUrl });
   const holders: Holder[] = [];
   while (holders.length < accounts) {
     const first = holders.length;
@@ -101,6 +100,13 @@ async function copyGenerations(storageUrl: string, others: readonly Holder[]): P
 function copied(value: SqlValue, number: number): SqlValue {
   if (typeof value !== "string" || !/^(job|trk)_[0-9a-z]{26}$/.test(value)) return value;
   return `${value.slice(0, -5)}${String(number).padStart(5, "0")}`;
+}
+
+/** @returns what reads the CPU time that a server on this machine has used so far, in milliseconds */
+export async function cpuOfServer(server: string): Promise<() => Promise<number>> {
+  const [found] = await query<{ readonly file: string }>(server, "SELECT @@pid_file AS file");
+  const pid = (await readFile(found?.file ?? "", "utf8")).trim();
+  return () => cpuMsOf(pid);
 }
 
 /** User and system time of a process and its threads, in the kernel's ticks of 10 ms. */

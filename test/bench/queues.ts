@@ -86,8 +86,8 @@ interface Ours extends JobQueueSystem {
 async function openOurs(): Promise<Ours> {
   const folder = await mkdtemp(join(tmpdir(), "fermata-bench-"));
   const [database, space] = await Promise.all([createMigratedMysqlDatabase(), openQueueSpace()]);
-  const at = [database.url, space.url] as const;
-  const accepting = await openFermata(folder, {}, ...at);
+  const places = { storageUrl: database.url, queueUrl: space.url };
+  const accepting = await openFermata(folder, {}, places);
   const ids = await Promise.all(Array.from({ length: ACCOUNTS }, (_, number) => newAccount(accepting.app, number)));
   let next = 0;
   const accept = async (): Promise<void> => {
@@ -97,7 +97,7 @@ async function openOurs(): Promise<Ours> {
   const startWorker = async (): Promise<{ readonly app: App; readonly provider: ScriptedProvider }> => {
     const provider = new ScriptedProvider();
     const plugins = [{ ...provider.definition, concurrency: CONCURRENCY }];
-    const { app } = await openFermata(folder, { audio: NO_AUDIO, ...NOTHING_DERIVED, plugins }, ...at);
+    const { app } = await openFermata(folder, { audio: NO_AUDIO, ...NOTHING_DERIVED, plugins }, places);
     const [mix] = SCRIPTED_TRACK.assets as [(typeof SCRIPTED_TRACK.assets)[number]];
     provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
     return { app, provider };

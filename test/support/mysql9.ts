@@ -1,20 +1,15 @@
 /**
  * Runs on a real MySQL 9 whatever opens a database of its own, and the tests of the API. As root on Debian it sets that
- * MySQL up first, in a folder of its own that is kept for the next time: Debian's stable releases come without it,
- * sid's package with libraries too new for them, so both lie apart and run under chroot. `FERMATA_TEST_MYSQL` names
- * another server instead. Arguments go to mocha.
+ * MySQL up first ({@link setUpMysql9}). `FERMATA_TEST_MYSQL` names another server instead. Arguments go to mocha.
  */
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setUpMysql9 } from "./mysql9-setup.js";
 import { query, startPrivateMysql } from "./mysql-server.js";
 import { REPOSITORY } from "./repository.js";
-import { installPackage } from "./services.js";
 
-const FOLDER = join(tmpdir(), "fermata-mysql9");
-const ROOT = join(FOLDER, "root");
 const TESTS = join(REPOSITORY, "dist/test");
 const MOCHA = join(REPOSITORY, "node_modules/mocha/bin/mocha.js");
 const OPTIONS = ["--no-config", "--enable-source-maps", "--timeout=30000", "--require=./dist/test/support/setup.js"];
@@ -24,11 +19,11 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const named = process.env["FERMATA_TEST_MYSQL"];
   if (named !== undefined) return runOn(named, {});
-  await setUp();
-  process.env["FERMATA_TEST_MYSQL_ROOT"] = ROOT;
+  const root = await setUpMysql9();
+  process.env["FERMATA_TEST_MYSQL_ROOT"] = root;
   const own = await startPrivateMysql();
   try {
-    return await runOn(own.server, { FERMATA_TEST_MYSQL_ROOT: ROOT });
+    return await runOn(own.server, { FERMATA_TEST_MYSQL_ROOT: root });
   } finally {
     await own.close();
   }
@@ -69,30 +64,4 @@ function filesOnMysql(): string[] {
   return names
     .filter((name) => /support\/mysql[\w-]*\.js/.test(readFileSync(join(TESTS, name), "utf8")))
     .map((name) => join("dist/test", name));
-}
-
-/** @throws {Error} saying what is missing */
-async function setUp(): Promise<void> {
-  if (existsSync(ROOT)) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    throw new Error(
-      "A MySQL 9 is set up by root on Debian. Elsewhere set FERMATA_TEST_MYSQL to the URL of one, with rights to " +
-        "make databases.",
-    );
-  }
-  if (!existsSync("/usr/sbin/debootstrap")) await installPackage("debootstrap");
-  const [part, log] = [`${ROOT}.part`, join(FOLDER, "debootstrap.log")];
-  rmSync(part, { recursive: true, force: true });
-  mkdirSync(FOLDER, { recursive: true });
-  process.stdout.write(`== setting up MySQL in ${ROOT}\n`);
-  try {
-    const output = openSync(log, "w");
-    execFileSync("debootstrap", ["--variant=minbase", "--include=mysql-server-core", "sid", part], {
-      stdio: ["ignore", output, output],
-    });
-  } catch (cause) {
-    throw new Error(`MySQL could not be fetched; see ${log}.`, { cause });
-  }
-  rmSync(join(part, "var/cache/apt"), { recursive: true, force: true });
-  renameSync(part, ROOT);
 }
