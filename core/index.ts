@@ -116,6 +116,7 @@ export type * from "./ports/idempotency-store.js";
 export type * from "./ports/import-files.js";
 export type * from "./ports/installation-store.js";
 export type * from "./ports/job-queue.js";
+export type * from "./ports/job-claims.js";
 export type * from "./ports/job-store.js";
 export type * from "./ports/keyring.js";
 export type * from "./ports/lease-renewal.js";

@@ -1,5 +1,5 @@
 import { ServiceUnavailableError } from "../errors.js";
-import type { ClaimedJob } from "../ports/job-store.js";
+import type { ClaimedJob } from "../ports/job-claims.js";
 import type { SpanDescription } from "../ports/tracer.js";
 import { processJob } from "../tracing/job-spans.js";
 import { traced } from "../tracing/traced.js";

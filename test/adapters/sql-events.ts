@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { AccountId } from "../../core/ids.js";
-import type { ClaimedJob } from "../../core/ports/job-store.js";
+import type { ClaimedJob } from "../../core/ports/job-claims.js";
 import { aHash, NOON } from "../support/builders.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { RaceHarness } from "../support/race-harness.js";

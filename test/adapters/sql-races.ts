@@ -4,7 +4,7 @@ import { SCOPES } from "../../core/ports/scopes.js";
 import type { AccountId, JobId } from "../../core/ids.js";
 import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
 import type { Job } from "../../core/jobs/job.js";
-import type { ClaimedJob } from "../../core/ports/job-store.js";
+import type { ClaimedJob } from "../../core/ports/job-claims.js";
 import { aHash, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";

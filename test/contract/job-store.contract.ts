@@ -1,15 +1,8 @@
 import { expect } from "chai";
 import type { AccountId, JobId, TrackId } from "../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobStatus, JobSummary } from "../../core/jobs/job.js";
-import type {
-  AttemptUpdate,
-  ClaimedJob,
-  ClaimRequest,
-  JobFilter,
-  JobReference,
-  JobUpdate,
-  ShownJobFilter,
-} from "../../core/ports/job-store.js";
+import type { ClaimedJob, ClaimRequest } from "../../core/ports/job-claims.js";
+import type { AttemptUpdate, JobFilter, JobReference, JobUpdate, ShownJobFilter } from "../../core/ports/job-store.js";
 import { aHash, aJob, aJobRequest, anAttempt, anId, aTrack, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
 

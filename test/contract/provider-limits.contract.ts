@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
-import type { ClaimedJob } from "../../core/ports/job-store.js";
+import type { ClaimedJob } from "../../core/ports/job-claims.js";
 import { aJob, anId, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
 

@@ -13,7 +13,7 @@ import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-accepta
 import type { ApplyReports } from "../../core/attempts/apply-reports.js";
 import type { ReportCommand } from "../../core/attempts/report-groups.js";
 import type { Job, JobPhase } from "../../core/jobs/job.js";
-import type { ClaimedJob } from "../../core/ports/job-store.js";
+import type { ClaimedJob } from "../../core/ports/job-claims.js";
 import { anId, NO_UPLOADS } from "./builders.js";
 import { unrecorded } from "../../core/audit/unrecorded.js";
 import type { ManualClock } from "./doubles/manual-clock.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createStores, openDatabase, type Stores } from "../../../adapters/storage/sql/index.js";
-import type { ClaimedJob } from "../../../core/ports/job-store.js";
+import type { ClaimedJob } from "../../../core/ports/job-claims.js";
 import { anId } from "../../support/builders.js";
 import { SILENT, TEST_PORTS } from "../../support/databases.js";
 import { aCancellation, aCompletion, begun, reportsOn } from "../../support/reports.js";

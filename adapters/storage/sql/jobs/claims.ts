@@ -1,6 +1,14 @@
 import type { JobAttempt, JobState } from "../../../../core/jobs/job.js";
-import type { ClaimedJob, ClaimRequest } from "../../../../core/ports/job-store.js";
-import { type JobRow, type JobStateRow, toJobState, toRequest } from "./job-tables.js";
+import type { ClaimedJob, ClaimRequest } from "../../../../core/ports/job-claims.js";
+import { columnsOf } from "../session.js";
+import { JOB_STATES, type JobRow, JOBS, type JobStateRow, toJobState, toRequest } from "./job-tables.js";
+
+const DUE = "FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ?";
+export const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} ${DUE}`;
+export const FIND_DUE_WHOLE = `SELECT ${columnsOf(JOBS)} ${DUE}`;
+export const CLAIM = (marks: string): string =>
+  "UPDATE {jobs} SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE fence = ? AND " +
+  `id IN (${marks})`;
 
 /** A due job as the one that claims it has it. @param tried its attempts */
 export function claimOf(row: JobStateRow | JobRow, tried: readonly JobAttempt[], request: ClaimRequest): ClaimedJob {

@@ -1,14 +1,12 @@
 import type { AccountId, JobId, ProcessId } from "../../../../core/ids.js";
 import type { Job, JobKind, JobPhase, JobRequest, JobState, JobStatus, JobSummary } from "../../../../core/jobs/job.js";
+import type { ClaimedJob, ClaimRequest, NextDueAt } from "../../../../core/ports/job-claims.js";
 import type {
-  ClaimedJob,
-  ClaimRequest,
   JobsCursor,
   JobFilter,
   JobReference,
   JobStore,
   JobUpdate,
-  NextDueAt,
   ProviderWork,
   ShownJobFilter,
 } from "../../../../core/ports/job-store.js";
@@ -28,7 +26,7 @@ import {
   toRequest,
   toSourceRows,
 } from "./job-tables.js";
-import { claimOf } from "./claims.js";
+import { CLAIM, claimOf, FIND_DUE, FIND_DUE_WHOLE } from "./claims.js";
 import { deleteAttempts, deleteRequests } from "./job-retention.js";
 import { HELD, RENEW } from "./lease-rows.js";
 import { findShownJobs, listShownJobs, newestShownJobs } from "./shown-jobs.js";
@@ -47,9 +45,6 @@ const STATES = `SELECT ${columnsOf(JOB_STATES)} FROM {jobs}`;
 const LOCK = `${STATES} WHERE id = ?`;
 const REQUESTS = (marks: string): string => `SELECT id, request FROM {jobs} WHERE id IN (${marks})`;
 const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM {jobs} WHERE account_id = ? AND reference = ?`;
-const DUE = "FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ?";
-const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} ${DUE}`;
-const FIND_DUE_WHOLE = `SELECT ${columnsOf(JOBS)} ${DUE}`;
 const COUNT_PHASE =
   "SELECT COUNT(*) AS total FROM (SELECT 1 FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL " +
   "LIMIT ?) AS some";
@@ -62,9 +57,6 @@ const COUNT_IN_FLIGHT = `SELECT
   (SELECT COUNT(*) FROM {jobs} WHERE provider_id = ? AND phase = 'rendering' AND due_at IS NOT NULL) +
   (SELECT COUNT(*) FROM {jobs} WHERE provider_id = ? AND phase = 'waiting' AND due_at > ?
   AND lease_owner IS NOT NULL) AS total`;
-const CLAIM = (marks: string): string =>
-  "UPDATE {jobs} SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE fence = ? AND " +
-  `id IN (${marks})`;
 /** Not MIN(): MySQL would read all that is due to find the first. */
 const NEXT_DUE =
   "SELECT phase, due_at FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";

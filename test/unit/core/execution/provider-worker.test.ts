@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { ProviderWorker, type ProviderWorkerDeps } from "../../../../core/execution/provider-worker.js";
-import type { ClaimRequest, ClaimedJob, NextDueAt } from "../../../../core/ports/job-store.js";
+import type { ClaimRequest, ClaimedJob, NextDueAt } from "../../../../core/ports/job-claims.js";
 import { aJob, anId, NOON } from "../../../support/builders.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
