@@ -202,6 +202,9 @@ describe("Music at the console", function () {
     await open.openDialog("Move…", 1);
     await open.submit("Move", { Place: "1" });
     expect(await held()).to.deep.equal([two?.id, one?.id]);
+    // The list is shown in its new order a moment after the message.
+    await open.page.reload();
+    await open.page.getByRole("heading", { name: "Evenings" }).waitFor();
     await open.openDialog("Remove…");
     await open.submit("Remove");
     expect(await held()).to.deep.equal([one?.id]);
