@@ -160,7 +160,7 @@ export class ProviderWorker {
     // What became of a lost submission is found out without submitting: no matter of the breaker, and no trial of it.
     if (!capabilities.idempotentSubmit && due.submitting)
       claimed += await this.claim(["submitting"], this.submitting, this.freeSlots);
-    // Asked also while nothing is due: operators are told that the process heeds the switch.
+    // Asked also while nothing is due: the log shows operators that this process heeds the switch.
     if (await this.deps.submissions.arePaused()) return claimed;
     if (this.freeSlots <= 0 || (!due.waiting && !(capabilities.idempotentSubmit && due.submitting))) return claimed;
     const phases = capabilities.idempotentSubmit ? TO_SUBMIT : TO_BEGIN;
