@@ -23,7 +23,7 @@ const GROUPS: readonly Group[] = [
   },
   { title: "jobs, purchases and webhooks", pattern: /^system\/(jobs|secrets|waste|webhooks)\//, isLight: true },
   { title: "processes that are started and killed", pattern: /^system\/process\// },
-  { title: "units and the API", pattern: /^(api|architecture|unit)\// },
+  { title: "units, the API and its security", pattern: /^(api|architecture|security|unit)\// },
   { title: "brokers, fleets, attacks and databases that go away", pattern: /^system\/(?!browser|cli|deploy)/ },
   { title: "adapters", pattern: /^adapters\//, isLight: true },
   { title: "the command line and browsers", pattern: /^system\// },
