@@ -33,7 +33,7 @@ const OPUS_AUTHORS =
  * What the packages were compiled from or contain, which none of their manifests declares: component, package, licence,
  * source.
  */
-const INCLUDED: readonly (readonly [string, string, string, string])[] = [
+export const INCLUDED: readonly (readonly [string, string, string, string])[] = [
   [
     "codec-parser, © Ethan Halsall",
     "the package `codec-parser`",
@@ -157,7 +157,8 @@ export function thirdPartyNotices(): string {
   );
 }
 
-function productionPackages(): Package[] {
+/** What is installed for production, or copied into the package, by package-lock.json. */
+export function productionPackages(): Package[] {
   const lock = JSON.parse(readFileSync(repositoryPath("package-lock.json"), "utf8")) as {
     packages: Record<string, LockedPackage>;
   };
