@@ -151,7 +151,7 @@ describe("The admin API", () => {
     expect(upload?.content["multipart/form-data"]?.schema.required).to.deep.equal(["audio"]);
   });
 
-  it("describes the responses that it sends: refusals, an export, members of two types, and what may be null", async () => {
+  it("describes what it sends: refusals, an export, members of two types, and what may be null", async () => {
     const { paths, components } = (await test.anonymous.get("/admin/v1/openapi.json")).json as OpenApiDocument;
     const { schemas } = components;
     const { account } = await test.account();
