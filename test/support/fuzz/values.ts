@@ -89,7 +89,9 @@ function placesIn(root: Record<string, unknown>): Place[] {
   return places;
 }
 
-function apply({ kind, name, value }: Change, place: Place): void {
+function apply({ kind, name, value: given }: Change, place: Place): void {
+  // Generators give the same object more than once; a change of one must not change the others.
+  const value: unknown = structuredClone(given);
   const holder = place.holder as Record<string, unknown>;
   const at = holder[place.name];
   if (kind === "replace") set(holder, place.name, value);
@@ -98,7 +100,7 @@ function apply({ kind, name, value }: Change, place: Place): void {
   else if (kind === "add" && typeof at === "object" && at !== null && !Array.isArray(at))
     set(at as Record<string, unknown>, name, value);
   else if (kind === "add") set(holder, Array.isArray(holder) ? place.name : name, value);
-  else set(holder, place.name, [at, at]);
+  else set(holder, place.name, [at, structuredClone(at)]);
 }
 
 /** As JSON.parse does it: `__proto__` is a member like any other. */
