@@ -26,7 +26,8 @@ export function unpacked(
     .filter((coding) => !NO_CODING.has(coding));
   const [coding] = codings;
   if (coding === undefined) return bytes;
-  const decoder = DECODERS[coding];
+  // The provider chooses the word: it may be the name of what every object has.
+  const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
   if (decoder !== undefined && codings.length === 1) return decodedBy(decoder(), bytes, url);
   body.destroy();
   throw failure(

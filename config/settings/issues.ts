@@ -1,5 +1,6 @@
 import { environmentName } from "./definition.js";
 import { MASK, isSecretName, redactText } from "../../adapters/observability/redact.js";
+import { printable } from "../../core/printable.js";
 
 /** Settings that cannot be used. `lines` holds every issue, a line each; secrets are masked. */
 export class SettingsError extends Error {
@@ -28,7 +29,7 @@ export function refusedLine(
   allowed: string,
   isSecret: boolean,
 ): string {
-  const where = origin === null ? path : `${path} (${origin})`;
+  const where = printable(origin === null ? path : `${path} (${origin})`);
   if (given === undefined) return missingLine(path, allowed);
   return `${where}: ${shown(path, given, isSecret)} is not allowed; allowed: ${allowed}`;
 }
@@ -45,16 +46,23 @@ export function missingLine(path: string, allowed: string): string {
 /** A name that means nothing. */
 export function unknownLine(path: string, origin: string, known: readonly string[]): string {
   const nearest = nearestOf(path, known);
-  return (
-    `${path}${path === origin ? "" : ` (${origin})`}: unknown ` +
-    `setting${nearest === null ? "" : `; did you mean ${nearest}?`}`
-  );
+  // A name that somebody else chose: it may hold line breaks, or what a terminal obeys.
+  const where = printable(path === origin ? path : `${path} (${origin})`);
+  return `${where}: unknown setting${nearest === null ? "" : `; did you mean ${nearest}?`}`;
 }
 
 function shown(path: string, given: unknown, isSecret: boolean): string {
   if (isSecret || path.split(".").some(isSecretName)) return MASK;
-  const text = redactText(JSON.stringify(given) ?? String(given));
+  const text = withoutUser(redactText(JSON.stringify(given) ?? String(given)));
   return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+}
+
+/** What is refused may be a malformed URL: all that stands before its host could be a password. */
+function withoutUser(text: string): string {
+  const at = text.lastIndexOf("@");
+  if (at < 0) return text;
+  const [start] = /^"?(?:[a-z][a-z0-9+.-]*:)?(?:\/\/)?/i.exec(text) ?? [""];
+  return start + MASK + text.slice(at);
 }
 
 /** The known name that takes the fewest changes of a letter; null when none is near. */
@@ -62,6 +70,8 @@ export function nearestOf(name: string, known: readonly string[]): string | null
   let nearest: string | null = null;
   let fewest = Math.max(2, Math.floor(name.length / 4)) + 1;
   for (const candidate of known) {
+    // Each letter more or less is a change: a name of any length is compared with few.
+    if (Math.abs(candidate.length - name.length) >= fewest) continue;
     const changes = changesBetween(name, candidate);
     if (changes < fewest) [nearest, fewest] = [candidate, changes];
   }

@@ -83,7 +83,8 @@ export class ReadUsage {
     const { items, next } = firstOf(await log.list(query, limit + 1, after), limit);
     const costs = await log.creditsOf(items.filter(mayCost));
     const counts = await log.count(query);
-    const kind = route === undefined ? undefined : CREDITS_ROUTES[route];
+    // Any text comes in here, also the name of what every object has.
+    const kind = route !== undefined && Object.hasOwn(CREDITS_ROUTES, route) ? CREDITS_ROUTES[route] : undefined;
     const credits = route !== undefined && kind === undefined ? NO_CREDITS : await log.sumCredits({ ...window, kind });
     return {
       summary: { ...counts, ...credits },

@@ -130,6 +130,8 @@ describe("GuardedAssetOpener with URLs", () => {
         ["gzip", FILE],
         ["gzip, br", FILE],
         ["compress", FILE],
+        ["__proto__", FILE],
+        ["constructor", FILE],
       ] as const) {
         expect(await refusal(host.on("/x", responding(200, { "Content-Encoding": coding }, body))), coding).to.include({
           kind: "failed",

@@ -236,6 +236,12 @@ describe("GET /api/v1/usage", () => {
         expect(figuresOf(await usageOf(caller, { status })), status).to.deep.equal([0, 0, 0, 0]);
     });
 
+    it("by client or endpoint accept the names of what every object has", async () => {
+      const caller = await test.account();
+      for (const endpoint of ["__proto__", "constructor", "toString"])
+        expect(figuresOf(await usageOf(caller, { endpoint, client: endpoint })), endpoint).to.deep.equal([0, 0, 0, 0]);
+    });
+
     for (const name of ["client", "endpoint"]) {
       it(`refuse ${name} given twice`, async () => {
         const response = await (await test.account()).api.get(`/api/v1/usage?${name}=a&${name}=b`);

@@ -3,14 +3,18 @@ import generated from "../generated/admin/openapi.json" with { type: "json" };
 import { AUDIO_FORM } from "../openapi/audio-form.js";
 import type { OpenApiDocument, Operation } from "../openapi/model.js";
 import { toOpenApi31 } from "../openapi/openapi-31.js";
+import { EXPORT_TYPE } from "./controllers/export.js";
 import { REASON_HEADER } from "./authentication.js";
+import { describeRefusals, ERROR_SCHEMAS } from "./refusals.js";
 
 /** The version of the interface, which is not that of the software. */
 const ADMIN_API_VERSION = "1.0.0";
 
 /** The description of the admin API. @param serverVersion the version of the software that serves it */
 export function describeAdminApi(publicUrl: string, serverVersion: string): OpenApiDocument {
-  const document = toOpenApi31(structuredClone(generated) as unknown as OpenApiDocument);
+  const described = structuredClone(generated) as unknown as OpenApiDocument;
+  Object.assign(described.components.schemas, structuredClone(ERROR_SCHEMAS));
+  const document = toOpenApi31(described);
   document.info = {
     title: "Fermata admin",
     version: ADMIN_API_VERSION,
@@ -27,13 +31,21 @@ export function describeAdminApi(publicUrl: string, serverVersion: string): Open
       description: `An admin token. Its role is at least the one named at an operation: ${ADMIN_ROLES.join(", ")}.`,
     },
   };
-  for (const operations of Object.values(document.paths)) {
+  for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       if (method !== "get") addReason(operation);
       if (operation.operationId === "uploadTrack") operation.requestBody = AUDIO_FORM;
+      if (operation.operationId === "exportAccount") addLines(operation);
+      describeRefusals(path, operation);
     }
   }
   return document;
+}
+
+/** tsoa does not know of it: the controller writes it as it is read. */
+function addLines({ responses }: Operation): void {
+  const [success] = Object.values(responses);
+  if (success !== undefined) success.content = { [EXPORT_TYPE]: { schema: { type: "string" } } };
 }
 
 function addReason(operation: Operation): void {

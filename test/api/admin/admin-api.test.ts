@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import type { OpenApiDocument } from "../../../adapters/http/openapi/model.js";
 import type { AdminRole } from "../../../core/ports/admin-token.js";
-import { dataOf, errorOf, issuePaths, refusalOf } from "../../support/api-client.js";
+import { type ApiResponse, dataOf, errorOf, issuePaths, refusalOf } from "../../support/api-client.js";
 import { eventually } from "../../support/process.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
+import { issuesIn } from "../json-schema.js";
 import { AdminClient, OWNER_TOKEN, startAdminApp } from "./admin-client.js";
 
 describe("The admin API", () => {
@@ -148,5 +149,29 @@ describe("The admin API", () => {
     expect(operations.length).to.be.greaterThan(25);
     const upload = operations.find(({ operation }) => operation.operationId === "uploadTrack")?.operation.requestBody;
     expect(upload?.content["multipart/form-data"]?.schema.required).to.deep.equal(["audio"]);
+  });
+
+  it("describes what it sends: refusals, an export, members of two types, and what may be null", async () => {
+    const { paths, components } = (await test.anonymous.get("/admin/v1/openapi.json")).json as OpenApiDocument;
+    const { schemas } = components;
+    const { account } = await test.account();
+    const path = `/accounts/${account.id}`;
+    const check = (template: string, method: string, response: ApiResponse): void => {
+      const described = paths[`/admin/v1${template}`]?.[method]?.responses[response.status]?.content;
+      expect(described, `${method} ${template} ${response.status}`).to.be.an("object");
+      const schema = described?.["application/json"]?.schema;
+      if (schema !== undefined) expect(issuesIn(response.json, schema, schemas), template).to.deep.equal([]);
+    };
+    check("/accounts/{id}", "get", await owner.get(path));
+    check("/accounts/{id}", "get", await owner.get("/accounts/acct_unknown"));
+    check("/accounts/{id}", "get", await new AdminClient(url, null).get(path));
+    check("/accounts/{id}/keys", "post", await owner.send("POST", `${path}/keys`, { name: "ci" }));
+    check("/accounts/{id}/keys", "post", await owner.send("POST", `${path}/keys`, { name: 5 }));
+    check("/tokens", "post", await owner.send("POST", "/tokens", { name: "reader", role: "read" }));
+    check("/accounts/{id}/credits/renewals", "post", await owner.send("POST", `${path}/credits/renewals`, {}));
+    check("/audit", "get", await owner.get("/audit"));
+    check("/accounts/{id}", "delete", await owner.delete(path));
+    const exported = paths["/admin/v1/accounts/{id}/export"]?.["get"]?.responses["200"]?.content;
+    expect(exported).to.have.all.keys("application/x-ndjson");
   });
 });

@@ -14,7 +14,7 @@ import {
 } from "../../../core/ports/music-provider.js";
 import { RESULT_LIMITS } from "../../../core/results/clamp-result.js";
 import { FakeApi, type Route } from "../../support/provider-kit/fake-api.js";
-import { type HostUnderTest, providerHost, settingsOf } from "../../support/provider-kit/host.js";
+import { type HostOptions, type HostUnderTest, providerHost, settingsOf } from "../../support/provider-kit/host.js";
 import { aMusicRequest, aSource, aSplitRequest } from "../../support/provider-kit/requests.js";
 import { tinyMp3 } from "../../support/provider-kit/sounds.js";
 import { completedIssues } from "./assets.js";
@@ -54,11 +54,16 @@ export class ProviderUnderTest {
     readonly provider: MusicProvider,
   ) {}
 
-  static async open(harness: MusicProviderHarness): Promise<ProviderUnderTest> {
+  /** @param parts of the host, in place of the real ones */
+  static async open(
+    harness: MusicProviderHarness,
+    parts: Pick<HostOptions, "clock" | "fetch"> = {},
+  ): Promise<ProviderUnderTest> {
     const fake = await FakeApi.open();
     const host = providerHost({
       settings: settingsOf(harness.definition, harness.settings(fake)),
       models: modelsOf(harness),
+      ...parts,
     });
     return new ProviderUnderTest(harness, fake, host, harness.definition.create(host));
   }

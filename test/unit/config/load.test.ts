@@ -424,6 +424,22 @@ describe("loading settings", () => {
       expect(lines.join("\n")).to.include("[redacted]").and.not.include("hunter2");
     });
 
+    it("masks the password of a malformed URL, wherever it is", () => {
+      for (const url of ["//r:hunter2@h", "mysql:root:hunter2@h", "mysql://r:hunter2#@h/a", "r:hun/ter2@h"]) {
+        const [line = ""] = issues({ env: { FERMATA_STORAGE__URL: url } });
+        expect(line, url)
+          .to.include("[redacted]@h")
+          .and.not.match(/hunter2|hun/);
+      }
+    });
+
+    it("are one line each, whatever an unknown name holds, and are found at once for a long one", () => {
+      const name = `FERMATA_A\nb\u001b[2J${"X".repeat(100_000)}`;
+      const [line = "", ...others] = issues({ env: { [name]: "1" } });
+      expect(others).to.deep.equal([]);
+      expect(line).to.match(/^FERMATA_A\\u000ab\\u001b\[2JX+: unknown setting$/);
+    });
+
     it("say one thing once: what depends on a wrong setting is not reported with it", () => {
       expect(issues({ env: { FERMATA_RATE_LIMITS__READ__PER_MINUTE: "many", FERMATA_DATA_DIR: "" } })).to.have.length(
         2,

@@ -10,7 +10,7 @@ import { contextOf } from "../../request-context.js";
 import { type AdminDeps, adminOf } from "../deps.js";
 
 /** JSON Lines. */
-const TYPE = "application/x-ndjson";
+export const EXPORT_TYPE = "application/x-ndjson";
 
 @Route("admin/v1/accounts/{id}/export")
 @Tags("Accounts")
@@ -28,13 +28,13 @@ export class AdminExportController {
    */
   @Get()
   @Security("admin", ["owner"])
-  @Produces(TYPE)
+  @Produces(EXPORT_TYPE)
   @SuccessResponse(200, "JSON Lines")
   async exportAccount(@Request() request: express.Request, @Path() id: string): Promise<void> {
     const pages = await this.admin.exports.open(id);
     const { res: response } = request;
     assert(response !== undefined, "a request of Express has its response");
-    response.setHeader("Content-Type", TYPE);
+    response.setHeader("Content-Type", EXPORT_TYPE);
     response.setHeader("Content-Disposition", `attachment; filename="${id}.jsonl"`);
     try {
       await pipeline(Readable.from(linesOf(pages), { objectMode: false }), response);
