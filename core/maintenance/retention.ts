@@ -39,6 +39,7 @@ export function retentionRules(retention: Retention, scheduleMs: readonly number
     { kind: "request_log", setting: "retention.requestLogDays", keptMs: retention.requestLogMs },
     // A day's count is of requests until its end.
     { kind: "request_counts", setting: "retention.requestLogDays", keptMs: retention.requestLogMs + DAY_MS },
+    { kind: "credit_sums", setting: "retention.requestLogDays", keptMs: retention.requestLogMs + DAY_MS },
     { kind: "job_requests", setting: "retention.requestDays", keptMs: retention.requestsMs },
     { kind: "job_attempts", setting: "retention.attemptDays", keptMs: retention.attemptsMs },
   ];

@@ -69,6 +69,15 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
         ),
     },
     {
+      id: "sum-credits",
+      description: "Sums up the credits of jobs that were not summed as they ended.",
+      everyMs: EVERY_MS,
+      run: (signal) =>
+        repeat(COUNT_STEPS, signal, () =>
+          unitOfWork.inTransaction((tx) => requestLog.sumNextCredits(tx, clock.now(), COUNT_ROWS)),
+        ),
+    },
+    {
       id: "delete-abandoned-uploads",
       description: "Deletes what is known of uploads that never became a track.",
       everyMs: EVERY_MS,
@@ -121,6 +130,12 @@ function deletionOf(kind: RetainedKind, deps: MaintenanceTasksDeps): Omit<Retain
       description: "Deletes counts of requests past their life.",
       limit: ROWS,
       deleteBatch: (tx, before, limit) => requestLog.deleteOldCounts(tx, before, limit),
+    },
+    credit_sums: {
+      id: "delete-credit-sums",
+      description: "Deletes sums of credits past their life.",
+      limit: ROWS,
+      deleteBatch: (tx, before, limit) => requestLog.deleteOldCredits(tx, before, limit),
     },
     job_requests: {
       id: "delete-job-requests",

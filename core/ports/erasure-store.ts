@@ -9,6 +9,7 @@ export const ERASED_KINDS = [
   "idempotency_records",
   "requests",
   "request_counts",
+  "credit_sums",
   "playlists",
   "jobs",
   "tracks",

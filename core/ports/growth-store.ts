@@ -5,6 +5,7 @@ export const RETAINED_KINDS = [
   "provider_callbacks",
   "request_log",
   "request_counts",
+  "credit_sums",
   "job_requests",
   "job_attempts",
 ] as const;

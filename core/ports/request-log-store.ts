@@ -91,13 +91,26 @@ export interface RequestLogStore {
   /** Deletes counts of hours and days that began before a moment, at most `limit`. @returns how many */
   deleteOldCounts(tx: Transaction, begunBefore: number, limit: number): Promise<number>;
 
+  /**
+   * Sums up at most about `limit` jobs that ended before their credits were summed as they end, beginning a day after
+   * an upgrade, when no process of the version before ends jobs any more. Until then `sumCredits` sums job by job.
+   *
+   * @returns whether there may be more now
+   */
+  sumNextCredits(tx: Transaction, now: number, limit: number): Promise<boolean>;
+
+  /** Deletes sums of credits of hours that began before a moment, at most `limit`. @returns how many */
+  deleteOldCredits(tx: Transaction, begunBefore: number, limit: number): Promise<number>;
+
   /** What each of these requests cost; those that created no job are left out. */
   creditsOf(
     requests: readonly Pick<LoggedRequest, "id" | "accountId" | "createdAt">[],
   ): Promise<Map<RequestId, RequestCredits>>;
 
   /**
-   * What all requests of the query cost together. A request's client is its job's. Its status is 202, unless its row
+   * What all requests of the query cost together: whole hours as they were summed when their jobs ended, the jobs
+   * themselves where they have not, and where the window begins and ends. A window that begins before what
+   * {@link deleteOldCredits} has deleted lacks that. A request's client is its job's. Its status is 202, unless its row
    * says 499 or above: no other status is that of a request that created a job.
    */
   sumCredits(query: CreditsQuery): Promise<RequestCredits>;

@@ -2,9 +2,10 @@ import { expect } from "chai";
 import sinon from "sinon";
 import type { KnexDatabase } from "../../adapters/storage/sql/index.js";
 import { COUNTED_UP_TO, countedUpTo } from "../../adapters/storage/sql/migrations/0050-request-counts.js";
+import { CREDITS_SUMMED_UP_TO } from "../../adapters/storage/sql/migrations/0054-credit-sums.js";
 import { KnexRequestLogStore } from "../../adapters/storage/sql/usage/request-log-store.js";
 import type { Session } from "../../adapters/storage/sql/session.js";
-import type { AccountId, RequestId } from "../../core/ids.js";
+import type { AccountId, JobId, RequestId } from "../../core/ids.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import { aLoggedRequest, NOON } from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
@@ -115,31 +116,53 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         expect([plan?.indexes, plan?.sorts], plan?.notified).to.deep.equal([["by id"], false]);
     });
 
-    it("used credits are summed by an index only, and refunds by the status of jobs", async () => {
-      for (const filter of [{}, CLIENT]) {
-        const [refunded, used] = await plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter }));
-        expect(refunded?.indexes, refunded?.notified).to.deep.equal(["fermata_jobs_account"]);
-        expect([used?.indexes, used?.covers], used?.notified).to.deep.equal([["fermata_jobs_usage"], true]);
+    it("credits of whole hours are read by the key of the sums, others by indexes of the jobs", async () => {
+      const cut = { from: MONTH.from + 5_000, to: MONTH.to - 7_000 };
+      for (const filter of [{}, CLIENT, { kind: "music" as const }]) {
+        const [, plan] = await plansOf(() => fresh().sumCredits({ ...MONTH, ...cut, ...filter }));
+        const expected = ["by id", "fermata_jobs_account", "fermata_jobs_usage", "fermata_jobs_usage"];
+        expect([plan?.indexes, plan?.sorts], plan?.notified).to.deep.equal([expected, false]);
       }
     });
 
-    it("used credits of a kind of job are summed along the same index", async () => {
-      const [refunded, used] = await plansOf(() => storage.requestLog.sumCredits({ ...MONTH, kind: "music" }));
-      expect(refunded?.indexes, refunded?.notified).to.deep.equal(["fermata_jobs_account"]);
-      expect([used?.indexes, used?.sorts], used?.notified).to.deep.equal([["fermata_jobs_usage"], false]);
+    it("while some jobs are in no sum, used credits are read by an index, refunds by the status of jobs", async () => {
+      await storage.database.write("fermata_installation").insert({ name: CREDITS_SUMMED_UP_TO, value: "{}" });
+      for (const filter of [{}, CLIENT, { kind: "music" as const }]) {
+        const [, refunded, used] = await plansOf(() => fresh().sumCredits({ ...MONTH, ...filter }));
+        expect(refunded?.indexes, refunded?.notified).to.deep.equal(["fermata_jobs_account"]);
+        expect([used?.indexes, used?.sorts], used?.notified).to.deep.equal([["fermata_jobs_usage"], false]);
+        if (!("kind" in filter)) expect(used?.covers, used?.notified).to.equal(true);
+      }
+      await storage.database.write("fermata_installation").where({ name: CREDITS_SUMMED_UP_TO }).delete();
+    });
+
+    it("jobs that end are looked for by id, and sums that are over by age", async () => {
+      const jobs = [1, 2, 3].map((n) => ({
+        id: idOf("job", n) as JobId,
+        fence: 9,
+        changes: { status: "failed" } as const,
+      }));
+      const [adding] = await askedIn(storage, (tx) => storage.jobs.updateJobs(tx, jobs));
+      const named = await explain(storage.database, adding as Asked);
+      expect(named.indexes, named.notified).to.include("by id");
+      expect(named.notified).to.not.match(/SCAN j|"j","type":"(ALL|index)"/);
+      const old = await askedIn(storage, (tx) => storage.requestLog.deleteOldCredits(tx, NOON + 90_000_000, 10));
+      const found = await explain(storage.database, old[0] as Asked);
+      expect([found.indexes, found.covers, found.sorts], found.notified).to.deep.equal([
+        ["fermata_credit_sums_age"],
+        true,
+        false,
+      ]);
     });
 
     it("credits of a status are read from the rows with it to their jobs", async () => {
       for (const filter of [{}, CLIENT]) {
         const credits = (status: number): Promise<Plan[]> =>
-          plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter, status }));
-        const [[failed], accepted] = [await credits(502), await credits(202)];
+          plansOf(() => fresh().sumCredits({ ...MONTH, ...filter, status }));
+        const [[failed], [others, , accepted]] = [await credits(502), await credits(202)];
         expect(failed?.indexes, failed?.notified).to.deep.equal(["fermata_request_log_status", "fermata_jobs_usage"]);
-        expect(accepted.map(({ indexes }) => indexes)).to.deep.equal([
-          ["fermata_request_log_status", "fermata_jobs_usage"],
-          ["fermata_jobs_account"],
-          ["fermata_jobs_usage"],
-        ]);
+        expect(others?.indexes, others?.notified).to.deep.equal(["fermata_request_log_status", "fermata_jobs_usage"]);
+        expect(accepted?.indexes[0], accepted?.notified).to.equal("by id");
       }
     });
 

@@ -2,6 +2,9 @@ import { LEDGER_ENTRIES, toLedgerEntryRow } from "../../adapters/storage/sql/led
 import { type AttemptRow, JOB_ATTEMPTS } from "../../adapters/storage/sql/jobs/attempt-table.js";
 import { JOBS, type JobRow, toJobRow } from "../../adapters/storage/sql/jobs/job-tables.js";
 import type { Table } from "../../adapters/storage/sql/session.js";
+import { ALL_CLIENTS } from "../../adapters/storage/sql/usage/clients.js";
+import { startOf } from "../../adapters/storage/sql/usage/count-spans.js";
+import { CREDIT_SUMS, type CreditSumRow } from "../../adapters/storage/sql/usage/credit-sums.js";
 import { toRequestRow } from "../../adapters/storage/sql/usage/request-log-table.js";
 import { WEBHOOK_DELIVERIES, WEBHOOK_EVENTS } from "../../adapters/storage/sql/webhooks/webhook-tables.js";
 import type { AccountId, IdByPrefix, IdPrefix, WebhookEndpointId } from "../../core/ids.js";
@@ -46,15 +49,21 @@ export function jobOf(grown: Grown, n: number): Job {
 
 /**
  * Fills a storage: ended jobs of 300 days with their attempts and ledger entries, a month of events with deliveries, a
- * tenth as many, a month of the log with as many rows and its counts, and a library of a tenth as many tracks.
+ * tenth as many, a month of the log with as many rows and its counts, and a library of a tenth as many tracks. Each job
+ * has a request of its own.
  */
 export async function fillGrown(url: string, grown: Grown): Promise<void> {
   const writer = await openWriter(url);
   const log = new LogWriter(writer);
   const seqs = new Map<AccountId, number>();
+  const sums = new Map<string, CreditSumRow>();
   for (let start = 0; start < grown.jobs; start += BATCH) {
     const numbers = Array.from({ length: Math.min(BATCH, grown.jobs - start) }, (_, index) => start + index);
     await writeJobs(writer, grown, numbers, seqs);
+    addCredits(
+      sums,
+      numbers.map((n) => placeOf(grown, n)),
+    );
     await writeEvents(writer, grown, numbers);
     await log.write(
       numbers.map((n) => {
@@ -66,6 +75,7 @@ export async function fillGrown(url: string, grown: Grown): Promise<void> {
       }),
     );
   }
+  await writer.write(CREDIT_SUMS, [...sums.values()]);
   await log.close();
   await writer.close();
   const roll = random(1);
@@ -114,7 +124,7 @@ function jobAt({ isFailed, createdAt, ...place }: Place): Job {
     creditsCharged: isFailed ? 0 : COST,
     error: isFailed ? { code: "generation_failed", message: "The provider failed." } : null,
     reserved: { monthly: 0, pack: COST },
-    request: aJobRequest({ prompt: PROMPT }),
+    ...{ requestId: idAt("req", createdAt, 0), requestedAt: createdAt, request: aJobRequest({ prompt: PROMPT }) },
   });
 }
 
@@ -146,8 +156,20 @@ const ENTRIES = {
 };
 
 function jobRow({ n, id, accountId, createdAt, isFailed }: Place & { readonly n: number }) {
-  const times = { created_at: createdAt, completed_at: createdAt + 20_000 };
-  return { ...(isFailed ? FAILED_JOB : JOB), id, account_id: accountId, ...times, end_number: n + 1 };
+  const times = { requested_at: createdAt, created_at: createdAt, completed_at: createdAt + 20_000 };
+  const names = { id, account_id: accountId, request_id: idAt("req", createdAt, n) };
+  return { ...(isFailed ? FAILED_JOB : JOB), ...names, ...times, end_number: n + 1 };
+}
+
+/** Adds what jobs cost to the sums of their hours. */
+function addCredits(sums: Map<string, CreditSumRow>, jobs: readonly Place[]): void {
+  for (const { accountId, createdAt, isFailed } of jobs) {
+    const startsAt = startOf(createdAt, "hour");
+    const key = `${accountId} ${startsAt}`;
+    const { used = 0, refunded = 0 } = sums.get(key) ?? {};
+    const credits = { used: used + COST, refunded: refunded + (isFailed ? COST : 0) };
+    sums.set(key, { account_id: accountId, client: ALL_CLIENTS, starts_at: startsAt, kind: "music", ...credits });
+  }
 }
 
 function attemptRow({ n, id, createdAt, isFailed }: Place & { readonly n: number }): AttemptRow {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { AccountId, TrackId } from "../../core/ids.js";
-import type { ErasureCursor, PendingDeletion } from "../../core/ports/erasure-store.js";
+import type { Job } from "../../core/jobs/job.js";
+import type { ErasedRows, ErasureCursor, PendingDeletion } from "../../core/ports/erasure-store.js";
 import type { Transaction } from "../../core/ports/unit-of-work.js";
 import {
   aJob,
@@ -21,6 +22,12 @@ type Storage = StorageWith<
 >;
 
 const LEASE_MS = 60_000;
+
+/** One that ended, for a request of that moment. */
+function aCostlyJob(accountId: AccountId, requestedAt: number): Job {
+  const end = { status: "completed", phase: "ended", dueAt: null, completedAt: NOON } as const;
+  return aJob({ accountId, requestedAt, requestId: anId("req"), reserved: { monthly: 7, pack: 0 }, ...end });
+}
 
 /**
  * The promises of every `ErasureStore`.
@@ -283,15 +290,21 @@ export function erasureStoreContract(name: string, open: () => Promise<Storage>)
               [1, 2, 3].map(() => aLoggedRequest({ accountId: owner })),
             );
             await storage.library.insertPlaylists(tx, [aPlaylist({ accountId: owner })]);
+            await storage.jobs.insertJobs(tx, [aCostlyJob(owner, NOON), aCostlyJob(owner, NOON + 3_600_000)]);
           }
         });
-        const erase = (kind: "keys" | "requests" | "playlists" | "search_words", limit: number): Promise<number> =>
+        const erase = (kind: ErasedRows, limit: number): Promise<number> =>
           storage.inTransaction((tx) => storage.erasures.eraseRows(tx, kind, accountId, limit));
         expect([await erase("requests", 2), await erase("requests", 2)]).to.deep.equal([2, 1]);
         expect([await erase("keys", 2), await erase("playlists", 2)]).to.deep.equal([1, 1]);
         expect([await erase("keys", 2), await erase("search_words", 100)]).to.deep.equal([0, 0]);
         const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
         expect((await storage.requestLog.count({ accountId: other, ...all })).requests).to.equal(3);
+        expect([await erase("credit_sums", 1), await erase("credit_sums", 2)]).to.deep.equal([1, 1]);
+        const credits = await Promise.all(
+          [accountId, other].map((owner) => storage.requestLog.sumCredits({ accountId: owner, ...all })),
+        );
+        expect(credits.map(({ used }) => used)).to.deep.equal([0, 14]);
         expect(await storage.accounts.listKeys(other)).to.have.length(1);
         expect(await storage.erasures.listPlaylists(other, null, 10)).to.have.length(1);
       });

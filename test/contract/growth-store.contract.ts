@@ -31,7 +31,9 @@ export function growthStoreContract(name: string, open: () => Promise<Storage>):
       const { growth, inTransaction } = storage;
       const times = [NOON + 2, NOON, NOON + 1];
       const end = { status: "failed", phase: "ended", dueAt: null } as const;
-      const jobs = times.map((createdAt) => aJob({ ...end, createdAt, completedAt: createdAt }));
+      const jobs = times.map((createdAt) =>
+        aJob({ ...end, createdAt, completedAt: createdAt, requestId: anId("req"), requestedAt: createdAt }),
+      );
       await inTransaction(async (tx) => {
         await storage.jobs.insertJobs(tx, jobs);
         await storage.jobs.insertAttempts(
@@ -61,7 +63,11 @@ export function growthStoreContract(name: string, open: () => Promise<Storage>):
       const counts = await growth.due("request_counts", NOON + 3, 100);
       expect(counts.rows).to.be.above(2);
       expect(await growth.due("request_counts", NOON + 3, 2)).to.include({ rows: 2 });
-      for (const kind of RETAINED_KINDS.filter((one) => one !== "request_counts")) {
+      // Of the hour, of each account.
+      const hour = NOON - (NOON % 3_600_000);
+      expect(await growth.due("credit_sums", hour + 1, 100)).to.deep.equal({ rows: 3, oldestAt: hour });
+      expect(await growth.due("credit_sums", hour, 100)).to.deep.equal({ rows: 0, oldestAt: null });
+      for (const kind of RETAINED_KINDS.filter((one) => one !== "request_counts" && one !== "credit_sums")) {
         expect(await growth.due(kind, NOON + 2, 10), kind).to.deep.equal({ rows: 2, oldestAt: NOON });
         expect(await growth.due(kind, NOON + 3, 2), kind).to.deep.equal({ rows: 2, oldestAt: NOON });
         expect(await growth.due(kind, NOON, 10), kind).to.deep.equal({ rows: 0, oldestAt: null });

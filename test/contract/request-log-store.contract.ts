@@ -6,12 +6,15 @@ import type { LoggedRequest } from "../../core/ports/request-log.js";
 import { aJob, aJobRequest, aLoggedRequest, anId, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
 import { requestCounts } from "./request-log-store/counts.js";
+import { requestCredits } from "./request-log-store/credits.js";
 
 type Storage = StorageWith<"jobs" | "requestLog">;
 
 const ROUTE = "/api/v1/generations";
 /** Random logs that are counted. */
 const LOGS = 25;
+/** Random jobs whose credits are summed. */
+const CREDITS = 15;
 
 /**
  * The promises of every `RequestLogStore`.
@@ -197,6 +200,8 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
     });
 
     describe("counts", () => requestCounts(() => storage, LOGS));
+
+    describe("credits in any window", () => requestCredits(() => storage, CREDITS));
 
     describe("credits", () => {
       /** A job with the request that created it, as in the log. */

@@ -1,7 +1,7 @@
 import type { PoolFigures } from "../../../core/ports/opened-storage.js";
 import type { Knex } from "knex";
 import type { HostTransaction } from "../../../core/ports/unit-of-work.js";
-import type { Session, TransactionSession } from "./session.js";
+import type { Session, Table, TransactionSession } from "./session.js";
 import type { TableNames } from "./table-names.js";
 
 /**
@@ -59,6 +59,11 @@ export interface Dialect {
   readonly usePrimaryKey: string;
   /** All rows of queries that each have an order and a limit of their own; the order of the whole is lost. */
   unionAll(queries: readonly string[]): string;
+  /**
+   * Ends an INSERT of what a SELECT with a WHERE finds: the columns of a row whose key exists that are not of the key
+   * are added to what is there.
+   */
+  addingClause<Row extends object>(table: Table<Row>): string;
   /** Reads something of the database itself, without side effects. */
   readonly probe: string;
   /** Reads the database's clock; see {@link readTime}. */

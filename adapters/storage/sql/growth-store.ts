@@ -49,6 +49,7 @@ const AGES: Readonly<Record<IndexedKind, readonly [table: string, moment: string
   provider_callbacks: ["provider_callbacks", "received_at"],
   request_log: ["request_log", "created_at"],
   request_counts: ["request_counts", "starts_at"],
+  credit_sums: ["credit_sums", "starts_at"],
 };
 
 interface SizeRow {

@@ -77,7 +77,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(logDue).to.include({ setting: "retention.requestLogDays", rows: 2, overdue_days: 10 });
       expect(await dueRows()).to.deep.equal({
         ...{ idempotency_records: 0, webhook_events: 0, provider_callbacks: 0 },
-        ...{ request_log: 2, request_counts: 4, job_requests: 2, job_attempts: 3 },
+        ...{ request_log: 2, request_counts: 4, credit_sums: 0, job_requests: 2, job_attempts: 3 },
       });
       expect(audio).to.equal(null);
       expect((await report("--audio")).audio).to.deep.equal({ files: 0, bytes: 0 });

@@ -1,17 +1,19 @@
 import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { JobId } from "../../../core/ids.js";
-import { aLoggedRequest, anIdempotencyRecord, NOON } from "../../support/builders.js";
+import { aLoggedRequest, anId, anIdempotencyRecord, NOON } from "../../support/builders.js";
 import { anEvent } from "../../support/webhook-builders.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DEADLINE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const OLD = NOON - 90 * 86_400_000;
 /** The column with the age of a row, where it is not `created_at`. */
 const COLUMNS: Readonly<Record<string, string>> = {
   fermata_idempotency_records: "expires_at",
   fermata_request_counts: "starts_at",
+  fermata_credit_sums: "starts_at",
 };
 
 describe("Maintenance when something fails", () => {
@@ -31,12 +33,14 @@ describe("Maintenance when something fails", () => {
 
   /** Expired rows, one of each kind. */
   async function addOldRows(): Promise<void> {
-    const { inTransaction, idempotency, requestLog, webhooks } = harness.storage;
+    const { inTransaction, idempotency, requestLog, webhooks, database } = harness.storage;
     await inTransaction(async (tx) => {
       await idempotency.insertRecords(tx, [anIdempotencyRecord({ createdAt: OLD })], OLD);
       await requestLog.insert(tx, [aLoggedRequest({ createdAt: OLD })]);
       await webhooks.insertEvents(tx, [anEvent({ createdAt: OLD })]);
     });
+    const credits = { starts_at: OLD - (OLD % HOUR_MS), kind: "music", used: 5, refunded: 0 };
+    await database.write("fermata_credit_sums").insert({ account_id: anId("acct"), client: "*", ...credits });
   }
 
   async function oldRows(): Promise<Record<string, number>> {
@@ -52,6 +56,7 @@ describe("Maintenance when something fails", () => {
     fermata_idempotency_records: 0,
     fermata_request_log: 0,
     fermata_request_counts: 0,
+    fermata_credit_sums: 0,
     fermata_webhook_events: 0,
   };
   const statuses = async (ids: readonly JobId[]): Promise<string[]> =>

@@ -52,6 +52,7 @@ const OF_ACCOUNT = {
     table: "request_counts",
     key: ["account_id", "client", "span", "starts_at", "route", "status"],
   },
+  credit_sums: { table: "credit_sums", key: ["account_id", "client", "starts_at", "kind"] },
 } as const;
 
 /** The tables of searches, with their keys. */

@@ -33,6 +33,7 @@ import { findShownJobs, listShownJobs, newestShownJobs } from "./shown-jobs.js";
 import { OutputQueries } from "./output-queries.js";
 import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
+import { addEnded, addEnding } from "../usage/credit-sums.js";
 
 const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
 const ENDED_STATUSES: readonly JobStatus[] = ["completed", "failed"];
@@ -66,6 +67,7 @@ export class KnexJobStore extends OutputQueries implements JobStore {
     const session = sessionOf(tx);
     await session.insert(JOBS, jobs.map(toJobRow));
     await session.insert(JOB_SOURCES, jobs.flatMap(toSourceRows));
+    await addEnded(session, this.database.dialect, jobs);
   }
 
   async findByReferences(tx: Transaction, references: readonly JobReference[]): Promise<Job[]> {
@@ -168,7 +170,8 @@ export class KnexJobStore extends OutputQueries implements JobStore {
     });
   }
 
-  updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<number> {
+  async updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<number> {
+    const session = sessionOf(tx);
     const rows = updates.map(({ id, fence, changes }) => {
       const { columns, values } = JOBS.changed(changes);
       // What changes nothing still tells whether the fence holds.
@@ -176,7 +179,8 @@ export class KnexJobStore extends OutputQueries implements JobStore {
         ? { key: [id, fence], columns: ["fence"], values: [fence] }
         : { key: [id, fence], columns, values };
     });
-    return sessionOf(tx).updateRows("jobs", ["id", "fence"], rows);
+    const summed = addEnding(session, this.database.dialect, updates);
+    return (await Promise.all([session.updateRows("jobs", ["id", "fence"], rows), summed]))[0];
   }
 
   async nextDueAt(providerId: string): Promise<NextDueAt> {

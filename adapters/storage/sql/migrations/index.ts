@@ -47,6 +47,7 @@ import { ledgerCheckpoints } from "./0049-ledger-checkpoints.js";
 import { requestCounts } from "./0050-request-counts.js";
 import { shownJobs } from "./0052-shown-jobs.js";
 import { ledgerOpenings } from "./0053-ledger-openings.js";
+import { creditSums } from "./0054-credit-sums.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -97,6 +98,7 @@ export const MIGRATIONS: readonly Migration[] = [
   requestCounts,
   shownJobs,
   ledgerOpenings,
+  creditSums,
 ];
 
 /** Versions that do not know this migration cannot tell whether a newer schema still serves them. */

@@ -2,6 +2,7 @@ import type { Dialect } from "../dialect.js";
 import { MYSQL_TIME } from "../storage-time.js";
 import { TABLE_COMMENT } from "../migrations/migration.js";
 import { isLockWait, isLostRace, isUnavailable } from "./errors.js";
+import { addingClause } from "./upserts.js";
 
 const ASCII = "character set ascii collate ascii_bin";
 const UNICODE = "character set utf8mb4 collate utf8mb4_bin";
@@ -26,6 +27,7 @@ export const mysqlDialect: Dialect = {
   useIndex: (name) => ` FORCE INDEX ({${name}})`,
   usePrimaryKey: " FORCE INDEX (PRIMARY)",
   unionAll: (queries) => queries.map((query) => `(${query})`).join(" UNION ALL "),
+  addingClause,
   probe: "SELECT 1",
   timeQuery: MYSQL_TIME,
   findTable: "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",

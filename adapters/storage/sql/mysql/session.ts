@@ -4,6 +4,7 @@ import { cannotPrepare, NoResponseError } from "./errors.js";
 import { GatheredStatements } from "./gathered-statements.js";
 import { PACKET_CHARACTERS, packetsOf } from "./packets.js";
 import { updateStatements } from "./row-updates.js";
+import { addingClause, replacingClause } from "./upserts.js";
 import { afterWaiting, type LateResponses } from "./waits.js";
 import { columnsOf, type RowUpdate, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
 import type { TableNames } from "../table-names.js";
@@ -116,19 +117,11 @@ export class MysqlSession implements TransactionSession {
   }
 
   upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
-    return this.write(
-      table,
-      rows,
-      upsertClause(table, (column) => `VALUES(${column})`),
-    );
+    return this.write(table, rows, replacingClause(table));
   }
 
   upsertSums<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
-    return this.write(
-      table,
-      rows,
-      upsertClause(table, (column) => `${column} + VALUES(${column})`),
-    );
+    return this.write(table, rows, addingClause(table));
   }
 
   private async each(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<MysqlResult[]> {
@@ -204,12 +197,6 @@ export class MysqlSession implements TransactionSession {
       });
     });
   }
-}
-
-/** @param valueOf what a column holds afterwards */
-function upsertClause<Row extends object>(table: Table<Row>, valueOf: (column: string) => string): string {
-  const changes = table.columns.filter((column) => !table.key.includes(column));
-  return ` ON DUPLICATE KEY UPDATE ${changes.map((column) => `${column} = ${valueOf(column)}`).join(", ")}`;
 }
 
 /** A number would be sent as a fraction, which is another type to the server than the text has. */

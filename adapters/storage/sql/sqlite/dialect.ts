@@ -1,6 +1,7 @@
 import type { Dialect } from "../dialect.js";
 import { SQLITE_TIME } from "../storage-time.js";
 import { isLostRace, isUnavailable } from "./errors.js";
+import { addingClause } from "./upserts.js";
 
 /** One file, one writer at a time. */
 export const sqliteDialect: Dialect = {
@@ -14,6 +15,7 @@ export const sqliteDialect: Dialect = {
   useIndex: (name) => ` INDEXED BY {${name}}`,
   usePrimaryKey: "",
   unionAll: (queries) => queries.map((query) => `SELECT * FROM (${query})`).join(" UNION ALL "),
+  addingClause,
   probe: "SELECT COUNT(*) AS objects FROM sqlite_schema",
   timeQuery: SQLITE_TIME,
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",

@@ -8,6 +8,7 @@ import {
   insertText,
 } from "../session.js";
 import type { TableNames } from "../table-names.js";
+import { addingClause, replacingClause } from "./upserts.js";
 
 type Statement = BetterSqlite3.Statement<SqlValue[]>;
 
@@ -73,11 +74,11 @@ export class SqliteSession implements TransactionSession {
   }
 
   async upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
-    this.write(insertText(table) + upsertClause(table, (column) => `excluded.${column}`), table, rows);
+    this.write(insertText(table) + replacingClause(table), table, rows);
   }
 
   async upsertSums<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
-    this.write(insertText(table) + upsertClause(table, (column) => `${column} + excluded.${column}`), table, rows);
+    this.write(insertText(table) + addingClause(table), table, rows);
   }
 
   private write<Row extends object>(text: string, table: Table<Row>, rows: readonly Row[]): void {
@@ -94,12 +95,4 @@ export class SqliteSession implements TransactionSession {
     }
     return statement;
   }
-}
-
-/** @param valueOf what a column holds afterwards */
-function upsertClause<Row extends object>(table: Table<Row>, valueOf: (column: string) => string): string {
-  const changes = table.columns
-    .filter((column) => !table.key.includes(column))
-    .map((column) => `${column} = ${valueOf(column)}`);
-  return ` ON CONFLICT (${table.key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`;
 }

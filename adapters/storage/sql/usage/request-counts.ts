@@ -8,12 +8,10 @@ import { COUNTED_UP_TO, type CountedUpTo } from "../migrations/0050-request-coun
 import { deleteFound } from "../rows.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
 import { fromJson, named, plain, type RowOf, table } from "../table.js";
+import { ALL_CLIENTS, keyOfClient } from "./clients.js";
 import { type CountSpan, type CutWindow, SPAN_MS, startOf } from "./count-spans.js";
 import type { Statement } from "./request-log-statements.js";
 import { REQUEST_LOG, type RequestRow, toLoggedRequest } from "./request-log-table.js";
-
-/** The requests of all clients are counted together, those of a client once more by themselves: both are read alone. */
-const ALL_CLIENTS = "*";
 
 export const REQUEST_COUNTS = table(
   "request_counts",
@@ -201,10 +199,6 @@ function byHour(requests: readonly Countable[]): Iterable<HourSum> {
     else sum.count += count;
   }
   return sums.values();
-}
-
-function keyOfClient(client: string): string {
-  return `=${client}`;
 }
 
 function keyOf(row: CountRow): SqlValue[] {

@@ -117,7 +117,7 @@ function leadingFilter({ client, route, status }: RequestQuery): "client" | "rou
   return status === undefined ? null : "status";
 }
 
-const RESERVED = "j.reserved_monthly + j.reserved_pack";
+export const RESERVED = "j.reserved_monthly + j.reserved_pack";
 
 /** What requests reserved, or what of that came back, with their rows or without. */
 export function creditsStatement(
@@ -142,7 +142,28 @@ export function creditsStatement(
   };
 }
 
-/** The same of those whose rows have statuses from one to another. */
+/** What requests of a short time reserved and what of that came back: each job's row is read. */
+export function edgeCreditsStatement(dialect: UsesIndex, query: CreditsQuery): Statement {
+  const text = `SELECT COALESCE(SUM(${RESERVED}), 0) AS used,
+      COALESCE(SUM(CASE WHEN j.status = 'failed' THEN ${RESERVED} ELSE 0 END), 0) AS refunded
+    FROM {jobs} AS j${dialect.useIndex("jobs_usage")} WHERE`;
+  return requestedIn(text, query);
+}
+
+/** What jobs of requests have reserved that have not ended. */
+export function liveCreditsStatement(dialect: UsesIndex, query: CreditsQuery): Statement {
+  const text = `SELECT COALESCE(SUM(${RESERVED}), 0) AS used, 0 AS refunded
+    FROM {jobs} AS j${dialect.useIndex("jobs_account")} WHERE j.status IN ('queued', 'processing') AND`;
+  return requestedIn(text, query);
+}
+
+function requestedIn(text: string, { accountId, from, to, ...filters }: CreditsQuery): Statement {
+  const { conditions, values } = filteredBy(filters);
+  const requested = ["j.account_id = ?", "j.requested_at >= ?", "j.requested_at < ?"];
+  return { text: `${text} ${[...requested, ...conditions].join(" AND ")}`, values: [accountId, from, to, ...values] };
+}
+
+/** What requests reserved and what of that came back, of those whose rows have statuses from one to another. */
 export function creditsByStatusStatement(
   dialect: UsesIndex,
   { accountId, from, to, ...filters }: CreditsQuery,

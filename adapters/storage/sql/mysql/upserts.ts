@@ -1,0 +1,17 @@
+import type { Table } from "../session.js";
+
+/** Ends an INSERT: a row whose key exists takes the place of what is there. */
+export function replacingClause<Row extends object>(table: Table<Row>): string {
+  return upsertClause(table, (column) => `VALUES(${column})`);
+}
+
+/** Ends an INSERT: what a row whose key exists holds is added to what is there. */
+export function addingClause<Row extends object>(table: Table<Row>): string {
+  return upsertClause(table, (column) => `${column} + VALUES(${column})`);
+}
+
+/** @param valueOf what a column holds afterwards */
+function upsertClause<Row extends object>(table: Table<Row>, valueOf: (column: string) => string): string {
+  const changes = table.columns.filter((column) => !table.key.includes(column));
+  return ` ON DUPLICATE KEY UPDATE ${changes.map((column) => `${column} = ${valueOf(column)}`).join(", ")}`;
+}
