@@ -125,6 +125,31 @@ for (const { name, open } of [sqliteStorage, mysqlStorage])
       expect(await archives.archive(folder, NOON + A_DAY_MS)).to.deep.equal([]);
     });
 
+    it("have no entry of another account, whose entries have the same numbers", async () => {
+      const mine = account;
+      const other = await storage.addAccount({}, { monthly: 90 });
+      account = other;
+      await endedJob(NOON + 2 * A_DAY_MS, "completed");
+      account = mine;
+      await endedJob(NOON, "failed");
+      await sound();
+      const [before, balances] = [
+        await ledgerRows(),
+        [await storage.balanceOf(mine.id), await storage.balanceOf(other.id)],
+      ];
+      const written = await archives.archive(folder, NOON + A_DAY_MS);
+      expect(written.map(({ entries }) => entries)).to.deep.equal([6]);
+      const numbersOf = async ({ id }: Account): Promise<number[]> =>
+        (await storage.ledger.listEntries(id, 100)).map(({ seq }) => seq);
+      expect([await numbersOf(mine), await numbersOf(other)]).to.deep.equal([[0], [3, 2, 0]]);
+      await sound();
+      const now = [await storage.balanceOf(mine.id), await storage.balanceOf(other.id)];
+      expect(now).to.deep.equal(balances);
+      expect(await archives.restore(folder, FIRST)).to.equal(6);
+      expect(await ledgerRows()).to.deep.equal(before);
+      await sound();
+    });
+
     it("are put back row for row", async () => {
       await endedJob(NOON, "failed");
       const [before, jobs] = [await ledgerRows(), await jobRows()];

@@ -58,8 +58,7 @@ export const STORAGE: readonly Guard[] = [
     file: `${SQL}/jobs/job-store.ts`,
     find: "await lockProvider(session, this.database.dialect, providerId);",
     replace: "",
-    tests: ["test/adapters/storage.test.ts"],
-    grep: "limits of a provider: MySQL",
+    tests: ["test/adapters/provider-limits-mysql.test.ts"],
   },
   {
     name: "an owned job is left to its worker where that is asked for",
