@@ -8,6 +8,7 @@ import { ManageCredits } from "../../core/credits/manage-credits.js";
 import { VerifyLedger } from "../../core/credits/verify-ledger.js";
 import type { Job } from "../../core/jobs/job.js";
 import type { Account } from "../../core/ports/account.js";
+import type { ArchivableEntries } from "../../core/ports/ledger-archives.js";
 import { unrecorded } from "../../core/audit/unrecorded.js";
 import { type Tier, Tiers } from "../../core/accounts/tiers.js";
 import { aJob, aMovement, anId, aReservation, aSettlement, NO_UPLOADS, NOON } from "../support/builders.js";
@@ -133,6 +134,14 @@ for (const { name, open } of [sqliteStorage, mysqlStorage])
       account = mine;
       await endedJob(NOON, "failed");
       await sound();
+      const found: string[] = [];
+      let cursor: string | null = null;
+      for (let pages = 0; pages < 20 && (pages === 0 || cursor !== null); pages++) {
+        const page: ArchivableEntries = await storage.ledger.archivable(cursor, NOON + A_DAY_MS, 1);
+        found.push(...page.entries.map(({ accountId }) => accountId));
+        cursor = page.next;
+      }
+      expect(found.sort()).to.deep.equal([...new Array<string>(5).fill(mine.id), other.id].sort());
       const [before, balances] = [
         await ledgerRows(),
         [await storage.balanceOf(mine.id), await storage.balanceOf(other.id)],
