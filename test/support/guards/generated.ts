@@ -18,7 +18,7 @@ export function generatedMutants(): Mutant[] {
   return found.filter(({ name, file }) => UNREACHABLE[`${name} (${file})`] === undefined);
 }
 
-/** The walk through the ledger sorts what it reads by account, so that it would only read more without its conditions. */
+/** The walk through the ledger sorts what it reads by account: without its conditions it would only read more. */
 function conditions(): Mutant[] {
   const ledger = ["test/adapters/ledger-archives.test.ts", "test/adapters/ledger-verification.test.ts"];
   return conditionMutants({
