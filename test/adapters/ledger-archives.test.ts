@@ -8,6 +8,7 @@ import { ManageCredits } from "../../core/credits/manage-credits.js";
 import { VerifyLedger } from "../../core/credits/verify-ledger.js";
 import type { Job } from "../../core/jobs/job.js";
 import type { Account } from "../../core/ports/account.js";
+import type { ArchivableEntries } from "../../core/ports/ledger-archives.js";
 import { unrecorded } from "../../core/audit/unrecorded.js";
 import { type Tier, Tiers } from "../../core/accounts/tiers.js";
 import { aJob, aMovement, anId, aReservation, aSettlement, NO_UPLOADS, NOON } from "../support/builders.js";
@@ -123,6 +124,39 @@ for (const { name, open } of [sqliteStorage, mysqlStorage])
       await sound();
       expect(await archives.check(folder)).to.deep.equal([]);
       expect(await archives.archive(folder, NOON + A_DAY_MS)).to.deep.equal([]);
+    });
+
+    it("have no entry of another account, whose entries have the same numbers", async () => {
+      const mine = account;
+      const other = await storage.addAccount({}, { monthly: 90 });
+      account = other;
+      await endedJob(NOON + 2 * A_DAY_MS, "completed");
+      account = mine;
+      await endedJob(NOON, "failed");
+      await sound();
+      const found: string[] = [];
+      let cursor: string | null = null;
+      for (let pages = 0; pages < 20 && (pages === 0 || cursor !== null); pages++) {
+        const page: ArchivableEntries = await storage.ledger.archivable(cursor, NOON + A_DAY_MS, 1);
+        found.push(...page.entries.map(({ accountId }) => accountId));
+        cursor = page.next;
+      }
+      expect(found.sort()).to.deep.equal([...new Array<string>(5).fill(mine.id), other.id].sort());
+      const [before, balances] = [
+        await ledgerRows(),
+        [await storage.balanceOf(mine.id), await storage.balanceOf(other.id)],
+      ];
+      const written = await archives.archive(folder, NOON + A_DAY_MS);
+      expect(written.map(({ entries }) => entries)).to.deep.equal([6]);
+      const numbersOf = async ({ id }: Account): Promise<number[]> =>
+        (await storage.ledger.listEntries(id, 100)).map(({ seq }) => seq);
+      expect([await numbersOf(mine), await numbersOf(other)]).to.deep.equal([[0], [3, 2, 0]]);
+      await sound();
+      const now = [await storage.balanceOf(mine.id), await storage.balanceOf(other.id)];
+      expect(now).to.deep.equal(balances);
+      expect(await archives.restore(folder, FIRST)).to.equal(6);
+      expect(await ledgerRows()).to.deep.equal(before);
+      await sound();
     });
 
     it("are put back row for row", async () => {

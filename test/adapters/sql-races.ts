@@ -3,7 +3,7 @@ import type { IssuedKey } from "../../core/accounts/manage-accounts.js";
 import { SCOPES } from "../../core/ports/scopes.js";
 import type { AccountId, JobId } from "../../core/ids.js";
 import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
-import type { Job } from "../../core/jobs/job.js";
+import type { Job, JobState } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-claims.js";
 import { aHash, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
@@ -167,9 +167,11 @@ export function describeRaces(name: string, open: () => Promise<StorageUnderTest
         for (const winner of ["complete", "cancel"] as const) {
           it(`end the job once: ${winner} wins`, async () => {
             const { job } = await aJobIn("submitting");
+            const written: string[] = [];
+            const alongside = async (_tx: unknown, { status }: JobState): Promise<void> => void written.push(status);
             const steps = {
               complete: reportingOn(first, aCompletion(job)),
-              cancel: reportingOn(second, aCancellation(job)),
+              cancel: reportingOn(second, { ...aCancellation(job), alongside }),
             };
             const [one, other] = await collide(
               point,
@@ -179,6 +181,9 @@ export function describeRaces(name: string, open: () => Promise<StorageUnderTest
             expect(one).to.include({ id: job.id, status: winner === "complete" ? "completed" : "failed" });
             expect(other).to.equal(null);
             await expectEnd(job.id, winner === "complete" ? "completed" : "failed");
+            expect(new Set(written), "written with the cancellation").to.deep.equal(
+              new Set(winner === "cancel" ? ["failed"] : []),
+            );
           });
         }
       });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { WebhookDelivery } from "../../core/ports/webhook-records.js";
 import { anId, NOON } from "../support/builders.js";
+import { holdAt } from "../support/stepping.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 import { aDelivery, anEndpoint, anEvent } from "../support/webhook-builders.js";
 
@@ -47,6 +48,21 @@ describe("KnexWebhookStore: MySQL", () => {
       expect([await claim(dropped), await claim(other)]).to.deep.equal([[], [other.id]]);
     });
     expect(await claim(dropped)).to.deep.equal([]);
+  });
+
+  it("does not drop a delivery that ends meanwhile", async () => {
+    const delivery = aDelivery();
+    await add(delivery);
+    const found = holdAt(storage.database, /SELECT id, created_at/);
+    const dropped = storage.inTransaction((tx) => storage.webhooks.dropPending(tx, delivery.endpointId, NOON));
+    await found.reached;
+    const changes = { state: "delivered", dueAt: null, endedAt: NOON } as const;
+    await storage.inTransaction((tx) =>
+      storage.webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: 0, changes }]),
+    );
+    found.goOn();
+    expect(await dropped).to.equal(0);
+    expect(await storage.webhooks.findDelivery(delivery.id)).to.deep.include(changes);
   });
 
   it("skips events that another transaction deletes, without waiting for it", async () => {

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
 import type { OpenApiDocument } from "../../adapters/http/openapi/model.js";
+import { SCOPES } from "../../core/ports/scopes.js";
+import { errorOf, refusalOf } from "../support/api-client.js";
 import { UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -67,6 +69,20 @@ describe("The table of endpoints in adapters/http/README.md", () => {
         const { headers } = await api.send(method, path.replace(/\{\w+\}/g, "none"));
         const shown = { writes: "write-minute", generations: "generation-minute" }[allowance];
         expect(headers.get("ratelimit"), operation).to.match(new RegExp(`^"${shown}"`));
+      }
+    }
+  });
+
+  it("names the scope without which the operation is refused, whatever other scopes a key has", async () => {
+    for (const scope of SCOPES) {
+      const { api } = await test.account({ scopes: SCOPES.filter((other) => other !== scope) });
+      const ofScope = rows.filter((row) => row.scope.includes(scope)).flatMap(({ operations }) => operations);
+      expect(ofScope, scope).not.to.deep.equal([]);
+      for (const operation of ofScope) {
+        const [method = "", path = ""] = operation.split(" ");
+        const response = await api.send(method, path.replace(/\{\w+\}/g, "none"));
+        expect([operation, refusalOf(response)]).to.deep.equal([operation, "403 insufficient_scope"]);
+        expect(errorOf(response).details, operation).to.deep.equal({ required_scope: scope });
       }
     }
   });

@@ -49,7 +49,7 @@ const FOLDERS = [
   /^test\/examples\/[^/]+\/[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
   /^test\/support\/((attack|doubles|fault-receiver|outside|plugins|provider-kit|sandbox|chaos|vendor)\/)?[^/]+$/,
-  /^test\/support\/plugins\/[^/]+\/[^/]+$/,
+  /^test\/support\/(guards\/(declared\/)?|mutation\/|plugins\/[^/]+\/)[^/]+$/,
   /^test\/(fixtures|unit)\/.+$/,
   /^test\/(index|contracts)\.ts$/,
 ];

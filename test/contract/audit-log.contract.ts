@@ -54,6 +54,21 @@ export function auditLogContract(name: string, open: () => Promise<Storage>): vo
       expect(await log.findHead()).to.deep.equal({ number: head.number + 2, hash: second.hash });
     });
 
+    it("takes no record that does not follow the last one, and keeps nothing of it", async () => {
+      const last = await append();
+      const created = { ...ENTRY, id: anId("aud"), actor: "Zoë", createdAt: NOON };
+      const skipping = nextRecord({ ...last, number: last.number + 5 }, created, new NodeDigest());
+      const problem = await storage
+        .inTransaction((tx) => log.append(tx, skipping))
+        .then(
+          () => null,
+          (error: unknown) => error,
+        );
+      expect(problem).to.be.instanceOf(Error);
+      expect(await log.findHead()).to.deep.equal({ number: last.number, hash: last.hash });
+      expect(await log.page(last.number, 10)).to.deep.equal([]);
+    });
+
     it("pages by number, oldest first, and lists newest first", async () => {
       const records = [await append(), await append(), await append()];
       expect(await log.page(head.number + 1, 1)).to.deep.equal([records[1]]);

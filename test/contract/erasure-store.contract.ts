@@ -98,6 +98,17 @@ export function erasureStoreContract(name: string, open: () => Promise<Storage>)
         expect(await claim(NOON + 9 * LEASE_MS)).to.equal(null);
       });
 
+      it("are written alone, also when another was claimed at the same moment", async () => {
+        const [one, other] = [aDeletion({ dueAt: NOON }), aDeletion({ dueAt: NOON })];
+        for (const deletion of [one, other]) await add(deletion);
+        const claimed = [await claim(NOON), await claim(NOON)] as PendingDeletion[];
+        expect(claimed.map(({ dueAt }) => dueAt)).to.deep.equal([NOON + LEASE_MS, NOON + LEASE_MS]);
+        const [first, second] = claimed as [PendingDeletion, PendingDeletion];
+        expect(await write({ ...first, erasedAt: NOON, dueAt: null }, NOON + LEASE_MS)).to.equal(true);
+        expect(await storage.erasures.findDeletion(second.accountId)).to.include({ erasedAt: null });
+        expect(await write({ ...second, dueAt: null }, NOON + LEASE_MS)).to.equal(true);
+      });
+
       /** Takes a deletion out of the way of other tests. */
       async function settle(accountId: AccountId): Promise<void> {
         for (let claimed = await claim(2 * NOON); claimed !== null; claimed = await claim(2 * NOON))

@@ -84,8 +84,18 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       expect(await find([expired])).to.deep.equal([fresh]);
     });
 
+    it("replaces the expired record of one account alone", async () => {
+      const expired = anIdempotencyRecord({ expiresAt: NOON });
+      const other = anIdempotencyRecord({ expiresAt: NOON, keyHash: expired.keyHash });
+      await insert([expired, other], NOON - 1);
+      const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
+      await insert([fresh], NOON);
+      expect(await find([expired, other], NOON - 1)).to.have.deep.members([fresh, other]);
+    });
+
     it("replaces a response and nothing else", async () => {
-      const [record, other] = [anIdempotencyRecord(), anIdempotencyRecord()];
+      const record = anIdempotencyRecord();
+      const other = anIdempotencyRecord({ keyHash: record.keyHash, jobId: record.jobId });
       await insert([record, other]);
       const response = { status: 502, body: "later" };
       await storage.inTransaction((tx) => storage.idempotency.updateResponse(tx, record, response));

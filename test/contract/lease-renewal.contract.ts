@@ -141,6 +141,9 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       renewal.forget(job.id, job.fence + 1);
       renewal.forget(anId("job"), 1);
       await renewed(job, 2);
+      await claim(job, anId("prc"), (await endOf(job)) + test.leaseMs * 100);
+      await test.eventually("the loss is reported", () => lost.length > 0);
+      expect(lost).to.deep.equal([[job.id, job.fence]]);
       renewal.forget(job.id, job.fence);
       renewal.forget(job.id, job.fence);
     });

@@ -221,6 +221,9 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
           aPair({ accountId, status, reserved: { monthly: 10 * (index + 1), pack: index } }),
         );
         await insertJobs(...pairs.map(({ job }) => job));
+        // Another account's, as if it had been asked for by the same request.
+        const foreign = { id: anId("job"), accountId: anId("acct"), reserved: { monthly: 999, pack: 0 } } as const;
+        await insertJobs({ ...(pairs[0]?.job ?? aJob()), ...foreign });
         const found = await storage.requestLog.creditsOf([
           ...pairs.map(({ row }) => row),
           aLoggedRequest({ accountId }),

@@ -286,7 +286,12 @@ describe("suno-compatible", () => {
 
   describe("a signed callback of a submission whose reply was lost", () => {
     const split: CallbackRequest = { operation: "stem_split", modelId: null };
-    const parseLost = (taskId: string, signedTaskId = taskId, request = split): Promise<ParsedCallback> | undefined => {
+    const parseLost = (
+      taskId: string,
+      signedTaskId = taskId,
+      request = split,
+      ageMs = 0,
+    ): Promise<ParsedCallback> | undefined => {
       const sentAt = String(Math.floor(clock.now() / 1_000));
       const signature = createHmac("sha256", WEBHOOK_KEY).update(`${signedTaskId}.${sentAt}`).digest("base64");
       const provider = open({ dialect: "kie.ai", webhookKey: WEBHOOK_KEY });
@@ -295,7 +300,7 @@ describe("suno-compatible", () => {
           headers: { "x-webhook-timestamp": sentAt, "x-webhook-signature": signature },
           query: {},
           body: Buffer.from(JSON.stringify({ code: 200, msg: "", data: { task_id: taskId } })),
-          receivedAt: clock.now(),
+          receivedAt: clock.now() + ageMs,
           handle: { version: 0, data: {} },
           request,
         },
@@ -320,6 +325,12 @@ describe("suno-compatible", () => {
     it("is forged where another task is signed, and a hint where none is named", async () => {
       expect((await parseLost("t9", "t8"))?.trust).to.equal("forged");
       expect(await parseLost("")).to.deep.equal({ trust: "hint" });
+    });
+
+    it("is forged when it was signed long ago, or in the future", async () => {
+      const trustAt = async (ageMs: number) => (await parseLost("t9", "t9", split, ageMs))?.trust;
+      for (const ageMs of [3_600_000, -3_600_000]) expect(await trustAt(ageMs)).to.equal("forged");
+      expect(await trustAt(60_000)).to.equal("verified");
     });
   });
 

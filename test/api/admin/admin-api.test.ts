@@ -53,6 +53,19 @@ describe("The admin API", () => {
     ]);
   });
 
+  it("counts wrong tokens as failed authentications of their address", async () => {
+    const settings = { rateLimits: { authFailures: { perMinute: 2 } } };
+    const { test: own, owner: client, url: place } = await startAdminApp({ settings });
+    try {
+      const wrong = new AdminClient(place, `${OWNER_TOKEN}x`);
+      const refusals = [await wrong.get("/me"), await wrong.get("/me"), await wrong.get("/me")].map(refusalOf);
+      expect(refusals).to.deep.equal(["401 invalid_api_key", "401 invalid_api_key", "429 rate_limited"]);
+      expect((await client.get("/me")).status).to.equal(200);
+    } finally {
+      await own.close();
+    }
+  });
+
   it("issues tokens that work until they are revoked or expire, and never shows them again", async () => {
     const created = await owner.send("POST", "/tokens", { name: "ops on call", role: "operate" });
     expect(created.status).to.equal(201);

@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import { NOON } from "../../../support/builders.js";
 import {
   accepts,
@@ -12,13 +13,20 @@ import {
   stores,
   testCases,
 } from "./decision-cases.js";
-import { aFailure, ATTEMPTS, HANDLE, IDEMPOTENT } from "./decision-table.js";
+import { aFailure, ATTEMPTS, decided, endedJob, HANDLE, IDEMPOTENT, summaryOf } from "./decision-table.js";
 
 const { intended, unknown, accepted, finished, refused, abandoned } = ATTEMPTS;
 const elsewhere = { providerId: "other", modelId: "other/v1" };
 
 const CASES: Readonly<Record<string, readonly Case[]>> = {
   "Two attempts at a provider that creates one result per job": [
+    {
+      title: "an intent that was written although its reply was lost is there already",
+      has: [{ ...intended, id: "att_new" }],
+      policy: IDEMPOTENT,
+      event: intends(1),
+      expected: "continue",
+    },
     {
       title: "a second attempt may begin while the first is unknown",
       has: [unknown],
@@ -153,6 +161,22 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
 };
 
+const { settled } = ATTEMPTS;
+/** The first was given up, and its acceptance comes once the job has completed with the second. */
+const LATE = { has: [abandoned, settled], event: accepts(1) } as const;
+
 describe("decide: two attempts", () => {
   testCases(CASES);
+
+  it("a provider that creates one result per job sold nothing with a late acceptance of the first", () => {
+    const before = endedJob(LATE.has);
+    expect(summaryOf(before, decided(before, "none", LATE.event, IDEMPOTENT))).to.equal("stale");
+  });
+
+  it("another provider sold it twice: the late acceptance is recorded, and cancelled", () => {
+    const before = endedJob(LATE.has);
+    expect(summaryOf(before, decided(before, "none", LATE.event))).to.equal(
+      "stale: abandoned as late and cancelled upstream",
+    );
+  });
 });

@@ -72,8 +72,13 @@ describe("postSettlement", () => {
   });
 
   it("holds for a bug what was never reserved", () => {
-    const unreserved = aBalance({ monthly: 50, reservedMonthly: 9, reservedPack: 2, runningJobs: 1 });
-    expect(() => postSettlement(unreserved, anId("job"), RESERVED, "refund", NOON)).to.throw(AssertionError);
+    for (const reserved of [
+      { reservedMonthly: 9, reservedPack: 2 },
+      { reservedMonthly: 10, reservedPack: 1 },
+    ]) {
+      const unreserved = aBalance({ monthly: 50, pack: 50, runningJobs: 1, ...reserved });
+      expect(() => postSettlement(unreserved, anId("job"), RESERVED, "refund", NOON)).to.throw(AssertionError);
+    }
   });
 
   it("holds for a bug a job that was never counted as running", () => {

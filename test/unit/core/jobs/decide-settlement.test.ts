@@ -97,14 +97,25 @@ describe("decideSettlement", () => {
 
   it("never ends a job twice, nor one that does not exist", () => {
     const job = aRunningJob();
-    expect(() => decide([anEnding(job), anEnding(job, { outcome: FAILED })], [job], [balanceOf(job)])).to.throw(
+    // The reservation of the account's other job would pay for a second end.
+    const balances = [balanceOf(job, aRunningJob({ accountId: job.accountId }))];
+    expect(() => decide([anEnding(job), anEnding(job, { outcome: FAILED })], [job], balances)).to.throw(
       AssertionError,
+      "a batch ends a job once",
     );
     expect(() => decide([anEnding(job)], [], [balanceOf(job)])).to.throw(AssertionError);
     for (const status of ["completed", "failed"] as const) {
       const ended = aRunningJob({ status, phase: "ended", leaseOwner: null });
-      expect(() => decide([anEnding(ended)], [ended], [balanceOf(ended)])).to.throw(AssertionError);
+      expect(() => decide([anEnding(ended)], [ended], [balanceOf(ended)])).to.throw(
+        AssertionError,
+        "a job ends once, while it is alive",
+      );
     }
+  });
+
+  it("ends no job of an account without a balance", () => {
+    const job = aRunningJob();
+    expect(() => decide([anEnding(job)], [job], [])).to.throw(AssertionError, "together with its balance");
   });
 
   it("settles many jobs of an account in one movement", () => {

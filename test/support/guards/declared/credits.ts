@@ -1,0 +1,126 @@
+import type { Guard } from "../guard.js";
+
+const UNIT = ["test/unit/core/credits/*.test.ts", "test/unit/core/jobs/*.test.ts"];
+
+/** What credits, keys of idempotency and references keep from happening. */
+export const CREDITS: readonly Guard[] = [
+  {
+    name: "a reservation is a whole number, not below zero",
+    file: "core/credits/reserve.ts",
+    find: `assert(Number.isSafeInteger(cost) && cost >= 0, "a cost is a whole number of credits");`,
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "no more is settled than was reserved",
+    file: "core/credits/settle.ts",
+    find: "after.reservedMonthly >= 0 && after.reservedPack >= 0 && after.runningJobs >= 0",
+    replace: "true",
+    tests: UNIT,
+  },
+  {
+    name: "a job ends once",
+    file: "core/jobs/decide-settlement.ts",
+    find: `assert(job !== undefined && !isFinal(job.status), "a job ends once, while it is alive");`,
+    replace: `assert(job !== undefined, "it is there");`,
+    tests: UNIT,
+  },
+  {
+    name: "a batch ends a job once",
+    file: "core/jobs/decide-settlement.ts",
+    find: `assert(!updates.some(({ id }) => id === jobId), "a batch ends a job once");`,
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "a job moves only as it may",
+    file: "core/jobs/decide-settlement.ts",
+    find: "assertMove(job, outcome.status);",
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "a settlement is written under the job's fence",
+    file: "core/jobs/decide-settlement.ts",
+    find: "updates.push({ id: job.id, fence: job.fence,",
+    replace: "updates.push({ id: job.id, fence: job.fence + 1,",
+    tests: UNIT,
+  },
+  {
+    name: "a failed job is charged nothing",
+    file: "core/jobs/decide-settlement.ts",
+    find: `completed ? "charge" : "refund"`,
+    replace: `"charge"`,
+    tests: UNIT,
+  },
+  {
+    name: "a retried acceptance creates no second job",
+    file: "core/jobs/decide-acceptance.ts",
+    find: `if (existing !== undefined) return { kind: "accepted", job: existing, response: record?.response ?? null };`,
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "an idempotency key is used for one body",
+    file: "core/jobs/decide-acceptance.ts",
+    find: "checkReplay(record, command.idempotency.fingerprint);",
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "an idempotency key creates one job",
+    file: "core/jobs/decide-acceptance.ts",
+    find: "records.set(key, kept);",
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "a key is its account's own",
+    file: "core/jobs/decide-acceptance.ts",
+    find: "return `${accountId} ${keyHash}`;",
+    replace: "return keyHash + String(accountId === undefined);",
+    tests: UNIT,
+  },
+  {
+    name: "a reference starts one job",
+    file: "core/jobs/decide-acceptance.ts",
+    find: "if (job.reference !== null) referenced.set(referenceKey(job), job);",
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "a reference is used for one work",
+    file: "core/jobs/decide-acceptance.ts",
+    find: "checkSameWork(earlier, command.job);",
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "a command waits for a balance that another transaction holds",
+    file: "core/jobs/decide-acceptance.ts",
+    find: `if (state.busy.has(accountId)) return { kind: "busy" };`,
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "the credits of a batch are spent once",
+    file: "core/jobs/decide-acceptance.ts",
+    find: "balances.set(accountId, posted.balance);",
+    replace: "",
+    tests: UNIT,
+  },
+  {
+    name: "a reference grants once",
+    file: "core/credits/manage-credits.ts",
+    find: "if (earlier !== null) {\n        if (earlier.kind",
+    replace: "if (earlier !== null && false) {\n        if (earlier.kind",
+    tests: ["test/api/embedded-accounts.test.ts", "test/system/cli/credits-and-ledger.test.ts"],
+  },
+  {
+    name: "a grant whose reply was lost is not made again",
+    file: "core/credits/manage-credits.ts",
+    find: "if (tried !== null && (await this.isWritten(tried, balance))) return balance;",
+    replace: "",
+    tests: ["test/api/embedded-accounts.test.ts", "test/api/faults.test.ts", "test/adapters/storage-races.test.ts"],
+  },
+];

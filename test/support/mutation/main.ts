@@ -1,0 +1,45 @@
+/**
+ * Changes the code of folders of `core/` bit by bit with StrykerJS, and runs the folder's unit tests on each change.
+ *
+ *     npm run test:mutation -- core/attempts core/credits
+ */
+import { Stryker } from "@stryker-mutator/core";
+import { fileURLToPath } from "node:url";
+import type { RunnerOptions } from "./test-runner.js";
+
+const SCORE_MIN = 85;
+const FOLDER = /^core(\/[\w-]+)*$/;
+
+const targets = process.argv.slice(2);
+if (targets.length === 0) fail("Name folders or files of core/, such as core/attempts.");
+const wrong = targets.find((target) => !FOLDER.test(target.replace(/(\.ts|\/)$/, "")));
+if (wrong !== undefined) fail(`${wrong} is no folder or file of core/.`);
+
+const plugin = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const folders = targets.map((target) => `test/unit/${target.replace(/\/([\w-]+\.ts)?$/, "")}`);
+const ours: RunnerOptions = { unitTests: { folders: [...new Set(folders)], setup: "test/support/setup.ts" } };
+const mutants = await new Stryker({
+  ...ours,
+  mutate: targets.map((target) => (target.endsWith(".ts") ? target : `${target}/**/*.ts`)),
+  plugins: [plugin("test-runner.js"), plugin("messages.js")],
+  ignorers: ["messages"],
+  testRunner: "unit-tests",
+  testRunnerNodeArgs: ["--import", "tsx/esm"],
+  coverageAnalysis: "perTest",
+  // Mutants that run when a module is loaded need a process of their own each.
+  ignoreStatic: true,
+  concurrency: 1,
+  tempDirName: "dist/.stryker",
+  ignorePatterns: ["/dist", "/adapters/web", "/test/fixtures", "/config/helm"],
+  reporters: ["clear-text", "progress-append-only"],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  thresholds: { high: 100, low: SCORE_MIN, break: SCORE_MIN },
+  warnings: { unknownOptions: false, preprocessorErrors: true, unserializableOptions: true, slow: true },
+}).runMutationTest();
+const survived = mutants.filter(({ status }) => status === "Survived" || status === "NoCoverage").length;
+process.stdout.write(`${survived} of ${mutants.length} mutants survived\n`);
+
+function fail(words: string): never {
+  process.stderr.write(`${words}\n`);
+  process.exit(2);
+}
