@@ -140,12 +140,18 @@ export class SimStorage {
 
 /** A session whose writes fail as the injector says. */
 class FaultySession implements TransactionSession {
-  isOpen = true;
-
   constructor(
     private readonly session: SqliteSession,
     private readonly injector: Injector,
   ) {}
+
+  get isOpen(): boolean {
+    return this.session.isOpen;
+  }
+
+  set isOpen(isOpen: boolean) {
+    this.session.isOpen = isOpen;
+  }
 
   all: Session["all"] = (...given) => this.session.all(...given);
   allEach: Session["allEach"] = (...given) => this.session.allEach(...given);
