@@ -118,15 +118,15 @@ class SqliteConnections implements Connections {
     const connection = await acquire(this.write);
     const session = new SqliteSession(connection, this.names);
     try {
-      await session.run("BEGIN IMMEDIATE");
+      await session.control("BEGIN IMMEDIATE");
       const result = await work(session);
       session.isOpen = false;
-      await session.run("COMMIT");
+      await session.control("COMMIT");
       return result;
     } finally {
       session.isOpen = false;
       // Some failures (a full disk) have rolled back by themselves.
-      if (connection.inTransaction) await session.run("ROLLBACK");
+      if (connection.inTransaction) await session.control("ROLLBACK");
       await release(this.write, connection);
     }
   }
@@ -142,10 +142,10 @@ class SqliteConnections implements Connections {
     const connection = await acquire(this.read);
     const session = new SqliteSession(connection, this.names);
     try {
-      await session.run("BEGIN");
+      await session.control("BEGIN");
       return await work(session);
     } finally {
-      if (connection.inTransaction) await session.run("ROLLBACK");
+      if (connection.inTransaction) await session.control("ROLLBACK");
       await release(this.read, connection);
     }
   }

@@ -39,12 +39,12 @@ async function joinConnection<T>(
   const session = new SqliteSession(connection, names);
   await checkInstallation(session, installationId);
   joined(connection);
-  await session.run("SAVEPOINT fermata");
+  await session.control("SAVEPOINT fermata");
   let isDone = false;
   try {
     const result = await work(session);
     session.isOpen = false;
-    await session.run("RELEASE fermata");
+    await session.control("RELEASE fermata");
     isDone = true;
     afterCommit(() => committed(result));
     return result;
@@ -52,8 +52,8 @@ async function joinConnection<T>(
     session.isOpen = false;
     // Some failures (a full disk) have rolled back all of it by themselves.
     if (!isDone && connection.inTransaction) {
-      await session.run("ROLLBACK TO fermata");
-      await session.run("RELEASE fermata");
+      await session.control("ROLLBACK TO fermata");
+      await session.control("RELEASE fermata");
     }
   }
 }

@@ -1,4 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { assert } from "../../../../core/assert.js";
 import {
   type RowUpdate,
   type SqlValue,
@@ -31,6 +32,11 @@ export class SqliteSession implements TransactionSession {
     statements.set(connection, byNames);
     this.prepared = byNames.get(names) ?? new Map<string, Statement>();
     byNames.set(names, this.prepared);
+  }
+
+  /** BEGIN, COMMIT and the like: also when the work is over. */
+  async control(sql: string): Promise<void> {
+    this.prepare(sql).run();
   }
 
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
@@ -86,7 +92,13 @@ export class SqliteSession implements TransactionSession {
     for (const row of rows) statement.run(...storable(table.columns.map((column) => row[column] as SqlValue)));
   }
 
+  /** A part of the work that goes on after another one has failed would write outside of the transaction. */
   private statement(text: string): Statement {
+    assert(this.isOpen, "a transaction is used only while its work runs");
+    return this.prepare(text);
+  }
+
+  private prepare(text: string): Statement {
     let statement = this.prepared.get(text);
     if (statement === undefined) {
       // A connection of an embedding app may be set to return integers as bigint.

@@ -1,0 +1,111 @@
+import type BetterSqlite3 from "better-sqlite3";
+import type { MemoryAudioStore } from "../doubles/memory-audio-store.js";
+import type { Demand } from "./clients.js";
+import type { Receivers } from "./receivers.js";
+import { bytesOf, type Vendor } from "./vendor.js";
+
+export interface EndOfRun {
+  readonly connection: BetterSqlite3.Database;
+  readonly vendor: Vendor;
+  readonly receivers: Receivers;
+  readonly audio: MemoryAudioStore;
+  readonly demands: readonly Demand[];
+}
+
+/** What was bought, and what customers got of it. */
+export interface Count {
+  readonly jobs: number;
+  readonly bought: number;
+  readonly delivered: number;
+  /** Of what was not delivered: what the provider itself lost or a customer cancelled. */
+  readonly excused: number;
+}
+
+interface EndedJob {
+  readonly id: string;
+  readonly status: string;
+  readonly request: string;
+}
+
+function promptOf({ request }: EndedJob): string {
+  return (JSON.parse(request) as { prompt: string }).prompt;
+}
+
+/** Work that is not over; empty when nothing is left to do. */
+export function leftToDo(connection: BetterSqlite3.Database): readonly string[] {
+  const jobs = connection
+    .prepare("SELECT 'job ' || id || ' is ' || phase AS what FROM fermata_jobs WHERE phase <> 'ended'")
+    .all() as { what: string }[];
+  const deliveries = connection
+    .prepare("SELECT 'delivery ' || id || ' is due' AS what FROM fermata_webhook_deliveries WHERE state = 'pending'")
+    .all() as { what: string }[];
+  return [...jobs, ...deliveries].map(({ what }) => what);
+}
+
+/**
+ * Compares the history of the clients, the provider and the receivers with the rows.
+ *
+ * @throws {Error} naming what differs
+ */
+export async function checkEnd({ connection, vendor, receivers, audio, demands }: EndOfRun): Promise<Count> {
+  const jobs = connection.prepare("SELECT * FROM fermata_jobs ORDER BY id").all() as EndedJob[];
+  // A demand that was refused may have a job all the same: another request of it was taken later.
+  const prompts = new Set(jobs.map(promptOf));
+  if (prompts.size !== jobs.length) throw new Error(`a key has two jobs, of ${jobs.length} jobs`);
+  for (const { number, end, jobIds } of demands) {
+    const [id] = jobIds;
+    const job = jobs.find((one) => promptOf(one) === `demand ${number}`);
+    if (id !== undefined && job?.id !== id)
+      throw new Error(`demand ${number} was acknowledged as ${id}, and is ${job?.id}`);
+    if (end !== null && job?.status !== end) throw new Error(`demand ${number} was seen ${end}, and is ${job?.status}`);
+  }
+  checkDeliveries(connection, receivers);
+  return checkPurchases({ connection, vendor, audio }, jobs);
+}
+
+function checkDeliveries(connection: BetterSqlite3.Database, receivers: Receivers): void {
+  const deliveries = connection
+    .prepare(
+      `SELECT d.event_id AS event, d.state, p.url FROM fermata_webhook_deliveries d
+       JOIN fermata_webhook_endpoints p ON p.id = d.endpoint_id`,
+    )
+    .all() as { event: string; state: string; url: string }[];
+  for (const { event, state, url } of deliveries) {
+    if (state !== "delivered" || receivers.taken.get(url)?.has(event) !== true)
+      throw new Error(`the event ${event} is ${state}, and ${url} has it: ${receivers.taken.get(url)?.has(event)}`);
+  }
+}
+
+async function checkPurchases(
+  { connection, vendor, audio }: Pick<EndOfRun, "connection" | "vendor" | "audio">,
+  jobs: readonly EndedJob[],
+): Promise<Count> {
+  const files = connection
+    .prepare(
+      `SELECT t.job_id, a.audio_key FROM fermata_tracks t
+       JOIN fermata_track_assets a ON a.track_id = t.id AND a.role = 'mix'`,
+    )
+    .all() as { job_id: string; audio_key: string }[];
+  let [delivered, excused] = [0, 0];
+  for (const job of jobs) {
+    const own = vendor.works.filter((work) => work.jobId === job.id);
+    const file = files.find((one) => one.job_id === job.id);
+    const played = file === undefined ? null : await textOf(audio, file.audio_key);
+    const used = own.filter((work) => played === new TextDecoder().decode(bytesOf(work)));
+    if (job.status === "completed" && used.length !== 1)
+      throw new Error(`${job.id} is completed with ${played}, but was bought as ${own.map(({ id }) => id).join()}`);
+    delivered += used.length;
+    for (const work of own.filter((one) => !used.includes(one))) {
+      if (!vendor.isExcused(work))
+        throw new Error(`waste: ${work.id} of ${work.provider} was bought for ${job.id}, which is ${job.status}`);
+      excused += 1;
+    }
+  }
+  return { jobs: jobs.length, bought: vendor.works.length, delivered, excused };
+}
+
+async function textOf(audio: MemoryAudioStore, key: string): Promise<string> {
+  let text = "";
+  for await (const bytes of audio.read(key)) text += new TextDecoder().decode(bytes);
+  return text;
+}

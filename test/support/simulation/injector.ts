@@ -1,0 +1,96 @@
+import type { Fault } from "./plan.js";
+import type { SimProcess } from "./process.js";
+
+type StatementFault = Extract<Fault, { kind: "statement" }>;
+type CommitFault = Extract<Fault, { kind: "commit" }>;
+type CallFault = Extract<Fault, { call: number }>;
+
+/** What the injector does to the world. */
+export interface Faulted {
+  now(): number;
+  kill(process: SimProcess, backAfterMs: number): void;
+  stop(machine: number, backAfterMs: number): void;
+  setClock(machine: number, offsetMs: number): void;
+  note(line: string): void;
+}
+
+/** Carries out the faults of a plan, each at the call, the write or the commit that it names. */
+export class Injector {
+  /** False once the world heals: nothing goes wrong any more. */
+  isActive = true;
+  calls = 0;
+  private writes = 0;
+  private commits = 0;
+  /** Until when the storage is away, for one machine or (null) for all. */
+  private readonly awayUntil = new Map<number | null, number>();
+  private readonly atCall = new Map<number, CallFault[]>();
+  private readonly atWrite = new Map<number, StatementFault>();
+  private readonly atCommit = new Map<number, CommitFault>();
+
+  constructor(
+    faults: readonly Fault[],
+    private readonly world: Faulted,
+  ) {
+    for (const fault of faults) {
+      if ("call" in fault) this.atCall.set(fault.call, [...(this.atCall.get(fault.call) ?? []), fault]);
+      if (fault.kind === "statement") this.atWrite.set(fault.write, fault);
+      if (fault.kind === "commit") this.atCommit.set(fault.commit, fault);
+    }
+  }
+
+  /** Counts a call of a process. @returns its number */
+  called(): number {
+    this.calls += 1;
+    for (const fault of this.faultsAt(this.calls)) {
+      if (fault.kind === "kill") continue;
+      this.world.note(`fault: ${JSON.stringify(fault)}`);
+      if (fault.kind === "stop") this.world.stop(fault.node, fault.backAfterMs);
+      if (fault.kind === "away") this.away(fault.node, fault.ms);
+      if (fault.kind === "clock") this.world.setClock(fault.node, fault.offsetMs);
+    }
+    return this.calls;
+  }
+
+  /** Whether the process dies at this point of a call; it is dead then. */
+  diesAt(process: SimProcess, call: number, when: "before" | "after"): boolean {
+    if (process.isDead) return true;
+    for (const fault of this.faultsAt(call)) {
+      if (fault.kind !== "kill" || fault.when !== when) continue;
+      this.world.note(`fault: ${process.name} dies: ${JSON.stringify(fault)}`);
+      this.world.kill(process, fault.backAfterMs);
+    }
+    return process.isDead;
+  }
+
+  /** Counts a statement that writes. @returns what goes wrong with it */
+  writing(): StatementFault | null {
+    this.writes += 1;
+    return this.begun(this.atWrite.get(this.writes));
+  }
+
+  /** Counts a commit of something written. @returns what goes wrong with it */
+  committing(): CommitFault | null {
+    this.commits += 1;
+    return this.begun(this.atCommit.get(this.commits));
+  }
+
+  /** The storage is away for this long. @param machine null: for all */
+  away(machine: number | null, ms: number): void {
+    if (ms > 0) this.awayUntil.set(machine, Math.max(this.awayUntil.get(machine) ?? 0, this.world.now() + ms));
+  }
+
+  isAway(machine: number): boolean {
+    if (!this.isActive) return false;
+    return [null, machine].some((whose) => (this.awayUntil.get(whose) ?? 0) > this.world.now());
+  }
+
+  private begun<One extends Fault>(fault: One | undefined): One | null {
+    if (fault === undefined || !this.isActive) return null;
+    this.world.note(`fault: ${JSON.stringify(fault)}`);
+    return fault;
+  }
+
+  private faultsAt(call: number): readonly CallFault[] {
+    return this.isActive ? (this.atCall.get(call) ?? []) : [];
+  }
+}

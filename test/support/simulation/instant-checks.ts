@@ -1,0 +1,101 @@
+import type BetterSqlite3 from "better-sqlite3";
+import { INVARIANTS } from "../../../adapters/storage/sql/ledger/ledger-invariants.js";
+import { NAMES } from "./storage.js";
+
+interface Broken {
+  readonly invariant: string;
+  readonly subject: string;
+}
+
+interface JobNow {
+  readonly id: string;
+  readonly status: string;
+  readonly phase: string;
+  readonly fence: number;
+  readonly credits_charged: number;
+}
+
+/**
+ * What holds after every commit, in queries of our own: each returns what breaks it. The numbers are those of section 4
+ * of the reliability design.
+ */
+const QUERIES: Readonly<Record<string, string>> = {
+  "1: a balance is the sum of its entries": `SELECT b.account_id AS subject FROM fermata_balances b
+    LEFT JOIN (SELECT account_id, SUM(pack) AS pack, SUM(monthly) AS monthly, SUM(spent) AS spent,
+      SUM(reserved_pack + reserved_monthly) AS reserved FROM fermata_ledger_entries GROUP BY account_id) e
+    ON e.account_id = b.account_id
+    WHERE b.pack <> e.pack OR b.monthly <> e.monthly OR b.spent <> e.spent
+      OR b.reserved_pack + b.reserved_monthly <> e.reserved OR b.pack < 0 OR b.monthly < 0 OR b.reserved_pack < 0`,
+  "6, 7: a job is reserved once, and closed once when it has ended": `SELECT j.id AS subject FROM fermata_jobs j
+    LEFT JOIN fermata_ledger_entries e ON e.job_id = j.id GROUP BY j.id HAVING SUM(e.phase = 'open') <> 1
+      OR SUM(e.phase = 'close') <> (j.phase = 'ended') OR SUM(e.kind = 'charge') <> (j.status = 'completed')`,
+  "8: charges are what completed jobs cost": `SELECT account_id AS subject FROM fermata_balances b WHERE spent <>
+    (SELECT COALESCE(SUM(credits_charged), 0) FROM fermata_jobs j
+      WHERE j.account_id = b.account_id AND status = 'completed')`,
+  "10: running jobs are counted": `SELECT account_id AS subject FROM fermata_balances b WHERE running_jobs <>
+    (SELECT COUNT(*) FROM fermata_jobs j WHERE j.account_id = b.account_id AND j.phase <> 'ended')`,
+  "11: an ended job has no lease": `SELECT id AS subject FROM fermata_jobs
+    WHERE (phase = 'ended') <> (due_at IS NULL) OR (phase = 'ended' AND lease_owner IS NOT NULL)`,
+  "15: a key leads to one job": `SELECT job_id AS subject FROM fermata_idempotency_records
+    GROUP BY job_id HAVING COUNT(*) > 1`,
+  "17, 18: an ended job has one event, delivered to each endpoint": `SELECT j.id AS subject FROM fermata_jobs j
+    LEFT JOIN fermata_webhook_events e ON e.job_id = j.id LEFT JOIN fermata_webhook_deliveries d ON d.event_id = e.id
+    GROUP BY j.id HAVING COUNT(DISTINCT e.id) <> (j.phase = 'ended') OR COUNT(d.id) <> (j.phase = 'ended')`,
+  "attempts are numbered from 1": `SELECT j.id AS subject FROM fermata_jobs j
+    LEFT JOIN fermata_job_attempts a ON a.job_id = j.id GROUP BY j.id
+    HAVING COUNT(a.id) <> j.attempt OR COALESCE(MAX(a.number), 0) <> j.attempt`,
+  "one attempt at most is open": `SELECT job_id AS subject FROM fermata_job_attempts
+    WHERE ended_at IS NULL AND provider_id IN ('look', 'sign')
+    GROUP BY job_id HAVING COUNT(*) > 1`,
+  "a completed job has one completed attempt": `SELECT j.id AS subject FROM fermata_jobs j
+    JOIN fermata_job_attempts a ON a.job_id = j.id WHERE j.status = 'completed'
+    GROUP BY j.id HAVING SUM(a.outcome = 'completed') <> 1`,
+  "a completed job has one track": `SELECT j.id AS subject FROM fermata_jobs j
+    LEFT JOIN fermata_tracks t ON t.job_id = j.id GROUP BY j.id HAVING COUNT(t.id) <> (j.status = 'completed')`,
+};
+
+/** The checks of every commit, on the connection of the simulated storage itself. */
+export class InstantChecks {
+  private readonly own: BetterSqlite3.Statement[];
+  private readonly names = Object.keys(QUERIES);
+  private readonly jobs: BetterSqlite3.Statement;
+  private readonly product: BetterSqlite3.Statement[] = [];
+  private readonly known = new Map<string, JobNow>();
+
+  constructor(private readonly connection: BetterSqlite3.Database) {
+    this.own = Object.values(QUERIES).map((query) => connection.prepare(`${query} LIMIT 1`));
+    this.jobs = connection.prepare("SELECT id, status, phase, fence, credits_charged FROM fermata_jobs");
+  }
+
+  /** @returns what is broken now; null: nothing */
+  find(): string | null {
+    for (const [index, query] of this.own.entries()) {
+      const row = query.get() as Broken | undefined;
+      if (row !== undefined) return `${this.names[index]}: ${row.subject}`;
+    }
+    return this.findChanged();
+  }
+
+  /** The product's own invariants. */
+  findOfProduct(): string | null {
+    if (this.product.length === 0)
+      this.product.push(...INVARIANTS.map(({ query }) => this.connection.prepare(`${NAMES.in(query)} LIMIT 1`)));
+    for (const [index, query] of this.product.entries()) {
+      const row = query.get();
+      if (row !== undefined) return `${INVARIANTS[index]?.name}: ${JSON.stringify(row)}`;
+    }
+    return null;
+  }
+
+  /** An end is final, and a fence never falls. */
+  private findChanged(): string | null {
+    for (const job of this.jobs.iterate() as IterableIterator<JobNow>) {
+      const before = this.known.get(job.id);
+      if (before?.phase === "ended" && (job.status !== before.status || job.credits_charged !== before.credits_charged))
+        return `the end of ${job.id} changed from ${before.status} to ${job.status}`;
+      if (before !== undefined && job.fence < before.fence) return `the fence of ${job.id} fell`;
+      if (before?.phase !== "ended") this.known.set(job.id, job);
+    }
+    return null;
+  }
+}

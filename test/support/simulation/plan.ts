@@ -1,0 +1,153 @@
+import { SeededRandom } from "../chaos/seeded-random.js";
+
+/** Providers of the simulated world, each with other capabilities. */
+export const PROVIDERS = ["idem", "look", "sign", "sync"] as const;
+export type ProviderId = (typeof PROVIDERS)[number];
+
+/** What a provider does with a submission. */
+export const SUBMISSIONS = [
+  "unavailable",
+  "rate_limited",
+  "content_rejected",
+  "reply_lost",
+  "request_lost",
+  "hangs",
+  "late",
+  "slow",
+] as const;
+/** What becomes of accepted work. */
+export const RENDERS = [
+  "fails",
+  "lost",
+  "poll_unavailable",
+  "gone_at_first",
+  "link_dead_once",
+  "link_unavailable",
+] as const;
+/** How it reports the end. */
+export const CALLBACKS = ["early", "twice", "late", "none"] as const;
+
+/** What a provider does with the submissions of one demand; left out: it does as it should. */
+export interface Script {
+  /** Of the first submissions, one after another. */
+  readonly submissions: readonly (typeof SUBMISSIONS)[number][];
+  readonly render: (typeof RENDERS)[number] | null;
+  readonly callback: (typeof CALLBACKS)[number] | null;
+  readonly renderMs: number;
+}
+
+/** What clients do. */
+export type Operation =
+  | {
+      readonly kind: "create";
+      readonly at: number;
+      readonly account: number;
+      readonly provider: ProviderId;
+      /** Sent to two nodes at once. */
+      readonly isDoubled: boolean;
+      /** The client stops listening, and asks again later. */
+      readonly leavesAfterMs: number | null;
+    }
+  | { readonly kind: "cancel"; readonly at: number; readonly of: number }
+  | { readonly kind: "read"; readonly at: number; readonly of: number };
+
+/** What goes wrong. Calls, writes and commits are counted over all nodes, so that faults meet work and not idleness. */
+export type Fault =
+  | { readonly kind: "kill"; readonly call: number; readonly when: "before" | "after"; readonly backAfterMs: number }
+  | { readonly kind: "stop"; readonly call: number; readonly node: number; readonly backAfterMs: number }
+  | { readonly kind: "statement"; readonly write: number; readonly errno: number }
+  | {
+      readonly kind: "commit";
+      readonly commit: number;
+      readonly isCommitted: boolean;
+      /** How long the storage is away from then on. */
+      readonly awayMs: number;
+    }
+  | { readonly kind: "away"; readonly call: number; readonly ms: number; readonly node: number | null }
+  | { readonly kind: "clock"; readonly call: number; readonly node: number; readonly offsetMs: number }
+  | { readonly kind: "queue"; readonly share: number; readonly how: "lost" | "doubled" | "late" }
+  | { readonly kind: "provider"; readonly of: number; readonly script: Script }
+  | { readonly kind: "receiver"; readonly endpoint: number; readonly replies: readonly ReceiverReply[] };
+
+export type ReceiverReply = "500" | "429" | "timeout" | "reply_lost" | "hangs";
+export const RECEIVER_REPLIES: readonly ReceiverReply[] = ["500", "429", "timeout", "reply_lost", "hangs"];
+
+/** A run: a pure function of its seed. Its parts are numbered, so that a run without some of them can be had. */
+export interface Plan {
+  readonly seed: number;
+  readonly operations: ReadonlyMap<number, Operation>;
+  readonly faults: ReadonlyMap<number, Fault>;
+}
+
+export interface Size {
+  readonly accounts: number;
+  readonly nodes: number;
+  readonly operations: number;
+  readonly faults: number;
+}
+
+export const SIZE: Size = { accounts: 4, nodes: 3, operations: 16, faults: 12 };
+
+/** Operations come within this time, in milliseconds. */
+const OPERATIONS_WITHIN_MS = 8_000;
+/** Faults are placed among so many of each job. */
+const CALLS = 18;
+const COMMITS = 8;
+const WRITES = 30;
+
+export function planOf(seed: number, size: Size = SIZE): Plan {
+  const random = new SeededRandom(seed);
+  const int = (least: number, most: number): number => Math.floor(random.between(least, most + 1));
+  const pick = <T>(list: readonly T[]): T => random.pick(list) as T;
+  const chance = (share: number): boolean => random.fraction() < share;
+  const creates = Math.ceil(size.operations * 0.6);
+  const operations: Operation[] = [];
+  for (let number = 0; number < size.operations; number++) {
+    const at = int(0, OPERATIONS_WITHIN_MS);
+    if (number < creates) {
+      const account = int(0, size.accounts - 1);
+      const [isDoubled, leavesAfterMs] = [chance(0.2), chance(0.2) ? int(1, 50) : null];
+      operations.push({ kind: "create", at, account, provider: pick(PROVIDERS), isDoubled, leavesAfterMs });
+    } else operations.push({ kind: chance(0.5) ? "cancel" : "read", at, of: int(0, creates - 1) });
+  }
+  const [calls, commits, writes] = [creates * CALLS, creates * COMMITS, creates * WRITES];
+  const makers: (() => Fault)[] = [
+    () => ({ kind: "kill", call: int(1, calls), when: pick(["before", "after"]), backAfterMs: int(100, 10_000) }),
+    () => ({ kind: "kill", call: int(1, calls), when: pick(["before", "after"]), backAfterMs: int(100, 10_000) }),
+    () => ({ kind: "stop", call: int(1, calls), node: int(0, size.nodes - 1), backAfterMs: int(100, 5_000) }),
+    () => ({ kind: "statement", write: int(1, writes), errno: pick(ERRNOS) }),
+    () => ({ kind: "statement", write: int(1, writes), errno: pick(ERRNOS) }),
+    () => ({
+      kind: "commit",
+      commit: int(1, commits),
+      isCommitted: chance(0.6),
+      awayMs: chance(0.5) ? 0 : int(1, 15_000),
+    }),
+    () => ({
+      kind: "away",
+      call: int(1, calls),
+      ms: int(500, 15_000),
+      node: chance(0.5) ? null : int(0, size.nodes - 1),
+    }),
+    () => ({ kind: "clock", call: int(0, calls), node: int(0, size.nodes - 1), offsetMs: int(-4_000, 4_000) }),
+    () => ({ kind: "queue", share: random.fraction(), how: pick(["lost", "doubled", "late"]) }),
+    () => ({ kind: "provider", of: int(0, creates - 1), script: aScript() }),
+    () => ({ kind: "provider", of: int(0, creates - 1), script: aScript() }),
+    () => ({ kind: "provider", of: int(0, creates - 1), script: aScript() }),
+    () => ({
+      kind: "receiver",
+      endpoint: int(0, size.accounts - 1),
+      replies: Array.from({ length: int(1, 4) }, () => pick(RECEIVER_REPLIES)),
+    }),
+  ];
+  const aScript = (): Script => ({
+    submissions: Array.from({ length: int(0, 2) }, () => pick(SUBMISSIONS)),
+    render: chance(0.4) ? pick(RENDERS) : null,
+    callback: chance(0.5) ? pick(CALLBACKS) : null,
+    renderMs: int(0, 8_000),
+  });
+  const faults = Array.from({ length: size.faults }, () => pick(makers)());
+  return { seed, operations: new Map(operations.entries()), faults: new Map(faults.entries()) };
+}
+
+const ERRNOS = [1213, 1205, 1062] as const;

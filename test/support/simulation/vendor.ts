@@ -1,0 +1,183 @@
+import { type Completed, ProviderFailure, type Snapshot, type SubmitRequest } from "../../../plugins/sdk/index.js";
+import { NO_TAGS } from "../../../plugins/sdk/index.js";
+import type { ProviderId, Script } from "./plan.js";
+import type { Actor, Scheduler } from "./scheduler.js";
+
+/** What a provider was asked for and took: an operator pays for it. */
+export interface Work {
+  readonly id: string;
+  readonly provider: ProviderId;
+  readonly jobId: string;
+  readonly attemptId: string;
+  readonly callbackUrl: string | null;
+  readonly script: Script;
+  readonly readyAt: number;
+  state: "rendering" | "completed" | "failed" | "cancelled";
+  polls: number;
+  opened: number;
+}
+
+export interface VendorDeps {
+  readonly scheduler: Scheduler;
+  readonly actor: Actor;
+  /** What is to become of the submissions of a demand. */
+  scriptOf(prompt: string): Script;
+  /** Sends a callback, until it is taken. */
+  callBack(work: Work): void;
+  violate(message: string): void;
+}
+
+/** The longest that a call of a plugin may take. */
+export const CALL_LIMIT_MS = 8_000;
+/** A reply after the call has been given up. */
+const LATE_MS = CALL_LIMIT_MS + 9_000;
+const SLOW_MS = 4_000;
+const LATENCY_MS = 20;
+const CALLBACK_LATE_MS = 8_000;
+
+/** The providers' side of the world, which outlives every process. */
+export class Vendor {
+  readonly works: Work[] = [];
+  private readonly submissions = new Map<string, number>();
+
+  constructor(private readonly deps: VendorDeps) {}
+
+  /** Takes a submission, or not, as its script says. Resolves with the reply, if there is one. */
+  async submit(provider: ProviderId, request: SubmitRequest): Promise<Work> {
+    const { scheduler, actor } = this.deps;
+    const prompt = request.operation === "music" ? request.prompt : "";
+    const script = this.deps.scriptOf(prompt);
+    const number = this.submissions.get(prompt) ?? 0;
+    this.submissions.set(prompt, number + 1);
+    const isKnown = isIdempotent(provider) && this.works.some(({ jobId }) => jobId === request.jobId);
+    const scripted = script.submissions[number] ?? "ok";
+    // What it has taken it does not refuse.
+    const how = isKnown && scripted === "content_rejected" ? "ok" : scripted;
+    await scheduler.sleep(actor, how === "slow" ? SLOW_MS : LATENCY_MS);
+    if (how === "unavailable" || how === "rate_limited" || how === "content_rejected")
+      throw new ProviderFailure(how, `scripted: ${how}`);
+    if (how === "request_lost") throw new ProviderFailure("outcome_unknown", "scripted: the request was lost");
+    const work = this.accept(provider, request, script);
+    if (how === "reply_lost") throw new ProviderFailure("outcome_unknown", "scripted: the reply was lost");
+    if (how === "hangs") await scheduler.sleep(actor, 10 * LATE_MS);
+    await scheduler.sleep(actor, how === "late" ? LATE_MS : LATENCY_MS);
+    return work;
+  }
+
+  /** Whether the plugin's call goes on although it was aborted. */
+  isDeaf(prompt: string): boolean {
+    const number = (this.submissions.get(prompt) ?? 1) - 1;
+    return this.deps.scriptOf(prompt).submissions[number] === "late";
+  }
+
+  find(id: unknown): Work {
+    const work = this.works.find((one) => one.id === id);
+    if (work === undefined) throw new ProviderFailure("gone", "there is no such work");
+    return work;
+  }
+
+  snapshot(work: Work): Snapshot {
+    const { script } = work;
+    work.polls += 1;
+    if (script.render === "gone_at_first" && work.polls === 1) throw new ProviderFailure("gone", "scripted: not yet");
+    if (script.render === "poll_unavailable" && work.polls <= 3)
+      throw new ProviderFailure("unavailable", "scripted: no polls now");
+    this.proceed(work);
+    if (work.state === "cancelled") throw new ProviderFailure("cancelled", "it was cancelled", { billable: "no" });
+    if (work.state === "rendering") return { state: "running", nextPollMs: 1_500 };
+    if (script.render === "lost") throw new ProviderFailure("gone", "scripted: the result was lost");
+    if (work.state === "failed")
+      throw new ProviderFailure("failed", "scripted: it failed", { providerCode: "scripted", billable: "no" });
+    return this.resultOf(work);
+  }
+
+  cancel(work: Work): "cancelled" | "too_late" {
+    this.proceed(work);
+    if (work.state !== "rendering") return work.state === "cancelled" ? "cancelled" : "too_late";
+    work.state = "cancelled";
+    return "cancelled";
+  }
+
+  /** The result; a link of it names how often it was given, so that an old one can be dead. */
+  resultOf(work: Work): Completed {
+    const source =
+      work.provider === "sync"
+        ? { kind: "bytes" as const, bytes: bytesOf(work) }
+        : { kind: "url" as const, url: `https://vendor.example/${work.id}?given=${work.polls}` };
+    const mix = {
+      role: "mix" as const,
+      label: "full",
+      contentType: "audio/mpeg" as const,
+      durationSeconds: 10,
+      source,
+    };
+    return { state: "completed", tracks: [{ title: work.id, bpm: null, tags: NO_TAGS, assets: [mix] }] };
+  }
+
+  /** The file behind a link. */
+  download(url: string): Uint8Array {
+    const { pathname, searchParams } = new URL(url);
+    const work = this.find(pathname.slice(1));
+    work.opened += 1;
+    const { render } = work.script;
+    if (render === "lost") throw new ProviderFailure("gone", "scripted: the result was lost");
+    if (render === "link_unavailable" && work.opened <= 2)
+      throw new ProviderFailure("unavailable", "scripted: the file cannot be fetched now");
+    if (render === "link_dead_once" && work.opened === 1)
+      throw new ProviderFailure("gone", `scripted: the link ${searchParams.get("given")} is dead`);
+    return bytesOf(work);
+  }
+
+  /** Whether the provider itself let this work go to waste. */
+  isExcused(work: Work): boolean {
+    this.proceed(work);
+    const { script, provider, state } = work;
+    if (state === "failed" || state === "cancelled" || script.render === "lost") return true;
+    // Where nothing else can be asked, the callback is the only word of it.
+    return provider === "sign" && script.callback === "none";
+  }
+
+  private accept(provider: ProviderId, request: SubmitRequest, script: Script): Work {
+    const { scheduler, actor, violate } = this.deps;
+    const { jobId, attemptId, callbackUrl } = request;
+    const known = this.works.find((work) => work.jobId === jobId && work.provider === provider);
+    if (known !== undefined && isIdempotent(provider)) return known;
+    if (this.works.some((work) => work.attemptId === attemptId)) violate(`The attempt ${attemptId} was bought twice.`);
+    const isEarly = script.callback === "early";
+    const readyAt = scheduler.now() + (provider === "sync" || isEarly ? 0 : script.renderMs);
+    const id = `work-${this.works.length + 1}`;
+    const work: Work = {
+      id,
+      provider,
+      jobId,
+      attemptId,
+      callbackUrl,
+      script,
+      readyAt,
+      state: "rendering",
+      polls: 0,
+      opened: 0,
+    };
+    this.works.push(work);
+    if (callbackUrl !== null && script.callback !== "none") {
+      const waitMs = readyAt - scheduler.now() + (script.callback === "late" ? CALLBACK_LATE_MS : 0);
+      for (let sent = 0; sent < (script.callback === "twice" ? 2 : 1); sent++)
+        void scheduler.sleep(actor, waitMs).then(() => this.deps.callBack(work));
+    }
+    return work;
+  }
+
+  private proceed(work: Work): void {
+    if (work.state !== "rendering" || work.readyAt > this.deps.scheduler.now()) return;
+    work.state = work.script.render === "fails" ? "failed" : "completed";
+  }
+}
+
+function isIdempotent(provider: ProviderId): boolean {
+  return provider === "idem" || provider === "sync";
+}
+
+/** Begins as an MP3 does; the rest says which work it is. */
+export function bytesOf(work: Pick<Work, "id">): Uint8Array {
+  return new TextEncoder().encode(`ID3${work.id}`);
+}
