@@ -71,7 +71,7 @@ class Create extends OnAccount {
     super(account);
   }
 
-  protected async act(account: ModelAccount, { api }: TestAccount, { renders, bodies }: Real): Promise<void> {
+  protected override async act(account: ModelAccount, { api }: TestAccount, { renders, bodies }: Real): Promise<void> {
     const { model, ...others } = this.request;
     const expected = account.answerTo(this.key, this.request);
     const response = await api.generate({ model_id: `scripted/${model}`, ...others }, { "Idempotency-Key": this.key });
@@ -94,7 +94,7 @@ class Create extends OnAccount {
     await renders.begun(id);
   }
 
-  toString(): string {
+  override toString(): string {
     return `create(${this.account}, ${this.key}, ${JSON.stringify(this.request)})`;
   }
 }
@@ -113,7 +113,7 @@ class End extends OnAccount {
     return (model[this.account]?.open.length ?? 0) > 0;
   }
 
-  protected async act(account: ModelAccount, _caller: TestAccount, { test, renders }: Real): Promise<void> {
+  protected override async act(account: ModelAccount, _caller: TestAccount, { test, renders }: Real): Promise<void> {
     const job = account.open[this.index % account.open.length];
     if (job === undefined) throw new Error("No job is open.");
     renders.end(job.id, this.outcome);
@@ -122,7 +122,7 @@ class End extends OnAccount {
     else account.fail(job);
   }
 
-  toString(): string {
+  override toString(): string {
     return `end(${this.account}, ${this.index}, ${this.outcome})`;
   }
 }
@@ -141,13 +141,13 @@ class Cancel extends OnAccount {
     return account !== undefined && account.jobs.length > 0 && !account.isSuspended;
   }
 
-  protected async act(account: ModelAccount, { api }: TestAccount): Promise<void> {
+  protected override async act(account: ModelAccount, { api }: TestAccount): Promise<void> {
     const job = account.jobs[this.index % account.jobs.length];
     const response: ApiResponse = await api.send("POST", `/api/v1/jobs/${job?.id}/cancel`);
     expect(dataOf<{ outcome: string }>(response).outcome).to.equal(job?.status === "processing" ? "running" : "ended");
   }
 
-  toString(): string {
+  override toString(): string {
     return `cancel(${this.account}, ${this.index})`;
   }
 }
@@ -163,7 +163,11 @@ class Operate extends OnAccount {
     super(account);
   }
 
-  protected async act(account: ModelAccount, { account: { id }, api }: TestAccount, { test }: Real): Promise<void> {
+  protected override async act(
+    account: ModelAccount,
+    { account: { id }, api }: TestAccount,
+    { test }: Real,
+  ): Promise<void> {
     await this.change(test, id);
     this.apply(account);
     // A suspension holds within a second.
@@ -171,7 +175,7 @@ class Operate extends OnAccount {
     await eventually(`${status} for the account`, async () => (await api.get("/api/v1/me")).status === status);
   }
 
-  toString(): string {
+  override toString(): string {
     return `${this.name}(${this.account})`;
   }
 }
