@@ -46,7 +46,7 @@ export function missingLine(path: string, allowed: string): string {
 /** A name that means nothing. */
 export function unknownLine(path: string, origin: string, known: readonly string[]): string {
   const nearest = nearestOf(path, known);
-  // A name that somebody else chose: it may hold line breaks, or what a terminal obeys.
+  // The name is from outside: it may hold line breaks, or what a terminal obeys.
   const where = printable(path === origin ? path : `${path} (${origin})`);
   return `${where}: unknown setting${nearest === null ? "" : `; did you mean ${nearest}?`}`;
 }

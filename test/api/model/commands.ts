@@ -10,7 +10,7 @@ import { COSTS, type ModelAccount, type ModelRequest } from "./reference-model.j
 /** The model of every account. */
 export type Model = readonly ModelAccount[];
 
-/** The system: an app, its callers, and what its provider is told to do. */
+/** The system: an app, its callers, and what its provider is to do. */
 export interface Real {
   readonly test: TestApp;
   readonly renders: ScriptedRenders;

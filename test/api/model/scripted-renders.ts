@@ -4,7 +4,7 @@ import { SCRIPTED_TRACK, type ScriptedProvider, submitAccepts } from "../../supp
 
 const POLL_MS = 5;
 
-/** Has a provider accept everything, and end each job when it is told to. */
+/** Has a provider accept everything, and end each job when the test says so. */
 export class ScriptedRenders {
   private readonly events = new EventEmitter().setMaxListeners(0);
   private readonly polled = new Set<string>();
