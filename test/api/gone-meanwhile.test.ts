@@ -16,11 +16,11 @@ describe("What another request deletes between the look and the change", () => {
   let caller: TestAccount;
   /** The other request, made once: after what is to be changed was found. */
   let other: (() => Promise<ApiResponse>) | null = null;
-  let answer: ApiResponse | null = null;
+  let otherResponse: ApiResponse | null = null;
   const runOther = async (): Promise<void> => {
     const run = other;
     other = null;
-    if (run !== null) answer = await run();
+    if (run !== null) otherResponse = await run();
   };
   before(async () => {
     storage = await sqliteStorage.open();
@@ -55,7 +55,7 @@ describe("What another request deletes between the look and the change", () => {
     const path = `/api/v1/tracks/${rain}`;
     other = () => remove(path);
     expect(refusalOf(await remove(path))).to.equal("404 track_not_found");
-    expect(answer?.status).to.equal(204);
+    expect(otherResponse?.status).to.equal(204);
     expect(refusalOf(await caller.api.get(path))).to.equal("404 track_not_found");
   });
 
@@ -68,7 +68,7 @@ describe("What another request deletes between the look and the change", () => {
     const changed = { url: "https://hooks.example.com/two" };
     const response = await caller.api.send("PATCH", path, { headers, body: changed });
     expect(refusalOf(response)).to.equal("404 webhook_endpoint_not_found");
-    expect(answer?.status).to.equal(200);
+    expect(otherResponse?.status).to.equal(200);
     expect(dataOf<{ webhook_endpoints: unknown[] }>(await caller.api.get(ENDPOINTS)).webhook_endpoints).to.deep.equal(
       [],
     );

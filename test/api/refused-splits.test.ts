@@ -31,7 +31,7 @@ describe("Splits that an embedding app starts", () => {
     return `${(error as FermataError).code}: ${(error as Error).message}`;
   }
 
-  it("are of a track that exists, whoever pays", async () => {
+  it("are of a track that exists, whichever account pays", async () => {
     for (const trackId of [anId("trk"), "17"])
       for (const accountId of [caller.account.id, null])
         for (const reference of ["order 1", undefined])
