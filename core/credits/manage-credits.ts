@@ -1,3 +1,4 @@
+import { assert } from "../assert.js";
 import type { AuditEntry } from "../ports/audit-record.js";
 import { OperationRefusedError, UnknownObjectError } from "../errors.js";
 import { GroupedReads } from "../grouped-reads.js";
@@ -147,7 +148,7 @@ export class ManageCredits {
     let tried: LedgerEntry | null = null;
     const start = async (tx: Transaction): Promise<Renewal> => {
       const balance = (await ledger.lockBalances(tx, [id])).get(id);
-      if (balance === undefined) throw unknownAccount(accountId);
+      assert(balance !== undefined, "an account is created together with its balance");
       const earlier = await ledger.findByReference(tx, reference);
       if (earlier !== null) {
         const isRenewal = earlier.kind === "renew";

@@ -75,8 +75,7 @@ export class StartSplit {
     const track = (await this.deps.library.findTracks([trackId])).get(trackId) ?? null;
     const account = await this.accountOf(accountId, track);
     const command = await splitCommand(this.deps, { kind, account, trackId, track, ...options });
-    // Under a reference the split may have been started before, when nothing stood against it.
-    if (command.refusal !== null && options.reference === undefined) throw command.refusal;
+    // What stands against the split refuses it there, unless it was started before under its reference.
     const recorded: AcceptCommand = { ...command, alongside: this.deps.audit.alongside(recordOf) };
     const result = await this.deps.acceptJobs.accept(recorded, transaction);
     if (result.kind === "refused") throw result.error;

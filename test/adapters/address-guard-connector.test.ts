@@ -175,6 +175,21 @@ describe("GuardedConnector", () => {
     });
   });
 
+  it("tries the next address when one ends the connection at once, and says so when all did", async () => {
+    const open = opener(() => {
+      const socket = connect(receiver.portOf("https"), "127.0.0.1");
+      return opened.length > 1 ? socket : socket.prependOnceListener("connect", () => socket.destroy());
+    });
+    const connectorTo = (...addresses: string[]): GuardedConnector =>
+      new GuardedConnector({ guard: guardOf(() => Promise.resolve(addresses)), open });
+    const message = "127.0.0.1 ended the connection at once";
+    const named = { hostname: "receiver.example", secure: false };
+    expect(await outcomeOf(connectorTo("127.0.0.1"), named)).to.include({ socket: null, failure: "connect", message });
+    opened = [];
+    const outcome = await outcomeOf(connectorTo("127.0.0.1", "127.0.0.1"), named);
+    expect(outcome).to.have.property("socket").that.is.an("object");
+  });
+
   it("leaves time for the next address when one stays silent, and tries no more than four", async () => {
     const silent = opener((address) => (address === "127.0.0.1" ? null : new Socket()));
     const guard = guardOf(async () => ["127.0.0.2", "127.0.0.1"]);

@@ -175,6 +175,23 @@ describe("An error response", () => {
     }
   });
 
+  it("400 invalid_request: says of a body that is no JSON object what it has to be", async () => {
+    const { api, account } = await test.account();
+    const withByte = Buffer.from('{"model_id":"scripted/song","prompt":"rain \xff"}', "latin1");
+    const bodies: readonly (readonly [body: Uint8Array<ArrayBuffer>, issue: string])[] = [
+      [new Uint8Array(), "is required"],
+      [withByte, "must be UTF-8"],
+      [new TextEncoder().encode("{"), "must be valid JSON"],
+      [new TextEncoder().encode("[]"), "must be a JSON object"],
+    ];
+    for (const [body, issue] of bodies) {
+      const response = await api.generate(body);
+      expect(refusalOf(response), issue).to.equal("400 invalid_request");
+      expect(errorOf(response).message).to.include(`body ${issue}`);
+    }
+    expect(await test.app.jobs.list({ accountId: account.id, limit: 10 })).to.deep.equal([]);
+  });
+
   it("413 payload_too_large: a body over the limit, with or without Content-Length", async () => {
     const { api } = await test.account();
     const body = JSON.stringify({ ...A_GENERATION, client: "x".repeat(300_000) });

@@ -8,8 +8,12 @@ const SQL = "adapters/storage/sql";
 
 /** What nothing can get by because of another guard, which is named. It stays as a second line. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
-  [`condition fence = ? (${SQL}/jobs/claims.ts)`]: "the rows are locked by the read before, in the same transaction",
-  [`condition fence = ? (${SQL}/webhooks/webhook-due-queries.ts)`]: "as for jobs",
+  [`condition fence = ? of jobs (${SQL}/jobs/claims.ts)`]: "the rows are locked by the read before",
+  [`condition fence = ? of webhook_deliveries (${SQL}/webhooks/webhook-due-queries.ts)`]: "as for jobs",
+  [`condition account_id = ? of balances (${SQL}/usage/fill-credit-sums.ts)`]: "without it more rows would be locked",
+  [`condition account_id = ? of jobs (${SQL}/usage/fill-credit-sums.ts)`]: "without it the steps would be smaller",
+  [`refusal !isId("acct", accountId) (core/credits/manage-credits.ts)`]: "no row has an id of another form",
+  [`refusal !isId("trk", trackId) (core/generations/start-split.ts)`]: "no row has an id of another form",
 };
 
 /** Guards that are found in the code by their shape: a new one of these is removed like the others. */
@@ -25,7 +29,10 @@ function conditions(): Mutant[] {
     [`${SQL}/accounts`]: storesNamed("AccountStore", "AuditLog"),
     [`${SQL}/jobs`]: storesNamed("JobStore", "IdempotencyStore", "CallbackStore"),
     [`${SQL}/library`]: storesNamed("LibraryStore", "UploadStore"),
-    [`${SQL}/usage`]: { tests: ["test/adapters/request-log.test.ts"], grep: "SQLite" },
+    [`${SQL}/usage`]: {
+      tests: ["test/adapters/request-log.test.ts", "test/adapters/credit-sums-migration.test.ts"],
+      grep: "SQLite",
+    },
     [`${SQL}/erasure`]: {
       tests: ["test/adapters/storage.test.ts", "test/adapters/account-erasure.test.ts"],
       grep: "Eras.*SQLite",
@@ -55,26 +62,27 @@ function refusals(): Mutant[] {
   return refusalMutants({
     "core/accounts/authenticate.ts": { tests: [unit("accounts")] },
     "core/accounts/closed-account.ts": { tests: api("suspension") },
-    "core/admin/admin-tokens.ts": { tests: api("admin/admin-api") },
+    "core/admin/admin-tokens.ts": { tests: api("admin/admin-tokens", "admin/admin-api") },
     "core/credits/reserve.ts": { tests: [unit("credits")] },
     "core/credits/grant.ts": { tests: [unit("credits")] },
     "core/credits/manage-credits.ts": {
-      tests: [...api("embedded-accounts", "admin/admin-accounts"), "test/adapters/storage-races.test.ts"],
+      tests: [...api("refused-credits", "embedded-accounts"), "test/adapters/storage-races.test.ts"],
     },
     "core/idempotency": { tests: [unit("idempotency")] },
     "core/jobs/decide-acceptance.ts": { tests: [unit("jobs")] },
     "core/generations/accept-generation.ts": { tests: api("embedded-generations", "create-generation") },
+    "core/generations/start-split.ts": { tests: api("refused-splits", "splits") },
     "core/library/upload-track.ts": { tests: [unit("library"), ...api("upload-quota", "upload-track")] },
     "core/library/read-library.ts": { tests: api("tracks", "playlists") },
-    "core/library/delete-track.ts": { tests: api("delete-track") },
+    "core/library/delete-track.ts": { tests: api("gone-meanwhile", "delete-track") },
     "core/lists": { tests: [unit("lists")] },
-    "core/webhooks/manage-endpoints.ts": { tests: api("webhook-endpoints", "webhook-urls") },
+    "core/webhooks/manage-endpoints.ts": { tests: api("gone-meanwhile", "webhook-endpoints", "webhook-urls") },
     "core/webhooks/url-rules.ts": { tests: [unit("webhooks")] },
     "core/rate-limits": { tests: [unit("rate-limits")] },
     "core/providers/receive-callback.ts": { tests: api("callbacks") },
     "core/secrets/key-state.ts": { tests: rotation },
     "adapters/http/middleware": {
-      tests: api("malformed", "upload-track", "unfinished-bodies", "network-budget", "errors"),
+      tests: api("errors", "malformed", "upload-track", "unfinished-bodies", "network-budget"),
     },
     "adapters/http/authentication.ts": { tests: api("rate-limits") },
     "adapters/http/rate-limits.ts": { tests: api("rate-limits") },
@@ -86,6 +94,7 @@ function refusals(): Mutant[] {
       tests: [
         "test/unit/network/*.test.ts",
         "test/adapters/address-guard-connector.test.ts",
+        "test/adapters/address-guard-resolver.test.ts",
         "test/adapters/guarded-fetch.test.ts",
       ],
     },

@@ -35,7 +35,8 @@ export async function runTests(root: string, { tests, grep }: Concerned, limitMs
   const kill = (): void => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
   };
-  process.once("exit", kill);
+  // Before the copy of the sources is removed.
+  process.prependOnceListener("exit", kill);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-2_000)));

@@ -11,16 +11,21 @@ type Change = Pick<Mutant, "name" | "start" | "end" | "replace">;
 
 /** Conditions of statements that say whose a row is, and whether another worker has it. */
 export function conditionMutants(places: Places): Mutant[] {
-  const condition =
-    /(?<=(?:WHERE|AND|ON|\bwhere:|conditions: string\[\] = \[) ?"?)((?:\w\.)?(?:account_id|fence|lease_owner)) = \?/g;
+  const condition = /(?<=(?:WHERE|AND|ON|\bwhere:| = \[| =) ?"?\(?)((?:\w\.)?(?:account_id|fence|lease_owner)) = \?/g;
   return mutantsIn(places, (text) =>
     [...text.matchAll(condition)].map((match) => ({
-      name: `condition ${match[0]}`,
+      name: `condition ${match[0]}${ofTable(text.slice(0, match.index))}`,
       start: match.index,
       end: match.index + match[0].length,
       replace: `(1 = 1 OR ${match[0]})`,
     })),
   );
+}
+
+/** The table that was named last in the line. */
+function ofTable(before: string): string {
+  const [, table] = /.*(?<!\$)\{(\w+)\}.*$/.exec(before) ?? [];
+  return table === undefined ? "" : ` of ${table}`;
 }
 
 /** Indexes of migrations that keep a second row from being there. */

@@ -32,7 +32,7 @@ export class SourceCopy {
   }
 
   remove(): void {
-    rmSync(this.root, { recursive: true, force: true });
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 
   private copy(name: string): void {

@@ -2,6 +2,7 @@
  * Changes the code of folders of `core/` bit by bit with StrykerJS, and runs the folder's unit tests on each change.
  *
  *     npm run test:mutation -- core/attempts core/credits
+ *     npm run test:mutation -- core/attempts --without=decide-properties    leaves this file of tests out
  */
 import { Stryker } from "@stryker-mutator/core";
 import { fileURLToPath } from "node:url";
@@ -10,14 +11,17 @@ import type { RunnerOptions } from "./test-runner.js";
 const SCORE_MIN = 85;
 const FOLDER = /^core(\/[\w-]+)*$/;
 
-const targets = process.argv.slice(2);
+const WITHOUT = "--without=";
+const words = process.argv.slice(2);
+const targets = words.filter((word) => !word.startsWith(WITHOUT));
+const without = words.filter((word) => word.startsWith(WITHOUT)).map((word) => word.slice(WITHOUT.length));
 if (targets.length === 0) fail("Name folders or files of core/, such as core/attempts.");
 const wrong = targets.find((target) => !FOLDER.test(target.replace(/(\.ts|\/)$/, "")));
 if (wrong !== undefined) fail(`${wrong} is no folder or file of core/.`);
 
 const plugin = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const folders = targets.map((target) => `test/unit/${target.replace(/\/([\w-]+\.ts)?$/, "")}`);
-const ours: RunnerOptions = { unitTests: { folders: [...new Set(folders)], setup: "test/support/setup.ts" } };
+const ours: RunnerOptions = { unitTests: { folders: [...new Set(folders)], without, setup: "test/support/setup.ts" } };
 const mutants = await new Stryker({
   ...ours,
   mutate: targets.map((target) => (target.endsWith(".ts") ? target : `${target}/**/*.ts`)),

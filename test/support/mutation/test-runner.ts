@@ -16,7 +16,7 @@ import {
 } from "@stryker-mutator/api/test-runner";
 import Mocha from "mocha";
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** A test that a mutant keeps waiting has failed. */
@@ -27,6 +27,8 @@ export interface RunnerOptions {
   readonly unitTests: {
     /** Below them, every `*.test.ts` is run. */
     readonly folders: readonly string[];
+    /** But not these, named without their ending: what takes long, and what the others should find alone. */
+    readonly without: readonly string[];
     readonly setup: string;
   };
 }
@@ -50,12 +52,13 @@ class UnitTestRunner implements TestRunner {
   }
 
   async init(): Promise<void> {
-    const { folders, setup } = (this.options as StrykerOptions & RunnerOptions).unitTests;
+    const { folders, without, setup } = (this.options as StrykerOptions & RunnerOptions).unitTests;
     const { mocha, context } = this;
     const { mochaHooks } = (await import(pathToFileURL(resolve(setup)).href)) as { mochaHooks: Mocha.RootHookObject };
     mocha.rootHooks(mochaHooks);
     mocha.cleanReferencesAfterRun(false);
-    for (const folder of folders) for (const file of testsBelow(folder)) mocha.addFile(file);
+    const files = folders.flatMap(testsBelow);
+    for (const file of files) if (!without.includes(basename(file, ".test.ts"))) mocha.addFile(file);
     mocha.suite.beforeEach(function () {
       context.currentTestId = this.currentTest?.fullTitle() ?? "";
     });

@@ -255,6 +255,21 @@ describe("A provider's callback", () => {
     expect(await harness.storage.callbacks.unread(id, 10)).to.deep.equal([]);
   });
 
+  it("of a job that has ended, that is gone or that another provider has by now is not stored", async () => {
+    const [done, moved] = [await rendering(), await harness.acceptOne()];
+    await report(done, "done", "good");
+    await harness.pass(0);
+    await harness.expectCompleted(done);
+    const gone = anId("job");
+    const change = { id: moved, fence: (await harness.job(moved)).fence, changes: { providerId: "fallback" } };
+    await harness.storage.inTransaction((tx) => harness.storage.jobs.updateJobs(tx, [change]));
+    for (const id of [done, moved, gone]) {
+      await report(id, "late", "good");
+      const kept = await harness.storage.inTransaction((tx) => harness.storage.callbacks.countOf(tx, id));
+      expect(kept, id).to.equal(id === done ? 1 : 0);
+    }
+  });
+
   it("is stored without sensitive headers, and at most fifty per job", async () => {
     const id = await harness.acceptOne();
     for (let count = 0; count < 60; count++) await report(id, `word ${count}`);

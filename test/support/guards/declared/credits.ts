@@ -121,6 +121,6 @@ export const CREDITS: readonly Guard[] = [
     file: "core/credits/manage-credits.ts",
     find: "if (tried !== null && (await this.isWritten(tried, balance))) return balance;",
     replace: "",
-    tests: ["test/api/embedded-accounts.test.ts", "test/api/faults.test.ts", "test/adapters/storage-races.test.ts"],
+    tests: ["test/system/jobs/lost-replies.test.ts"],
   },
 ];

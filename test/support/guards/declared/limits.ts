@@ -109,7 +109,7 @@ export const LIMITS: readonly Guard[] = [
     file: "core/library/upload-track.ts",
     find: "await ledger.lockBalances(tx, [account.id]);",
     replace: "",
-    tests: UPLOADS,
+    tests: ["test/adapters/upload-races.test.ts"],
   },
   {
     name: "the bytes of a download",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Tiers } from "../../../../core/accounts/tiers.js";
 import { ServiceUnavailableError } from "../../../../core/errors.js";
 import type { Track } from "../../../../core/library/track.js";
-import { UploadTrack, type UploadTrackDeps } from "../../../../core/library/upload-track.js";
+import { type TrackUpload, UploadTrack, type UploadTrackDeps } from "../../../../core/library/upload-track.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { Upload } from "../../../../core/ports/upload-store.js";
 import { anAccount, anId, NOON } from "../../../support/builders.js";
@@ -21,8 +21,17 @@ const TIERS = new Tiers([
 ]);
 const FILE = Buffer.from(`RIFF\0\0\0\0WAVE${"x".repeat(100)}`);
 
+interface Situation {
+  readonly isFindable?: boolean;
+  readonly takesMs?: number;
+  /** Of the quota of 5,000 bytes. */
+  readonly usedBytes?: number;
+  readonly canDecode?: boolean;
+  readonly audio?: TrackUpload["audio"];
+}
+
 /** An upload whose last transaction is committed, although its reply is lost. */
-function losing({ isFindable = true, takesMs = 0 } = {}): {
+function losing({ isFindable = true, takesMs = 0, usedBytes = 0, canDecode = true, audio = FILE }: Situation = {}): {
   readonly upload: Promise<Track>;
   readonly files: Set<string>;
   readonly uploads: Map<string, Upload>;
@@ -35,7 +44,7 @@ function losing({ isFindable = true, takesMs = 0 } = {}): {
     tiers: TIERS,
     ledger: { lockBalances: () => Promise.resolve(new Map()) },
     uploads: {
-      usageOf: () => Promise.resolve({ tracks: 0, bytes: 0 }),
+      usageOf: () => Promise.resolve({ tracks: 0, bytes: usedBytes }),
       insertUpload: (_tx, upload) => Promise.resolve(void uploads.set(upload.trackId, upload)),
       markStored: (_tx, { trackId }) => Promise.resolve(uploads.has(trackId)),
       deleteUnstored: (_tx, trackId) => Promise.resolve(void uploads.delete(trackId)),
@@ -62,7 +71,10 @@ function losing({ isFindable = true, takesMs = 0 } = {}): {
         return Promise.resolve();
       },
     },
-    derived: { deriveFor: (track) => Promise.resolve(track), deriveOfReadable: (track) => Promise.resolve(track) },
+    derived: {
+      deriveFor: (track) => Promise.resolve(track),
+      deriveOfReadable: (track) => Promise.resolve(canDecode ? track : null),
+    },
     unitOfWork: {
       async inTransaction(work) {
         const result = await work({} as Transaction, { isRetry: false });
@@ -77,7 +89,7 @@ function losing({ isFindable = true, takesMs = 0 } = {}): {
     decodes: true,
     limits: { maxBytes: 1_000, maxSeconds: 10 },
   };
-  return { upload: new UploadTrack(deps).execute({ accountId: ACCOUNT.id, audio: FILE }), files, uploads, tracks };
+  return { upload: new UploadTrack(deps).execute({ accountId: ACCOUNT.id, audio }), files, uploads, tracks };
 }
 
 describe("An upload", () => {
@@ -97,6 +109,25 @@ describe("An upload", () => {
   it("is given up when it took so long that its files may be collected", async () => {
     const { upload, files, uploads, tracks } = losing({ takesMs: 3_600_000 });
     expect(await upload.catch((error: unknown) => error)).to.be.instanceOf(ServiceUnavailableError);
+    expect([files.size, uploads.size, tracks.size]).to.deep.equal([0, 0, 0]);
+  });
+
+  it("is refused before its file is read when the quota is used up, or more than that by now", async () => {
+    for (const usedBytes of [5_000, 6_000]) {
+      let isRead = false;
+      const audio = (async function* (): AsyncGenerator<Uint8Array> {
+        isRead = true;
+        yield await Promise.resolve(FILE);
+      })();
+      const { upload, files } = losing({ usedBytes, audio });
+      expect(await upload.catch((error: unknown) => (error as Error).message)).to.include("5000 bytes of uploads");
+      expect([isRead, files.size]).to.deep.equal([false, 0]);
+    }
+  });
+
+  it("is no track where nothing can decode the file", async () => {
+    const { upload, files, uploads, tracks } = losing({ canDecode: false });
+    expect(await upload.catch((error: unknown) => (error as Error).message)).to.include("audio that can be decoded");
     expect([files.size, uploads.size, tracks.size]).to.deep.equal([0, 0, 0]);
   });
 });
