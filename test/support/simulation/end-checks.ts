@@ -1,11 +1,11 @@
-import type BetterSqlite3 from "better-sqlite3";
 import type { MemoryAudioStore } from "../doubles/memory-audio-store.js";
 import type { Demand } from "./clients.js";
+import type { SimDatabase } from "./database.js";
 import type { Receivers } from "./receivers.js";
 import { bytesOf, type Vendor } from "./vendor.js";
 
 export interface EndOfRun {
-  readonly connection: BetterSqlite3.Database;
+  readonly database: SimDatabase;
   readonly vendor: Vendor;
   readonly receivers: Receivers;
   readonly audio: MemoryAudioStore;
@@ -32,13 +32,13 @@ function promptOf({ request }: EndedJob): string {
 }
 
 /** Work that is not over; empty when nothing is left to do. */
-export function leftToDo(connection: BetterSqlite3.Database): readonly string[] {
-  const jobs = connection
-    .prepare("SELECT 'job ' || id || ' is ' || phase AS what FROM fermata_jobs WHERE phase <> 'ended'")
-    .all() as { what: string }[];
-  const deliveries = connection
-    .prepare("SELECT 'delivery ' || id || ' is due' AS what FROM fermata_webhook_deliveries WHERE state = 'pending'")
-    .all() as { what: string }[];
+export function leftToDo(database: SimDatabase): readonly string[] {
+  const jobs = database.all<{ what: string }>(
+    "SELECT 'job ' || id || ' is ' || phase AS what FROM fermata_jobs WHERE phase <> 'ended'",
+  );
+  const deliveries = database.all<{ what: string }>(
+    "SELECT 'delivery ' || id || ' is due' AS what FROM fermata_webhook_deliveries WHERE state = 'pending'",
+  );
   return [...jobs, ...deliveries].map(({ what }) => what);
 }
 
@@ -47,8 +47,8 @@ export function leftToDo(connection: BetterSqlite3.Database): readonly string[] 
  *
  * @throws {Error} naming what differs
  */
-export async function checkEnd({ connection, vendor, receivers, audio, demands }: EndOfRun): Promise<Count> {
-  const jobs = connection.prepare("SELECT * FROM fermata_jobs ORDER BY id").all() as EndedJob[];
+export async function checkEnd({ database, vendor, receivers, audio, demands }: EndOfRun): Promise<Count> {
+  const jobs = database.all<EndedJob>("SELECT * FROM fermata_jobs ORDER BY id");
   // A demand that was refused may have a job all the same: another request of it was taken later.
   const prompts = new Set(jobs.map(promptOf));
   if (prompts.size !== jobs.length) throw new Error(`a key has two jobs, of ${jobs.length} jobs`);
@@ -59,17 +59,17 @@ export async function checkEnd({ connection, vendor, receivers, audio, demands }
       throw new Error(`demand ${number} was acknowledged as ${id}, and is ${job?.id}`);
     if (end !== null && job?.status !== end) throw new Error(`demand ${number} was seen ${end}, and is ${job?.status}`);
   }
-  checkDeliveries(connection, receivers);
-  return checkPurchases({ connection, vendor, audio }, jobs);
+  checkDeliveries(database, receivers);
+  return checkPurchases({ database, vendor, audio }, jobs);
 }
 
-function checkDeliveries(connection: BetterSqlite3.Database, receivers: Receivers): void {
-  const deliveries = connection
-    .prepare(
-      `SELECT d.event_id AS event, d.state, p.url FROM fermata_webhook_deliveries d
-       JOIN fermata_webhook_endpoints p ON p.id = d.endpoint_id`,
-    )
-    .all() as { event: string; state: string; url: string }[];
+function checkDeliveries(database: SimDatabase, receivers: Receivers): void {
+  const deliveries = database.all<{
+    event: string;
+    state: string;
+    url: string;
+  }>(`SELECT d.event_id AS event, d.state, p.url FROM fermata_webhook_deliveries d
+       JOIN fermata_webhook_endpoints p ON p.id = d.endpoint_id`);
   for (const { event, state, url } of deliveries) {
     if (state !== "delivered" || receivers.taken.get(url)?.has(event) !== true)
       throw new Error(`the event ${event} is ${state}, and ${url} has it: ${receivers.taken.get(url)?.has(event)}`);
@@ -77,15 +77,11 @@ function checkDeliveries(connection: BetterSqlite3.Database, receivers: Receiver
 }
 
 async function checkPurchases(
-  { connection, vendor, audio }: Pick<EndOfRun, "connection" | "vendor" | "audio">,
+  { database, vendor, audio }: Pick<EndOfRun, "database" | "vendor" | "audio">,
   jobs: readonly EndedJob[],
 ): Promise<Count> {
-  const files = connection
-    .prepare(
-      `SELECT t.job_id, a.audio_key FROM fermata_tracks t
-       JOIN fermata_track_assets a ON a.track_id = t.id AND a.role = 'mix'`,
-    )
-    .all() as { job_id: string; audio_key: string }[];
+  const files = database.all<{ job_id: string; audio_key: string }>(`SELECT t.job_id, a.audio_key FROM fermata_tracks t
+       JOIN fermata_track_assets a ON a.track_id = t.id AND a.role = 'mix'`);
   let [delivered, excused] = [0, 0];
   for (const job of jobs) {
     const own = vendor.works.filter((work) => work.jobId === job.id);

@@ -19,6 +19,8 @@ export class Injector {
   /** False once the world heals: nothing goes wrong any more. */
   isActive = true;
   calls = 0;
+  /** How many faults there were. */
+  faults = 0;
   private writes = 0;
   private commits = 0;
   /** Until when the storage is away, for one machine or (null) for all. */
@@ -43,7 +45,7 @@ export class Injector {
     this.calls += 1;
     for (const fault of this.faultsAt(this.calls)) {
       if (fault.kind === "kill") continue;
-      this.world.note(`fault: ${JSON.stringify(fault)}`);
+      this.noted(`${JSON.stringify(fault)}`);
       if (fault.kind === "stop") this.world.stop(fault.node, fault.backAfterMs);
       if (fault.kind === "away") this.away(fault.node, fault.ms);
       if (fault.kind === "clock") this.world.setClock(fault.node, fault.offsetMs);
@@ -56,7 +58,7 @@ export class Injector {
     if (process.isDead) return true;
     for (const fault of this.faultsAt(call)) {
       if (fault.kind !== "kill" || fault.when !== when) continue;
-      this.world.note(`fault: ${process.name} dies: ${JSON.stringify(fault)}`);
+      this.noted(`${process.name} dies: ${JSON.stringify(fault)}`);
       this.world.kill(process, fault.backAfterMs);
     }
     return process.isDead;
@@ -86,8 +88,13 @@ export class Injector {
 
   private begun<One extends Fault>(fault: One | undefined): One | null {
     if (fault === undefined || !this.isActive) return null;
-    this.world.note(`fault: ${JSON.stringify(fault)}`);
+    this.noted(`${JSON.stringify(fault)}`);
     return fault;
+  }
+
+  private noted(fault: string): void {
+    this.faults += 1;
+    this.world.note(`fault: ${fault}`);
   }
 
   private faultsAt(call: number): readonly CallFault[] {

@@ -1,5 +1,5 @@
-import type BetterSqlite3 from "better-sqlite3";
 import { INVARIANTS } from "../../../adapters/storage/sql/ledger/ledger-invariants.js";
+import type { SimDatabase } from "./database.js";
 import { NAMES } from "./storage.js";
 
 interface Broken {
@@ -54,42 +54,35 @@ const QUERIES: Readonly<Record<string, string>> = {
     LEFT JOIN fermata_tracks t ON t.job_id = j.id GROUP BY j.id HAVING COUNT(t.id) <> (j.status = 'completed')`,
 };
 
-/** The checks of every commit, on the connection of the simulated storage itself. */
+const JOBS = "SELECT id, status, phase, fence, credits_charged FROM fermata_jobs";
+
+/** The checks of commits, on the connection of the simulated storage itself. */
 export class InstantChecks {
-  private readonly own: BetterSqlite3.Statement[];
-  private readonly names = Object.keys(QUERIES);
-  private readonly jobs: BetterSqlite3.Statement;
-  private readonly product: BetterSqlite3.Statement[] = [];
   private readonly known = new Map<string, JobNow>();
 
-  constructor(private readonly connection: BetterSqlite3.Database) {
-    this.own = Object.values(QUERIES).map((query) => connection.prepare(`${query} LIMIT 1`));
-    this.jobs = connection.prepare("SELECT id, status, phase, fence, credits_charged FROM fermata_jobs");
-  }
+  constructor(private readonly database: SimDatabase) {}
 
   /** @returns what is broken now; null: nothing */
   find(): string | null {
-    for (const [index, query] of this.own.entries()) {
-      const row = query.get() as Broken | undefined;
-      if (row !== undefined) return `${this.names[index]}: ${row.subject}`;
+    for (const [name, query] of Object.entries(QUERIES)) {
+      const row = this.database.prepared(`${query} LIMIT 1`).get() as Broken | undefined;
+      if (row !== undefined) return `${name}: ${row.subject}`;
     }
     return this.findChanged();
   }
 
   /** The product's own invariants. */
   findOfProduct(): string | null {
-    if (this.product.length === 0)
-      this.product.push(...INVARIANTS.map(({ query }) => this.connection.prepare(`${NAMES.in(query)} LIMIT 1`)));
-    for (const [index, query] of this.product.entries()) {
-      const row = query.get();
-      if (row !== undefined) return `${INVARIANTS[index]?.name}: ${JSON.stringify(row)}`;
+    for (const { name, query } of INVARIANTS) {
+      const row = this.database.prepared(`${NAMES.in(query)} LIMIT 1`).get();
+      if (row !== undefined) return `${name}: ${JSON.stringify(row)}`;
     }
     return null;
   }
 
   /** An end is final, and a fence never falls. */
   private findChanged(): string | null {
-    for (const job of this.jobs.iterate() as IterableIterator<JobNow>) {
+    for (const job of this.database.all<JobNow>(JOBS)) {
       const before = this.known.get(job.id);
       if (before?.phase === "ended" && (job.status !== before.status || job.credits_charged !== before.credits_charged))
         return `the end of ${job.id} changed from ${before.status} to ${job.status}`;

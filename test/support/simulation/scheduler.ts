@@ -113,13 +113,18 @@ export class Scheduler {
     return this.ready.splice(chosen, 1)[0] ?? null;
   }
 
+  /** What the last step began goes on until all of it waits; a whole turn is for what is at work in other turns. */
   private async settle(): Promise<void> {
-    await nextTurn();
+    await (this.ready.length > 0 ? afterMicrotasks() : nextTurn());
     for (let turns = 0; this.isBusy(); turns++) {
       if (turns > TURNS_MAX) throw new Error("A transaction waits for something outside of it.");
       await nextTurn();
     }
   }
+}
+
+function afterMicrotasks(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 /** Keeps the order of time, and of creation within one moment. */

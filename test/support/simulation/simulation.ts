@@ -1,10 +1,10 @@
-import BetterSqlite3 from "better-sqlite3";
 import { createStores } from "../../../adapters/storage/sql/index.js";
 import { VerifyLedger } from "../../../core/credits/verify-ledger.js";
 import { SeededRandom } from "../chaos/seeded-random.js";
 import { MemoryAudioStore } from "../doubles/memory-audio-store.js";
 import { Clients } from "./clients.js";
 import { Cluster, type Sabotage } from "./cluster.js";
+import { restoredDatabase } from "./database.js";
 import { checkEnd, type Count, leftToDo } from "./end-checks.js";
 import { type Image, STARTS_AT } from "./image.js";
 import { Injector } from "./injector.js";
@@ -21,7 +21,9 @@ import { Vendor, type Work } from "./vendor.js";
 
 export interface RunOptions {
   readonly sabotage?: Sabotage;
-  /** The product's own invariants are checked every so many commits, which takes long; ours after each. */
+  /** Invariants are checked after every so many steps that wrote, and after each fault. */
+  readonly checkEvery?: number;
+  /** The product's own ones take long: every so many of these times. */
   readonly productEvery?: number;
   /** Keeps every line of the history. */
   readonly keepsHistory?: boolean;
@@ -46,7 +48,8 @@ export interface Run {
 const HEALS_AT_MS = 25_000;
 /** Everything is over by then. */
 const ENDS_AT_MS = 10 * 60_000;
-const PRODUCT_EVERY = 40;
+const CHECK_EVERY = 4;
+const PRODUCT_EVERY = 10;
 const DEFAULT_SCRIPT: Script = { submissions: [], render: null, callback: null, renderMs: 2_000 };
 const CALLBACK_RETRY_MS = 2_000;
 
@@ -70,7 +73,9 @@ class Simulation {
   private readonly cluster: Cluster;
   private violation: string | null = null;
   private checkedChanges = 0;
-  private checkedCommits = 0;
+  private unchecked = 0;
+  private timesChecked = 0;
+  private checkedFaults = 0;
   private leftAtChange = -1;
 
   constructor(
@@ -90,10 +95,9 @@ class Simulation {
       setClock: (machine, offsetMs) => this.cluster.setClock(machine, offsetMs),
       note: (line) => this.note(line),
     });
-    const connection = new BetterSqlite3(image.database);
-    connection.pragma("foreign_keys = OFF");
-    this.storage = new SimStorage(connection, this.injector, seed % 2 === 0 ? 1 : 4);
-    this.checks = new InstantChecks(connection);
+    const database = restoredDatabase(image);
+    this.storage = new SimStorage(database, this.injector, seed % 2 === 0 ? 1 : 4);
+    this.checks = new InstantChecks(database);
     scheduler.isBusy = () => this.storage.atWork > 0;
     const queueFaults = faults.filter((fault) => fault.kind === "queue");
     this.queue = new SimQueue(scheduler, this.world, this.random, queueFaults);
@@ -153,12 +157,12 @@ class Simulation {
   }
 
   private async checkEnd(): Promise<Count> {
-    const broken = this.checks.findOfProduct();
+    const broken = this.checks.find() ?? this.checks.findOfProduct();
     if (broken !== null) throw new Error(broken);
-    const { connection } = this.storage;
+    const { database } = this.storage;
     const demands = [...this.clients.demands.values()];
     const { vendor, receivers, audio } = this;
-    const count = await checkEnd({ connection, vendor, receivers, audio, demands });
+    const count = await checkEnd({ database, vendor, receivers, audio, demands });
     await this.verifyLedger();
     return count;
   }
@@ -186,7 +190,6 @@ class Simulation {
     const { history, steps } = this.scheduler;
     const { commits } = this.storage;
     const { calls } = this.injector;
-    this.storage.connection.close();
     return {
       seed: this.plan.seed,
       violation: this.violation,
@@ -204,8 +207,12 @@ class Simulation {
     const { changes } = this.storage;
     if (changes === this.checkedChanges) return;
     this.checkedChanges = changes;
-    this.checkedCommits += 1;
-    const isTurn = this.checkedCommits % (this.options.productEvery ?? PRODUCT_EVERY) === 0;
+    this.unchecked += 1;
+    const { faults } = this.injector;
+    if (faults === this.checkedFaults && this.unchecked < (this.options.checkEvery ?? CHECK_EVERY)) return;
+    [this.unchecked, this.checkedFaults] = [0, faults];
+    this.timesChecked += 1;
+    const isTurn = this.timesChecked % (this.options.productEvery ?? PRODUCT_EVERY) === 0;
     const broken = this.checks.find() ?? (isTurn ? this.checks.findOfProduct() : null);
     if (broken !== null) this.violate(broken);
   }
@@ -213,11 +220,11 @@ class Simulation {
   private isDone(): boolean {
     if (this.clients.open > 0 || this.injector.isActive || this.leftAtChange === this.storage.changes) return false;
     this.leftAtChange = this.storage.changes;
-    return leftToDo(this.storage.connection).length === 0;
+    return leftToDo(this.storage.database).length === 0;
   }
 
   private openEnds(): readonly string[] {
-    return [...leftToDo(this.storage.connection), `${this.clients.open} operations of clients`];
+    return [...leftToDo(this.storage.database), `${this.clients.open} operations of clients`];
   }
 
   private heal(): void {

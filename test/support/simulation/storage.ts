@@ -1,4 +1,3 @@
-import type BetterSqlite3 from "better-sqlite3";
 import type { Knex } from "knex";
 import { KnexDatabase } from "../../../adapters/storage/sql/database.js";
 import type { Connections, Dialect } from "../../../adapters/storage/sql/dialect.js";
@@ -7,6 +6,7 @@ import type { Session, TransactionSession } from "../../../adapters/storage/sql/
 import { sqliteDialect } from "../../../adapters/storage/sql/sqlite/dialect.js";
 import { SqliteSession } from "../../../adapters/storage/sql/sqlite/session.js";
 import { TableNames } from "../../../adapters/storage/sql/table-names.js";
+import type { SimDatabase } from "./database.js";
 import type { Injector } from "./injector.js";
 import type { SimProcess } from "./process.js";
 import { never } from "./scheduler.js";
@@ -25,19 +25,23 @@ export class SimStorage {
   atWork = 0;
   /** Commits so far of transactions that wrote something. */
   commits = 0;
-  private readonly totalChanges: BetterSqlite3.Statement;
+  private readonly changesBefore: number;
 
   constructor(
-    readonly connection: BetterSqlite3.Database,
+    readonly database: SimDatabase,
     private readonly injector: Injector,
     private readonly concurrentWriters: number,
   ) {
-    this.totalChanges = connection.prepare("SELECT total_changes()").pluck();
+    this.changesBefore = this.totalChanges();
   }
 
   /** How many rows were written so far. */
   get changes(): number {
-    return this.totalChanges.get() as number;
+    return this.totalChanges() - this.changesBefore;
+  }
+
+  private totalChanges(): number {
+    return (this.database.prepared("SELECT total_changes() AS total").get() as { readonly total: number }).total;
   }
 
   /** The database as one process has it. */
@@ -70,19 +74,19 @@ export class SimStorage {
   private async transaction<T>(process: SimProcess, work: (session: TransactionSession) => Promise<T>): Promise<T> {
     await process.step("transaction");
     await this.connect(process);
-    const session = new FaultySession(new SqliteSession(this.connection, NAMES), this.injector);
+    const session = new FaultySession(new SqliteSession(this.database.connection, NAMES), this.injector);
     const before = this.changes;
     const result = await this.working(async () => {
-      this.connection.exec("BEGIN IMMEDIATE");
+      this.database.run("BEGIN IMMEDIATE");
       try {
         const done = await work(session);
         session.isOpen = false;
         if (this.changes > before) this.commitWrites(process);
-        else this.connection.exec("COMMIT");
+        else this.database.run("COMMIT");
         return done;
       } finally {
         session.isOpen = false;
-        if (this.connection.inTransaction) this.connection.exec("ROLLBACK");
+        if (this.database.connection.inTransaction) this.database.run("ROLLBACK");
       }
     });
     if (process.isDead) return never<T>();
@@ -96,7 +100,7 @@ export class SimStorage {
     if (this.injector.diesAt(process, call, "before")) return;
     const fault = this.injector.committing();
     if (fault === null || fault.isCommitted) {
-      this.connection.exec("COMMIT");
+      this.database.run("COMMIT");
       this.commits += 1;
     }
     if (fault !== null) {
@@ -109,11 +113,11 @@ export class SimStorage {
   private async reading<T>(process: SimProcess, label: string, work: (session: Session) => Promise<T>): Promise<T> {
     await process.step(label);
     await this.connect(process);
-    return this.working(() => work(new SqliteSession(this.connection, NAMES)));
+    return this.working(() => work(new SqliteSession(this.database.connection, NAMES)));
   }
 
   private readerOf(process: SimProcess): Session {
-    const session = new SqliteSession(this.connection, NAMES);
+    const session = new SqliteSession(this.database.connection, NAMES);
     return new Proxy<Session>(session, {
       get: (target, name) => {
         const member = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;

@@ -119,14 +119,15 @@ class BorrowedPool implements ConnectionSource {
     let isSpoiled = false;
     const discard = (): void => void (isSpoiled = true);
     try {
-      await session.run(this.setup);
+      await session.control(this.setup);
       return await work(session, discard);
     } catch (error) {
       if (spoilsConnection(error)) discard();
       throw error;
     } finally {
+      session.isOpen = false;
       // The caller has its result all the same, and the app never gets a connection that is still ours.
-      if (!isSpoiled) await session.run(THEIRS).catch(discard);
+      if (!isSpoiled) await session.control(THEIRS).catch(discard);
       if (isSpoiled) borrowed.discard();
       else borrowed.release();
     }

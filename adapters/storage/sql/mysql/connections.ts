@@ -44,11 +44,9 @@ export class MysqlConnections implements Connections {
       await orDiscarded(discard, () => session.beginTransaction(this.source.begin));
       try {
         const result = await work(session);
-        session.isOpen = false;
         await session.commit();
         return result;
       } catch (error) {
-        session.isOpen = false;
         // A lock wait that timed out has undone one statement only; a COMMIT would keep the others.
         await rollBack(session, discard);
         throw error;

@@ -71,11 +71,11 @@ class JoinedMysqlSession extends HostMysqlSession {
 
   /** What the work wrote is taken back when it throws, and the transaction goes on. */
   async keptWhole<T>(work: (session: MysqlSession) => Promise<T>): Promise<T> {
-    await this.run("SAVEPOINT fermata");
+    await this.control("SAVEPOINT fermata");
     try {
       const result = await work(this);
       this.isOpen = false;
-      await this.run("RELEASE SAVEPOINT fermata");
+      await this.control("RELEASE SAVEPOINT fermata");
       return result;
     } catch (error) {
       this.isOpen = false;

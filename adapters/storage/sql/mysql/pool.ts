@@ -63,8 +63,9 @@ export class MysqlPool implements ConnectionSource {
     const connection = await this.acquire();
     const discard = (): void => void this.broken.add(connection);
     const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere(connection) };
+    const session = new MysqlSession(connection, { limitMs, late, names: this.names, prepares: true });
     try {
-      return await work(new MysqlSession(connection, { limitMs, late, names: this.names, prepares: true }), discard);
+      return await work(session, discard);
     } catch (error) {
       if (spoilsConnection(error)) {
         discard();
@@ -73,6 +74,7 @@ export class MysqlPool implements ConnectionSource {
       }
       throw error;
     } finally {
+      session.isOpen = false;
       this.usedAt.set(connection, performance.now());
       if (!this.broken.has(connection)) this.failFastUntil = 0;
       this.pool.release(connection);

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Connection, QueryError, QueryOptions, ResultSetHeader, RowDataPacket } from "mysql2";
+import { assert } from "../../../../core/assert.js";
 import { cannotPrepare, NoResponseError } from "./errors.js";
 import { GatheredStatements } from "./gathered-statements.js";
 import { PACKET_CHARACTERS, packetsOf } from "./packets.js";
@@ -35,6 +36,7 @@ export type MysqlResult = RowDataPacket[] | ResultSetHeader;
  * ever bound.
  */
 export class MysqlSession implements TransactionSession {
+  /** False: the connection is another one's, or about to be; no statement but those of control reaches it. */
   isOpen = true;
   protected readonly packetStatements: number = PACKET_STATEMENTS;
   /** Of the transaction that is open; null outside of one, and where each statement is a packet of its own. */
@@ -58,7 +60,7 @@ export class MysqlSession implements TransactionSession {
   /** Begins a transaction; on connections of our own together with what it does first. */
   async beginTransaction(statements: readonly string[]): Promise<void> {
     if (this.packetStatements === 1) {
-      for (const statement of statements) await this.run(statement);
+      for (const statement of statements) await this.control(statement);
       return;
     }
     const limits = { statements: GATHERED_STATEMENTS, characters: PACKET_CHARACTERS };
@@ -66,21 +68,29 @@ export class MysqlSession implements TransactionSession {
     for (const statement of statements) await this.gathered.later(statement, []);
   }
 
-  /** Commits together with what was not sent yet. */
+  /** Commits together with what was not sent yet. Nothing comes after it. */
   async commit(): Promise<void> {
-    await this.run("COMMIT");
+    this.isOpen = false;
+    await (this.gathered === null ? this.control("COMMIT") : this.gathered.resultOf("COMMIT", []));
   }
 
   /** Whatever is not sent yet stays so. */
   async rollBack(): Promise<void> {
+    this.isOpen = false;
     this.gathered?.end();
     this.gathered = null;
-    await this.query("ROLLBACK", []);
+    await this.control("ROLLBACK");
+  }
+
+  /** BEGIN, COMMIT and the like: also when the work is over. */
+  async control(sql: string): Promise<void> {
+    await this.query(sql, []);
   }
 
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const text = this.named(sql);
     const isPrepared = this.gathered === null && this.given.prepares === true && areTexts(values);
+    this.checkOpen();
     return (await (isPrepared ? this.execute(text, values) : this.resultOf(text, values))) as Row[];
   }
 
@@ -99,7 +109,7 @@ export class MysqlSession implements TransactionSession {
   async writeEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<void> {
     if (this.gathered === null) return void (await this.each(sql, lists));
     const text = this.named(sql);
-    for (const values of lists) await this.gathered.later(text, storable(values));
+    for (const values of lists) await this.later(text, values);
   }
 
   async updateRows(table: string, by: readonly string[], updates: readonly RowUpdate[]): Promise<number> {
@@ -129,7 +139,7 @@ export class MysqlSession implements TransactionSession {
     if (this.gathered !== null) return Promise.all(lists.map((values) => this.resultOf(text, values)));
     const results: MysqlResult[] = [];
     for (const part of packetsOf(lists, this.packetStatements)) {
-      const found = await this.query(part.map(() => text).join("; "), part.flat());
+      const found = await this.resultOf(part.map(() => text).join("; "), part.flat());
       if (part.length === 1) results.push(found);
       else results.push(...(found as unknown as MysqlResult[]));
     }
@@ -142,18 +152,28 @@ export class MysqlSession implements TransactionSession {
     const begin = this.named(`INSERT INTO {${table.name}} (${columnsOf(table)})`);
     for (const part of packetsOf(lists, INSERT_ROWS)) {
       const text = `${begin} VALUES ${part.map(() => marks).join(", ")}${clause}`;
-      if (this.gathered === null) await this.query(text, part.flat());
-      else await this.gathered.later(text, storable(part.flat()));
+      await this.later(text, part.flat());
     }
   }
 
+  private async later(text: string, values: readonly SqlValue[]): Promise<void> {
+    this.checkOpen();
+    await (this.gathered === null ? this.query(text, values) : this.gathered.later(text, storable(values)));
+  }
+
   private resultOf(text: string, values: readonly SqlValue[]): Promise<MysqlResult> {
+    this.checkOpen();
     return this.gathered === null ? this.query(text, values) : this.gathered.resultOf(text, storable(values));
   }
 
   private async sendPacket(texts: readonly string[], values: readonly SqlValue[]): Promise<readonly MysqlResult[]> {
     const found = await this.query(texts.join("; "), values);
     return texts.length === 1 ? [found] : (found as unknown as readonly MysqlResult[]);
+  }
+
+  /** A part of the work that goes on after another one has failed would write outside of the transaction. */
+  private checkOpen(): void {
+    assert(this.isOpen, "a transaction is used only while its work runs");
   }
 
   private named(sql: string): string {

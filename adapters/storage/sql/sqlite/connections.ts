@@ -145,6 +145,7 @@ class SqliteConnections implements Connections {
       await session.control("BEGIN");
       return await work(session);
     } finally {
+      session.isOpen = false;
       if (connection.inTransaction) await session.control("ROLLBACK");
       await release(this.read, connection);
     }
