@@ -2,7 +2,7 @@ import { SeededRandom } from "../chaos/seeded-random.js";
 import type { Sandbox } from "../process.js";
 import { type CrashPlan, type Fault, FAULTS } from "./boundary.js";
 import { portCalls } from "./points.js";
-import { runCrash, type Stack } from "./run.js";
+import { type CrashResult, runCrash, type Stack } from "./run.js";
 import { UNREACHED } from "./unreached.js";
 
 export const STACKS: readonly Stack[] = [
@@ -21,10 +21,13 @@ export interface CrashCase {
 export interface CaseResult extends CrashCase {
   readonly isReached: boolean;
   readonly violations: readonly string[];
+  /** Of the process that failed. */
+  readonly log: string;
 }
 
 /** Later ones are left to chance: how often a point is reached differs from run to run. */
 const OCCURRENCE_MAX = 3;
+const STARTS_MAX = 3;
 
 /** The points of the ports, before and after each call that a run comes to. */
 export function allPoints(): string[] {
@@ -64,19 +67,24 @@ export async function runCases(
   const lane = async (): Promise<void> => {
     for (let next = waiting.next(); next.done !== true; next = waiting.next()) {
       const { stack, plan } = next.value;
-      let result = await runCrash(sandbox, stack, plan);
-      // What is reached once at least is reached a second time by chance.
-      const first = { ...plan, occurrence: 1 };
-      if (!result.isReached && result.violations.length === 0 && plan.occurrence > 1)
-        result = await runCrash(sandbox, stack, first);
-      const { isReached, violations } = result;
-      const ended = { stack, plan, isReached, violations };
+      const result = await runOne(sandbox, stack, plan);
+      const { isReached, violations, log } = result;
+      const ended = { stack, plan, isReached, violations, log };
       results.push(ended);
       onResult(ended);
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return results;
+}
+
+/** Again where the process could not start, and from the first time on where the point is not reached so often. */
+async function runOne(sandbox: Sandbox, stack: Stack, plan: CrashPlan): Promise<CrashResult> {
+  let result = await runCrash(sandbox, stack, plan);
+  for (let starts = 1; !result.isStarted && starts < STARTS_MAX; starts++)
+    result = await runCrash(sandbox, stack, plan);
+  if (result.isReached || result.violations.length > 0 || plan.occurrence === 1) return result;
+  return runOne(sandbox, stack, { ...plan, occurrence: 1 });
 }
 
 /** `mysql+broker kill jobs.updateJobs:after 2`: as `FERMATA_TEST_CRASH_CASE` names it. */

@@ -7,6 +7,8 @@ import {
   type MusicProvider,
   type ProviderAsset,
   type ProviderDefinition,
+  type ProviderHandle,
+  type Running,
   type SubmitRequest,
 } from "../../../plugins/sdk/index.js";
 import { toProviderHost } from "../../../plugins/sdk/host.js";
@@ -27,8 +29,12 @@ class CrashProvider extends RecordingProvider {
       return accepted(request.model.id, this.host.clock.now() + LONG_MS);
     }
     const result = await super.submit(request, context);
-    if (request.operation === "music") return result;
-    return { state: "completed", tracks: [], stems: [stem("vocals"), stem("instrumental")] };
+    return request.operation === "music" ? result : SPLIT;
+  }
+
+  override async poll(handle: ProviderHandle): Promise<Running | Completed> {
+    const result = await super.poll(handle);
+    return result.state === "completed" && handle.data["modelId"] === "stem_split" ? SPLIT : result;
   }
 
   async cancel(): Promise<CancelOutcome> {
@@ -45,6 +51,8 @@ function stem(label: string): ProviderAsset {
   if (mix === undefined) throw new Error("A completed song has a file.");
   return { ...mix, role: "stem", label };
 }
+
+const SPLIT: Completed = { state: "completed", tracks: [], stems: [stem("vocals"), stem("instrumental")] };
 
 const base = recordingProvider(PROVIDER_ID, {
   lookup: true,

@@ -33,6 +33,7 @@ describe("A process that fails at any boundary of its ports", function () {
       onResult: (result) => {
         const outcome = result.isReached ? "reached" : "not reached";
         process.stdout.write(`${nameOf(result)}: ${[outcome, ...result.violations].join("; ")}\n`);
+        if (named !== undefined) process.stdout.write(result.log);
       },
     });
     process.stdout.write(tableOf(results));
