@@ -49,6 +49,7 @@ const CONNECTION_LOST = new Set([
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
+  "ERR_STREAM_DESTROYED", // written to in the moment between the loss of the socket and its event
 ]);
 
 const CANNOT_CONNECT = new Set([

@@ -59,23 +59,20 @@ export function recordingProvider(id: string, capabilities: Partial<ProviderCapa
   });
 }
 
-class RecordingProvider implements MusicProvider {
+export class RecordingProvider implements MusicProvider {
   private readonly recording: CallRecording;
 
   constructor(
     private readonly id: string,
-    private readonly host: ProviderHost,
+    protected readonly host: ProviderHost,
   ) {
     this.recording = new CallRecording(String(host.settings["file"]));
   }
 
-  async submit(
-    { jobId, attemptId, attempt, ...request }: SubmitRequest,
-    { signal }: CallContext,
-  ): Promise<Completed | Accepted> {
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
+    const { attempt } = request;
     const modelId = request.operation === "music" ? request.model.id : request.operation;
-    const at = this.host.clock.now();
-    this.recording.note({ providerId: this.id, jobId, attemptId, modelId, pid: process.pid, at });
+    const at = this.note(request, modelId);
     switch (fateOf(modelId)) {
       case "polled":
         return accepted(modelId, at + 3 * POLL_MS);
@@ -97,6 +94,13 @@ class RecordingProvider implements MusicProvider {
     }
   }
 
+  /** Records a submission. @returns when it came */
+  protected note({ jobId, attemptId }: SubmitRequest, modelId: string): number {
+    const at = this.host.clock.now();
+    this.recording.note({ providerId: this.id, jobId, attemptId, modelId, pid: process.pid, at });
+    return at;
+  }
+
   async poll(handle: ProviderHandle): Promise<Running | Completed> {
     const { modelId, readyAt } = handle.data as { readonly modelId: string; readonly readyAt: number };
     return this.host.clock.now() < readyAt ? { state: "running", nextPollMs: POLL_MS } : conclusion(modelId);
@@ -108,7 +112,7 @@ class RecordingProvider implements MusicProvider {
   }
 }
 
-const COMPLETED: Completed = {
+export const COMPLETED: Completed = {
   state: "completed",
   tracks: [
     {
@@ -128,7 +132,7 @@ const COMPLETED: Completed = {
   ],
 };
 
-function accepted(modelId: string, readyAt: number): Accepted {
+export function accepted(modelId: string, readyAt: number): Accepted {
   return { state: "accepted", handle: { version: 1, data: { modelId, readyAt } }, nextPollMs: POLL_MS };
 }
 

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { CallRecording } from "../plugins/recording/call-recording.js";
+import { QUERIES } from "../simulation/instant-checks.js";
+import type { CrashDatabase } from "./database.js";
+import type { Receiver } from "./receiver.js";
+import type { History } from "./scenario.js";
+
+/** Those of the simulation that hold of its own jobs and providers only: here are splits too. */
+const LEFT_OUT = /^(a completed job has one track|one attempt at most is open)/;
+
+export interface RunToCheck {
+  readonly database: CrashDatabase;
+  readonly dataDir: string;
+  readonly history: History;
+  readonly receiver: Receiver;
+}
+
+/** What is left to do; empty when nothing is. */
+export async function leftToDo({ all }: CrashDatabase): Promise<string[]> {
+  const rows = await all<{ what: string }>(
+    `SELECT CONCAT('job ', id, ' is ', phase) AS what FROM fermata_jobs WHERE phase <> 'ended' UNION ALL
+     SELECT CONCAT('delivery ', id, ' is due') FROM fermata_webhook_deliveries WHERE state = 'pending'`,
+  );
+  return rows.map(({ what }) => what);
+}
+
+/** @returns what is wrong after a run in which everything has ended, a line each */
+export async function violationsOf(run: RunToCheck): Promise<string[]> {
+  const found = [...run.history.differences, ...(await leftToDo(run.database))];
+  for (const [name, query] of Object.entries(QUERIES)) {
+    if (LEFT_OUT.test(name)) continue;
+    for (const { subject } of await run.database.all<{ subject: string }>(query)) found.push(`${name}: ${subject}`);
+  }
+  return [...found, ...(await jobViolations(run)), ...(await fileViolations(run)), ...(await eventViolations(run))];
+}
+
+/** Each key has one job, which ended as it had to, and was bought once. */
+async function jobViolations({ database, dataDir, history }: RunToCheck): Promise<string[]> {
+  const jobs = await database.all<{ id: string; status: string }>("SELECT id, status FROM fermata_jobs");
+  const bought = new CallRecording(recordingFile(dataDir)).read();
+  const found: string[] = [];
+  if (jobs.length !== history.jobs.length) found.push(`${history.jobs.length} keys have ${jobs.length} jobs`);
+  for (const { key, id, expected, end } of history.jobs) {
+    const job = jobs.find((one) => one.id === id);
+    if (job?.status !== end) found.push(`${key} was seen ${end}, and is ${job?.status}`);
+    if (expected !== null && end !== expected) found.push(`${key} is ${end} instead of ${expected}`);
+    const attempts = bought.filter(({ jobId }) => jobId === id);
+    // What the provider refuses for now is not bought.
+    const most = key === "refusing" ? 2 : 1;
+    const least = expected === null ? 0 : 1;
+    if (attempts.length > most || attempts.length < least) found.push(`${key} was bought ${attempts.length} times`);
+  }
+  return found;
+}
+
+async function fileViolations({ database, dataDir }: RunToCheck): Promise<string[]> {
+  const assets = await database.all<{ audio_key: string }>("SELECT audio_key FROM fermata_track_assets");
+  const missing = assets.filter(({ audio_key }) => !existsSync(join(dataDir, "audio", audio_key)));
+  return missing.map(({ audio_key }) => `the file ${audio_key} is missing`);
+}
+
+async function eventViolations({ database, receiver }: RunToCheck): Promise<string[]> {
+  const events = await database.all<{ id: string }>("SELECT id FROM fermata_webhook_events");
+  return events.filter(({ id }) => !receiver.events.has(id)).map(({ id }) => `${id} did not arrive`);
+}
+
+export function recordingFile(dataDir: string): string {
+  return join(dataDir, "recording");
+}
