@@ -173,6 +173,14 @@ describe("POST /api/v1/tracks", function () {
       ]);
     });
 
+    it("files whose size is announced as over the limit, before a byte of them arrives: 413", async () => {
+      const [connection] = await openMany(test.url, 1, { reads: true });
+      connection?.send(headOf(caller.key, `Content-Length: ${2 * MAX_BYTES}`));
+      await eventually("a response", () => (connection?.statuses.length ?? 0) > 0);
+      connection?.destroy();
+      expect(connection?.text).to.include("HTTP/1.1 413 ").and.include('"payload_too_large"');
+    });
+
     it("other media types, and encoded bodies: 415", async () => {
       const others: readonly Readonly<Record<string, string>>[] = [
         { "Content-Type": "audio/wav" },

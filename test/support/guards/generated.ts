@@ -79,7 +79,7 @@ function refusals(): Mutant[] {
     "core/webhooks/manage-endpoints.ts": { tests: api("gone-meanwhile", "webhook-endpoints", "webhook-urls") },
     "core/webhooks/url-rules.ts": { tests: [unit("webhooks")] },
     "core/rate-limits": { tests: [unit("rate-limits")] },
-    "core/providers/receive-callback.ts": { tests: api("callbacks") },
+    "core/providers/receive-callback.ts": { tests: ["test/system/jobs/callbacks.test.ts"] },
     "core/secrets/key-state.ts": { tests: rotation },
     "adapters/http/middleware": {
       tests: api("errors", "malformed", "upload-track", "unfinished-bodies", "network-budget"),
