@@ -1,6 +1,8 @@
 import type { Core } from "../../../core/create-core.js";
 import { FermataError } from "../../../core/errors.js";
 import type { Account } from "../../../core/ports/account.js";
+import type { StoredResponse } from "../../../core/ports/idempotency-store.js";
+import type { Job } from "../../../core/jobs/job.js";
 import type { Operation } from "./plan.js";
 import type { SimProcess } from "./process.js";
 import type { Actor, Scheduler } from "./scheduler.js";
@@ -32,6 +34,7 @@ export interface ClientsDeps {
   violate(message: string): void;
 }
 
+const present = (job: Job): StoredResponse => ({ status: 202, body: job.id });
 const RETRY_MS = 1_200;
 /** Nothing was done, as far as is known: the same request may be sent again. */
 const RETRIED = new Set(["service_unavailable", "provider_unavailable", "idempotency_conflict"]);
@@ -73,7 +76,7 @@ export class Clients {
 
   private async request(
     demand: Demand,
-    { provider }: Extract<Operation, { kind: "create" }>,
+    { provider, isKeyed }: Extract<Operation, { kind: "create" }>,
     leavesAfterMs: number | null,
   ): Promise<void> {
     const body = { model_id: `${provider}/song`, prompt: `demand ${demand.number}` };
@@ -87,14 +90,9 @@ export class Clients {
           input,
           requestId: null,
           limitExceeded: null,
-          idempotency: {
-            key: demand.key,
-            route: "POST /generations",
-            body,
-            present: (job) => ({ status: 202, body: job.id }),
-          },
+          idempotency: isKeyed ? { key: demand.key, route: "POST /generations", body, present } : null,
         });
-        return accepted.kind === "replayed" ? accepted.record.response.body : (accepted.response?.body ?? "");
+        return accepted.kind === "replayed" ? accepted.record.response.body : accepted.job.id;
       });
       const left = leaves === null ? [] : [this.deps.scheduler.sleep(this.deps.actor, leaves).then(() => null)];
       leaves = null;
@@ -108,6 +106,7 @@ export class Clients {
         if (demand.jobIds.size > 1) this.deps.violate(`The key of demand ${demand.number} has two jobs.`);
         return;
       }
+      if (!isKeyed) return;
       await this.pause();
     }
   }

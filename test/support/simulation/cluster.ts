@@ -92,6 +92,16 @@ export class Cluster {
     if (machine !== undefined) void this.startLater(machine, backAfterMs);
   }
 
+  /** Its process stands still, clock and leases aside, and goes on as if nothing had been. */
+  freeze(machine: number, until: number): void {
+    const process = this.machines[machine]?.serving?.process;
+    if (process !== undefined) process.frozenUntil = until;
+  }
+
+  thaw(): void {
+    for (const { process } of this.serving()) process.frozenUntil = 0;
+  }
+
   async stop(number: number, backAfterMs: number): Promise<void> {
     const machine = this.machines[number];
     const serving = machine?.serving ?? null;

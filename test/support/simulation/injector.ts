@@ -10,6 +10,7 @@ export interface Faulted {
   now(): number;
   kill(process: SimProcess, backAfterMs: number): void;
   stop(machine: number, backAfterMs: number): void;
+  freeze(machine: number, ms: number): void;
   setClock(machine: number, offsetMs: number): void;
   note(line: string): void;
 }
@@ -23,11 +24,12 @@ export class Injector {
   faults = 0;
   private writes = 0;
   private commits = 0;
+  private acceptances = 0;
   /** Until when the storage is away, for one machine or (null) for all. */
   private readonly awayUntil = new Map<number | null, number>();
   private readonly atCall = new Map<number, CallFault[]>();
   private readonly atWrite = new Map<number, StatementFault>();
-  private readonly atCommit = new Map<number, CommitFault>();
+  private readonly atCommit = new Map<string, CommitFault>();
 
   constructor(
     faults: readonly Fault[],
@@ -36,7 +38,7 @@ export class Injector {
     for (const fault of faults) {
       if ("call" in fault) this.atCall.set(fault.call, [...(this.atCall.get(fault.call) ?? []), fault]);
       if (fault.kind === "statement") this.atWrite.set(fault.write, fault);
-      if (fault.kind === "commit") this.atCommit.set(fault.commit, fault);
+      if (fault.kind === "commit") this.atCommit.set(`${fault.of} ${fault.commit}`, fault);
     }
   }
 
@@ -47,6 +49,7 @@ export class Injector {
       if (fault.kind === "kill") continue;
       this.noted(`${JSON.stringify(fault)}`);
       if (fault.kind === "stop") this.world.stop(fault.node, fault.backAfterMs);
+      if (fault.kind === "freeze") this.world.freeze(fault.node, fault.ms);
       if (fault.kind === "away") this.away(fault.node, fault.ms);
       if (fault.kind === "clock") this.world.setClock(fault.node, fault.offsetMs);
     }
@@ -71,9 +74,11 @@ export class Injector {
   }
 
   /** Counts a commit of something written. @returns what goes wrong with it */
-  committing(): CommitFault | null {
+  committing(accepts: boolean): CommitFault | null {
     this.commits += 1;
-    return this.begun(this.atCommit.get(this.commits));
+    if (accepts) this.acceptances += 1;
+    const accepting = accepts ? this.atCommit.get(`acceptances ${this.acceptances}`) : undefined;
+    return this.begun(accepting ?? this.atCommit.get(`all ${this.commits}`));
   }
 
   /** The storage is away for this long. @param machine null: for all */

@@ -55,10 +55,12 @@ export const QUERIES: Readonly<Record<string, string>> = {
 };
 
 const JOBS = "SELECT id, status, phase, fence, credits_charged FROM fermata_jobs";
+const DELIVERIES = "SELECT id, state FROM fermata_webhook_deliveries";
 
 /** The checks of commits, on the connection of the simulated storage itself. */
 export class InstantChecks {
   private readonly known = new Map<string, JobNow>();
+  private readonly ended = new Map<string, string>();
 
   constructor(private readonly database: SimDatabase) {}
 
@@ -80,7 +82,7 @@ export class InstantChecks {
     return null;
   }
 
-  /** An end is final, and a fence never falls. */
+  /** An end is final, of jobs and of deliveries, and a fence never falls. */
   private findChanged(): string | null {
     for (const job of this.database.all<JobNow>(JOBS)) {
       const before = this.known.get(job.id);
@@ -88,6 +90,11 @@ export class InstantChecks {
         return `the end of ${job.id} changed from ${before.status} to ${job.status}`;
       if (before !== undefined && job.fence < before.fence) return `the fence of ${job.id} fell`;
       if (before?.phase !== "ended") this.known.set(job.id, job);
+    }
+    for (const { id, state } of this.database.all<{ readonly id: string; readonly state: string }>(DELIVERIES)) {
+      const before = this.ended.get(id) ?? state;
+      if (before !== state) return `the end of the delivery ${id} changed from ${before} to ${state}`;
+      if (state !== "pending") this.ended.set(id, state);
     }
     return null;
   }

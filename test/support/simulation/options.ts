@@ -23,7 +23,8 @@ export const SIM_OPTIONS: CoreOptions = {
   providers: catalogueOf(),
   tiers: OPTIONS.tiers.map((tier) => ({ ...tier, maxConcurrent: 100 })),
   jobs: {
-    retry: { maxAttempts: 4, backoffMs: 1_000 },
+    // More than the faults of a run use up: a job that ran out of attempts may have bought the last one in vain.
+    retry: { maxAttempts: 8, backoffMs: 1_000 },
     queueDeadlineMs: 30 * 60_000,
     renderDeadlineMs: 30 * 60_000,
     unknownGraceMs: 45_000,

@@ -43,6 +43,8 @@ export type Operation =
       readonly at: number;
       readonly account: number;
       readonly provider: ProviderId;
+      /** Without a key it is sent once, and never again. */
+      readonly isKeyed: boolean;
       /** Sent to two nodes at once. */
       readonly isDoubled: boolean;
       /** The client stops listening, and asks again later. */
@@ -59,11 +61,14 @@ export type Fault =
   | {
       readonly kind: "commit";
       readonly commit: number;
+      /** Which commits are counted: those that accept something, or all. */
+      readonly of: "acceptances" | "all";
       readonly isCommitted: boolean;
       /** How long the storage is away from then on. */
       readonly awayMs: number;
     }
   | { readonly kind: "away"; readonly call: number; readonly ms: number; readonly node: number | null }
+  | { readonly kind: "freeze"; readonly call: number; readonly node: number; readonly ms: number }
   | { readonly kind: "clock"; readonly call: number; readonly node: number; readonly offsetMs: number }
   | { readonly kind: "queue"; readonly share: number; readonly how: "lost" | "doubled" | "late" }
   | { readonly kind: "provider"; readonly of: number; readonly script: Script }
@@ -106,8 +111,9 @@ export function planOf(seed: number, size: Size = SIZE): Plan {
     const at = int(0, OPERATIONS_WITHIN_MS);
     if (number < creates) {
       const account = int(0, size.accounts - 1);
-      const [isDoubled, leavesAfterMs] = [chance(0.2), chance(0.2) ? int(1, 50) : null];
-      operations.push({ kind: "create", at, account, provider: pick(PROVIDERS), isDoubled, leavesAfterMs });
+      const [isKeyed, provider] = [chance(0.7), pick(PROVIDERS)];
+      const [isDoubled, leavesAfterMs] = [isKeyed && chance(0.25), isKeyed && chance(0.25) ? int(1, 50) : null];
+      operations.push({ kind: "create", at, account, provider, isKeyed, isDoubled, leavesAfterMs });
     } else operations.push({ kind: chance(0.5) ? "cancel" : "read", at, of: int(0, creates - 1) });
   }
   const [calls, commits, writes] = [creates * CALLS, creates * COMMITS, creates * WRITES];
@@ -117,18 +123,17 @@ export function planOf(seed: number, size: Size = SIZE): Plan {
     () => ({ kind: "stop", call: int(1, calls), node: int(0, size.nodes - 1), backAfterMs: int(100, 5_000) }),
     () => ({ kind: "statement", write: int(1, writes), errno: pick(ERRNOS) }),
     () => ({ kind: "statement", write: int(1, writes), errno: pick(ERRNOS) }),
-    () => ({
-      kind: "commit",
-      commit: int(1, commits),
-      isCommitted: chance(0.6),
-      awayMs: chance(0.5) ? 0 : int(1, 15_000),
-    }),
+    () => aCommit("all", commits),
+    () => aCommit("acceptances", creates),
     () => ({
       kind: "away",
       call: int(1, calls),
       ms: int(500, 15_000),
       node: chance(0.5) ? null : int(0, size.nodes - 1),
     }),
+    // Twice as likely: it needs a job that it works on.
+    () => ({ kind: "freeze", call: int(1, calls), node: int(0, size.nodes - 1), ms: int(3_000, 14_000) }),
+    () => ({ kind: "freeze", call: int(1, calls), node: int(0, size.nodes - 1), ms: int(3_000, 14_000) }),
     () => ({ kind: "clock", call: int(0, calls), node: int(0, size.nodes - 1), offsetMs: int(-4_000, 4_000) }),
     () => ({ kind: "queue", share: random.fraction(), how: pick(["lost", "doubled", "late"]) }),
     () => ({ kind: "provider", of: int(0, creates - 1), script: aScript() }),
@@ -140,6 +145,13 @@ export function planOf(seed: number, size: Size = SIZE): Plan {
       replies: Array.from({ length: int(1, 4) }, () => pick(RECEIVER_REPLIES)),
     }),
   ];
+  const aCommit = (of: "acceptances" | "all", most: number): Fault => ({
+    kind: "commit",
+    commit: int(1, most),
+    of,
+    isCommitted: chance(0.6),
+    awayMs: chance(0.5) ? 0 : int(1, 15_000),
+  });
   const aScript = (): Script => ({
     submissions: Array.from({ length: int(0, 2) }, () => pick(SUBMISSIONS)),
     render: chance(0.4) ? pick(RENDERS) : null,

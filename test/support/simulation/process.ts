@@ -10,6 +10,7 @@ const LATE_REPLIES = 0.25;
  */
 export class SimProcess implements Actor {
   isDead = false;
+  frozenUntil = 0;
   /** Resolves at its death. */
   readonly died: Promise<void>;
   private onDeath: () => void = () => undefined;

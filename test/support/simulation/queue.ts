@@ -56,7 +56,9 @@ export class SimQueue {
       ({ process, providerId }) => !process.isDead && providerId === notification.providerId,
     );
     const chosen = this.random.pick(listening);
+    if (chosen === undefined) return;
+    await chosen.process.step("notification");
     // A listener that waits for its process stays unheard of when that dies.
-    void chosen?.listener(notification);
+    void chosen.listener(notification);
   }
 }

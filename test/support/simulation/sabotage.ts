@@ -44,7 +44,49 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       idempotency: new FaultyPort(stores.idempotency).on("findRecords", async () => []),
     }),
   },
+  "fences of jobs that are not compared": {
+    stores: (stores) => ({ ...stores, jobs: unfencedJobs(stores) }),
+  },
+  "a retried acceptance that is not known again": {
+    stores: (stores) => ({
+      ...stores,
+      unitOfWork: new FaultyPort(stores.unitOfWork).on("inTransaction", (run, work) =>
+        run((tx) => work(tx, { isRetry: false })),
+      ),
+    }),
+  },
 };
+
+/** More than a job or a delivery of a simulation has. */
+const FENCES_MAX = 60;
+const SAME_FENCE = 1;
+
+function underAnyFence<Update extends { readonly fence: number }>(update: Update): Update[] {
+  return Array.from({ length: FENCES_MAX }, (_, fence) => ({ ...update, fence }));
+}
+
+/** All that a process sees and says of fences is one number: what an old worker reports counts as that of the new. */
+function unfencedJobs(stores: Stores): Stores["jobs"] {
+  const jobs = new FaultyPort(stores.jobs);
+  const unfenced = <State extends { readonly fence: number }>(state: State): State => ({ ...state, fence: SAME_FENCE });
+  jobs.on("claimJobs", async (claim, request) =>
+    (await claim(request)).map((claimed) => ({ ...claimed, job: unfenced(claimed.job) })),
+  );
+  jobs.on("tryLockJobs", async (lock, tx, ids) => {
+    const { locked, busy } = await lock(tx, ids);
+    return { locked: new Map([...locked].map(([id, job]) => [id, unfenced(job)])), busy };
+  });
+  jobs.on(
+    "renewLeases",
+    async (renew, owner, ids, until) => new Map([...(await renew(owner, ids, until))].map(([id]) => [id, SAME_FENCE])),
+  );
+  return jobs.on("updateJobs", (update, tx, updates) =>
+    update(
+      tx,
+      updates.flatMap(({ changes: { fence: _fence, ...changes }, ...one }) => underAnyFence({ ...one, changes })),
+    ),
+  );
+}
 
 /** Nothing of every so many transactions is written. */
 const LOST_EVERY = 7;

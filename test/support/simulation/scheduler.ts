@@ -6,6 +6,8 @@ import { History } from "./history.js";
 export interface Actor {
   readonly name: string;
   isDead: boolean;
+  /** It is frozen until then: what it waits for has come, and it does not go on. */
+  frozenUntil?: number;
 }
 
 interface Step {
@@ -101,16 +103,25 @@ export class Scheduler {
   }
 
   private next(until: number): Step | null {
-    if (this.ready.length === 0) {
-      const first = this.timers[0];
-      if (first === undefined || first.at > until) return null;
-      this.time = Math.max(this.time, first.at);
+    let able = this.able();
+    while (able.length === 0) {
+      const thaws = this.ready.map(({ actor }) => actor.frozenUntil ?? Infinity);
+      const at = Math.min(this.timers[0]?.at ?? Infinity, ...thaws);
+      if (at > until) return null;
+      this.time = Math.max(this.time, at);
       let due = 0;
       while ((this.timers[due]?.at ?? Infinity) <= this.time) due += 1;
       this.ready.push(...this.timers.splice(0, due));
+      able = this.able();
     }
-    const chosen = Math.floor(this.random.fraction() * this.ready.length);
-    return this.ready.splice(chosen, 1)[0] ?? null;
+    const chosen = able[Math.floor(this.random.fraction() * able.length)] as Step;
+    this.ready.splice(this.ready.indexOf(chosen), 1);
+    return chosen;
+  }
+
+  private able(): readonly Step[] {
+    const isFrozen = ({ actor: { frozenUntil = 0 } }: Step): boolean => frozenUntil > this.time;
+    return this.ready.some(isFrozen) ? this.ready.filter((step) => !isFrozen(step)) : this.ready;
   }
 
   /** What the last step began goes on until all of it waits; a whole turn is for what is at work in other turns. */

@@ -92,6 +92,7 @@ class Simulation {
       now: () => scheduler.now(),
       kill: (process, backAfterMs) => this.cluster.kill(process, backAfterMs),
       stop: (machine, backAfterMs) => void this.cluster.stop(machine, backAfterMs),
+      freeze: (machine, ms) => this.cluster.freeze(machine, scheduler.now() + ms),
       setClock: (machine, offsetMs) => this.cluster.setClock(machine, offsetMs),
       note: (line) => this.note(line),
     });
@@ -232,6 +233,7 @@ class Simulation {
     this.injector.isActive = false;
     this.queue.isHealed = true;
     this.receivers.heal();
+    this.cluster.thaw();
   }
 
   private async callBack(work: Work): Promise<void> {

@@ -81,7 +81,7 @@ export class SimStorage {
       try {
         const done = await work(session);
         session.isOpen = false;
-        if (this.changes > before) this.commitWrites(process);
+        if (this.changes > before) this.commitWrites(process, session.hasAccepted);
         else this.database.run("COMMIT");
         return done;
       } finally {
@@ -95,10 +95,10 @@ export class SimStorage {
   }
 
   /** Only what writes is counted: faults meet no maintenance that finds nothing. */
-  private commitWrites(process: SimProcess): void {
+  private commitWrites(process: SimProcess, hasAccepted: boolean): void {
     const call = this.injector.called();
     if (this.injector.diesAt(process, call, "before")) return;
-    const fault = this.injector.committing();
+    const fault = this.injector.committing(hasAccepted);
     if (fault === null || fault.isCommitted) {
       this.database.run("COMMIT");
       this.commits += 1;
@@ -144,6 +144,9 @@ export class SimStorage {
 
 /** A session whose writes fail as the injector says. */
 class FaultySession implements TransactionSession {
+  /** Whether it has created jobs. */
+  hasAccepted = false;
+
   constructor(
     private readonly session: SqliteSession,
     private readonly injector: Injector,
@@ -163,7 +166,10 @@ class FaultySession implements TransactionSession {
   runEach: Session["runEach"] = (...given) => this.write(() => this.session.runEach(...given));
   writeEach: Session["writeEach"] = (...given) => this.write(() => this.session.writeEach(...given));
   updateRows: Session["updateRows"] = (...given) => this.write(() => this.session.updateRows(...given));
-  insert: Session["insert"] = (...given) => this.write(() => this.session.insert(...given));
+  insert: Session["insert"] = (...given) => {
+    this.hasAccepted ||= given[0].name === "jobs";
+    return this.write(() => this.session.insert(...given));
+  };
   upsert: Session["upsert"] = (...given) => this.write(() => this.session.upsert(...given));
   upsertSums: Session["upsertSums"] = (...given) => this.write(() => this.session.upsertSums(...given));
 

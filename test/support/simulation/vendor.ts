@@ -133,6 +133,8 @@ export class Vendor {
     this.proceed(work);
     const { script, provider, state } = work;
     if (state === "failed" || state === "cancelled" || script.render === "lost") return true;
+    // It takes work and never replies: attempts may end before one is answered.
+    if (isIdempotent(provider) && script.submissions.includes("hangs")) return true;
     // Where nothing else can be asked, the callback is the only word of it.
     return provider === "sign" && script.callback === "none";
   }
