@@ -9,7 +9,7 @@ import { useSandbox } from "../../support/process.js";
 
 const EMBEDDED = { engine: "sqlite", withBroker: false } as const;
 /** Runs of a process that fails; the long form, `npm run test:crashes`, has all. */
-const SAMPLE = 5;
+const SAMPLE = 3;
 
 describe("A process that fails at a boundary of its ports", function () {
   this.timeout(300_000);
