@@ -31,7 +31,7 @@ export interface ClusterDeps extends Notes {
   readonly sabotage: Sabotage;
   readonly scheduler: Scheduler;
   readonly world: Actor;
-  readonly injector: Injector;
+  readonly injector: Injector<SimProcess>;
   readonly storage: SimStorage;
   readonly queue: SimQueue;
   readonly vendor: Vendor;

@@ -1,14 +1,19 @@
 import type { Fault } from "./plan.js";
-import type { SimProcess } from "./process.js";
 
 type StatementFault = Extract<Fault, { kind: "statement" }>;
 type CommitFault = Extract<Fault, { kind: "commit" }>;
 type CallFault = Extract<Fault, { call: number }>;
 
-/** What the injector does to the world. */
-export interface Faulted {
+/** A process that can be killed. */
+export interface Mortal {
+  readonly name: string;
+  readonly isDead: boolean;
+}
+
+/** What the injector does to the world, whose processes are of this kind. */
+export interface Faulted<Process extends Mortal> {
   now(): number;
-  kill(process: SimProcess, backAfterMs: number): void;
+  kill(process: Process, backAfterMs: number): void;
   stop(machine: number, backAfterMs: number): void;
   freeze(machine: number, ms: number): void;
   setClock(machine: number, offsetMs: number): void;
@@ -16,7 +21,7 @@ export interface Faulted {
 }
 
 /** Carries out the faults of a plan, each at the call, the write or the commit that it names. */
-export class Injector {
+export class Injector<Process extends Mortal> {
   /** False once the world heals: nothing goes wrong any more. */
   isActive = true;
   calls = 0;
@@ -33,7 +38,7 @@ export class Injector {
 
   constructor(
     faults: readonly Fault[],
-    private readonly world: Faulted,
+    private readonly world: Faulted<Process>,
   ) {
     for (const fault of faults) {
       if ("call" in fault) this.atCall.set(fault.call, [...(this.atCall.get(fault.call) ?? []), fault]);
@@ -57,7 +62,7 @@ export class Injector {
   }
 
   /** Whether the process dies at this point of a call; it is dead then. */
-  diesAt(process: SimProcess, call: number, when: "before" | "after"): boolean {
+  diesAt(process: Process, call: number, when: "before" | "after"): boolean {
     if (process.isDead) return true;
     for (const fault of this.faultsAt(call)) {
       if (fault.kind !== "kill" || fault.when !== when) continue;

@@ -61,7 +61,7 @@ export async function simulate(plan: Plan, image: Image, options: RunOptions = {
 class Simulation {
   private readonly world: Actor = { name: "world", isDead: false };
   private readonly scheduler: Scheduler;
-  private readonly injector: Injector;
+  private readonly injector: Injector<SimProcess>;
   private readonly storage: SimStorage;
   private readonly checks: InstantChecks;
   private readonly queue: SimQueue;
@@ -88,7 +88,7 @@ class Simulation {
     this.random = new SeededRandom(seed ^ 0x5bd1e995);
     const scheduler = (this.scheduler = new Scheduler(new SeededRandom(seed ^ 0x2545f491), STARTS_AT));
     if (options.keepsHistory === true) scheduler.history.lines = [];
-    this.injector = new Injector(faults, {
+    this.injector = new Injector<SimProcess>(faults, {
       now: () => scheduler.now(),
       kill: (process, backAfterMs) => this.cluster.kill(process, backAfterMs),
       stop: (machine, backAfterMs) => void this.cluster.stop(machine, backAfterMs),

@@ -29,7 +29,7 @@ export class SimStorage {
 
   constructor(
     readonly database: SimDatabase,
-    private readonly injector: Injector,
+    private readonly injector: Injector<SimProcess>,
     private readonly concurrentWriters: number,
   ) {
     this.changesBefore = this.totalChanges();
@@ -149,7 +149,7 @@ class FaultySession implements TransactionSession {
 
   constructor(
     private readonly session: SqliteSession,
-    private readonly injector: Injector,
+    private readonly injector: Injector<SimProcess>,
   ) {}
 
   get isOpen(): boolean {
