@@ -19,7 +19,11 @@ export class SimProcess implements Actor {
     readonly name: string,
     /** The machine that it runs on. */
     readonly machine: number,
-    private readonly deps: { readonly scheduler: Scheduler; readonly injector: Injector<SimProcess>; fraction(): number },
+    private readonly deps: {
+      readonly scheduler: Scheduler;
+      readonly injector: Injector<SimProcess>;
+      fraction(): number;
+    },
   ) {
     this.died = new Promise((resolve) => (this.onDeath = resolve));
   }
