@@ -44,7 +44,8 @@ export function accountOf({ heavy }: Pick<Grown, "heavy">, n: number): AccountId
 
 /** The n-th of all jobs, in the order of their creation; every tenth has failed. */
 export function jobOf(grown: Grown, n: number): Job {
-  return jobAt(placeOf(grown, n));
+  const place = placeOf(grown, n);
+  return { ...jobAt(place), requestId: idAt("req", place.createdAt, n) };
 }
 
 /**
