@@ -21,6 +21,18 @@ const READS = [
   "/api/v1/webhook-endpoints?status=all",
 ];
 
+/** What the id in the path of an operation names of the owner's; null where that is no possession. */
+export function idFor(
+  { job, track, playlist, endpoint, account }: Owner,
+  { path }: { readonly path: string },
+): string | null {
+  if (/\/(generations|jobs)\/\{/.test(path)) return job;
+  if (path.includes("/tracks/{")) return track;
+  if (path.includes("/playlists/{")) return playlist;
+  if (path.includes("/webhook-endpoints/{")) return endpoint;
+  return path.includes("/accounts/{") ? account.id : null;
+}
+
 export async function anOwner(test: TestApp, library: LibraryFixture): Promise<Owner> {
   const caller = await test.account();
   const { api, account } = caller;

@@ -3,7 +3,7 @@ import type { OpenApiDocument } from "../../adapters/http/openapi/model.js";
 import { dataOf, errorOf, issuePaths } from "../support/api-client.js";
 import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { anOwner, type Owner, PRIVATE_WORD } from "./belongings.js";
+import { anOwner, idFor, type Owner, PRIVATE_WORD } from "./belongings.js";
 import { type DescribedOperation, operationsOf, sendTo } from "./operations.js";
 
 /** API1:2023, https://owasp.org/API-Security/editions/2023/en/0xa1-broken-object-level-authorization/ */
@@ -25,24 +25,15 @@ describe("What belongs to another account (OWASP API1)", () => {
     await test.close();
   });
 
-  /** An id of the owner for the path of an operation; null where the path names no possession. */
-  function idFor({ path }: DescribedOperation): string | null {
-    if (/\/(generations|jobs)\/\{/.test(path)) return owner.job;
-    if (path.includes("/tracks/{")) return owner.track;
-    if (path.includes("/playlists/{")) return owner.playlist;
-    if (path.includes("/webhook-endpoints/{")) return owner.endpoint;
-    return null;
-  }
-
   it("is asked for by every operation with an id in its path but that of a model", () => {
-    const others = operations.filter((one) => one.parameter !== null && idFor(one) === null);
+    const others = operations.filter((one) => one.parameter !== null && idFor(owner, one) === null);
     expect(others.map(({ name }) => name)).to.deep.equal(["GET /api/v1/models/{model_id}"]);
   });
 
   it("cannot be distinguished from what does not exist, and stays as it is, whatever the operation", async () => {
     const before = await owner.look();
     const asked = operations.flatMap((operation) => {
-      const id = idFor(operation);
+      const id = idFor(owner, operation);
       return id === null ? [] : [{ operation, id }];
     });
     expect(asked.length).to.be.greaterThan(14);

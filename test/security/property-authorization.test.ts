@@ -1,12 +1,10 @@
 import { expect } from "chai";
 import type { OpenApiDocument } from "../../adapters/http/openapi/model.js";
-import { dataOf, issuePaths } from "../support/api-client.js";
+import { ApiClient, dataOf, issuePaths } from "../support/api-client.js";
 import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
-import { startAdminApp } from "../api/admin/admin-client.js";
-import { ApiClient } from "../support/api-client.js";
-import { OWNER_TOKEN } from "../api/admin/admin-client.js";
-import { anOwner, type Owner } from "./belongings.js";
+import { OWNER_TOKEN, startAdminApp } from "../api/admin/admin-client.js";
+import { anOwner, idFor, type Owner } from "./belongings.js";
 import { type DescribedOperation, operationsOf, sendTo, undeclaredIn } from "./operations.js";
 
 /** What a caller could try to set, and what would reach the prototype of an object. */
@@ -45,12 +43,7 @@ describe("Which members of an object one may set and see (OWASP API3)", () => {
     await test.close();
   });
 
-  const idFor = ({ path }: DescribedOperation): string => {
-    if (/\/(generations|jobs)\/\{/.test(path)) return owner.job;
-    if (path.includes("/tracks/{")) return owner.track;
-    if (path.includes("/playlists/{")) return owner.playlist;
-    return path.includes("/models/{") ? "scripted/song" : owner.endpoint;
-  };
+  const idOf = (operation: DescribedOperation): string => idFor(owner, operation) ?? "scripted/song";
 
   it("sets none but those that the description names, and changes nothing else with them", async () => {
     const writes = operations.filter(({ body }) => body !== undefined);
@@ -64,7 +57,7 @@ describe("Which members of an object one may set and see (OWASP API3)", () => {
           `{${member}${operation.body === undefined ? "" : ","}`,
         );
         const body = text.replace(/,\}$/, "}");
-        const refused = await sendTo(owner.api, operation, { id: idFor(operation), body });
+        const refused = await sendTo(owner.api, operation, { id: idOf(operation), body });
         expect(refused.status, `${operation.name} ${member}`).to.equal(400);
         expect(issuePaths(refused).join(), `${operation.name} ${member}`).to.include(name);
       }
@@ -77,7 +70,7 @@ describe("Which members of an object one may set and see (OWASP API3)", () => {
     for (const operation of operations.filter(({ method }) => method === "GET")) {
       const media = operation.operation.responses["200"]?.content?.["application/json"];
       if (media === undefined) continue;
-      const response = await sendTo(owner.api, operation, { id: idFor(operation) });
+      const response = await sendTo(owner.api, operation, { id: idOf(operation) });
       expect(response.status, operation.name).to.equal(200);
       expect(undeclaredIn(response.json, media.schema, document), operation.name).to.deep.equal([]);
     }
@@ -91,7 +84,7 @@ describe("Which members of an object one may set and see (OWASP API3)", () => {
     );
     for (const operation of operations.filter(({ method }) => method === "GET" || method === "PATCH")) {
       const { text } = await sendTo(owner.api, operation, {
-        id: operation.path.includes("webhook") ? id : idFor(operation),
+        id: operation.path.includes("webhook") ? id : idOf(operation),
       });
       expect(text, operation.name).not.to.include(secret);
       expect(text, operation.name).not.to.include(owner.key.slice(-20));
@@ -108,14 +101,10 @@ describe("Which members an operator sees (OWASP API3)", () => {
       const origin = url.replace("/admin/v1", "");
       const document = (await new ApiClient(origin, OWNER_TOKEN).get("/admin/v1/openapi.json")).json as OpenApiDocument;
       const reads = operationsOf(document).filter(({ method, path }) => method === "GET" && !path.endsWith("/export"));
-      const idFor = ({ path }: DescribedOperation): string => {
-        if (path.includes("/jobs/{")) return account.job;
-        if (path.includes("/tracks/{")) return account.track;
-        if (path.includes("/playlists/{")) return account.playlist;
-        return path.includes("/webhook-endpoints/{") ? account.endpoint : account.account.id;
-      };
       for (const operation of reads) {
-        const response = await sendTo(new ApiClient(origin, OWNER_TOKEN), operation, { id: idFor(operation) });
+        const response = await sendTo(new ApiClient(origin, OWNER_TOKEN), operation, {
+          id: idFor(account, operation) ?? "",
+        });
         expect(response.status, operation.name).to.equal(200);
         const schema = operation.operation.responses["200"]?.content?.["application/json"]?.schema;
         if (schema === undefined) continue;
