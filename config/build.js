@@ -28,7 +28,9 @@ const MCP = "adapters/mcp";
 const COPIED = [`dist/${GENERATED}/web/`, ...BUNDLES.map((path) => `dist/${path}`), `dist/${MCP}/licences.txt`];
 const BUNDLED = [`${MCP}/build.js`, `${MCP}/shims.js`, `${CLIENT}/bundling.js`];
 /** What else changes the output: settings, tools and their versions. */
-const TOOLS = ["package.json", "package-lock.json", "tsconfig.json", "config/build.js"];
+const TOOLS = ["package.json", "package-lock.json", "tsconfig.json", "config/build.js", "config/bundle.js"];
+/** The bundled command, which the compiled one is replaced with. */
+const COMMAND = "dist/command/command.js";
 const ROUTES = ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"];
 const TEMPLATE = "adapters/http/routes.hbs";
 /** Of the APIs, which the pages call. */
@@ -76,7 +78,7 @@ async function build() {
   const ofClient = filesUnder([OF_CLIENT]);
   const sources = [...written, ...[...generated, ...ofClient].filter((path) => path.endsWith(".ts"))];
   const outputs = sources.filter((path) => !path.endsWith(".d.ts")).flatMap(outputsOf);
-  const isComplete = outputs.every((path) => existsSync(path)) && COPIED.every(existsSync);
+  const isComplete = outputs.every((path) => existsSync(path)) && [...COPIED, COMMAND].every(existsSync);
   const state = {
     routes,
     pages,
@@ -97,6 +99,7 @@ async function build() {
     await run(`${MCP}/build.js`, [`dist/${MCP}`]);
   });
   removeOthers(new Set(outputs));
+  await step("command", () => run("config/bundle.js", ["dist"]));
   writeState(state);
 }
 

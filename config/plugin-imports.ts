@@ -3,7 +3,7 @@
  * package, also where their folder has no `fermata-music`, or another one.
  */
 import * as nodeModule from "node:module";
-import { sep } from "node:path";
+import { basename, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { initialize, resolve } from "./running-fermata.js";
 
@@ -11,6 +11,9 @@ import { initialize, resolve } from "./running-fermata.js";
 type RegisterHooks = (hooks: { readonly resolve: typeof resolve }) => void;
 /** Of `node:module`: the file that `require` loads for a specifier. */
 type ResolveFilename = (request: string, parent?: { readonly filename?: string }, ...rest: unknown[]) => string;
+
+/** The place of the file that runs; `import.meta.url` is where this module was compiled to: config/bundle.js. */
+const IS_BUNDLED = basename(import.meta.dirname) === "command";
 
 const served = new Set<string>();
 
@@ -23,15 +26,15 @@ export function provideFermata(folder: string): void {
   if (served.has(folder)) return;
   const isFirst = served.size === 0;
   served.add(folder);
-  const { href } = pathToFileURL(`${folder}/`);
-  initialize(href);
+  const importing = { folder: pathToFileURL(`${folder}/`).href, isBundled: IS_BUNDLED };
+  initialize(importing);
   const registerHooks = (nodeModule as { readonly registerHooks?: RegisterHooks }).registerHooks;
   if (registerHooks !== undefined) {
     if (isFirst) registerHooks({ resolve });
     return;
   }
   // These hooks run in a thread of their own, which gets to know each folder by another call.
-  nodeModule.register(new URL(`./running-fermata${import.meta.url.slice(-3)}`, import.meta.url), { data: href });
+  nodeModule.register(new URL(`./running-fermata${import.meta.url.slice(-3)}`, import.meta.url), { data: importing });
   if (isFirst) provideToRequire();
 }
 

@@ -1,6 +1,7 @@
 /** A resolve hook for Node; a thread of its own loads this file too where Node has no `registerHooks`. */
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const NAME = "fermata-music";
 
@@ -13,9 +14,20 @@ const home = new URL("../", import.meta.url).href;
 /** URLs with a slash at their end. */
 const folders: string[] = [];
 
-/** Adds a folder whose files import this package as `fermata-music`. @param folder its URL, with a slash at its end */
-export function initialize(folder: string): void {
-  folders.push(folder);
+/** Whether the command runs as it is bundled: config/bundle.js. */
+let isBundled = false;
+
+/** Files that import this package as `fermata-music`. */
+export interface Importing {
+  /** A URL with a slash at its end. */
+  readonly folder: string;
+  /** Whether they get the modules of the bundled command, as it is those that run. */
+  readonly isBundled: boolean;
+}
+
+export function initialize(importing: Importing): void {
+  folders.push(importing.folder);
+  ({ isBundled } = importing);
 }
 
 /** A module that was found; no other hook is asked. */
@@ -35,6 +47,13 @@ export function resolve<T, C extends { readonly parentURL?: string | undefined }
   const { parentURL = "" } = context;
   const isPlugin = !parentURL.startsWith(home) && folders.some((folder) => parentURL.startsWith(folder));
   if (!isOurs || !isPlugin) return next(specifier, context);
-  const path = own.resolve(specifier);
+  const path = bundled(specifier) ?? own.resolve(specifier);
   return { url: pathToFileURL(path).href, path, shortCircuit: true };
+}
+
+/** The file of the bundled command that has the modules of an entry, or null. */
+function bundled(specifier: string): string | null {
+  const name = specifier === NAME ? "index" : specifier.slice(NAME.length + 1);
+  const path = fileURLToPath(new URL(`command/${name}.js`, home));
+  return isBundled && existsSync(path) ? path : null;
 }

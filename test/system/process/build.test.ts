@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { filesUnder } from "../../support/process.js";
 import { repositoryPath } from "../../support/repository.js";
@@ -10,7 +11,7 @@ import { repositoryPath } from "../../support/repository.js";
 /** What a build prints of each step; the seconds differ. */
 const ROUTES = "building: types and routes ... N s\n";
 const PAGES = "building: client and pages ... N s\n";
-const TYPESCRIPT = "building: TypeScript ... N s\n";
+const COMPILED = "building: TypeScript ... N s\nbuilding: command ... N s\n";
 
 /** A checkout of a few files, with the tools and settings of this one. */
 const FILES: Readonly<Record<string, string>> = {
@@ -31,6 +32,10 @@ export class Tempos extends Controller {
   }
 }
 `,
+  "config/command.ts": 'import { tempo } from "../core/tempo.js";\nconsole.log(`${tempo} beats`);\n',
+  "config/index.ts": "export const app: number = 1;\n",
+  "config/main.ts": '#!/usr/bin/env node\nimport "./command.js";\n',
+  "plugins/sdk/index.ts": "export const port: number = 2;\n",
   // In place of the SDK, whose types take the compiler seconds in each build.
   "adapters/mcp/sdk.ts": 'export { h } from "preact";\n',
   "adapters/client/index.ts": "export const wait: number = 1;\n",
@@ -64,6 +69,7 @@ export class Songs extends Controller {
 
 /** Copied as they are. */
 const TOOLS = [
+  "config/bundle.js",
   ...["adapters/client/build.js", "adapters/client/bundling.js"],
   ...["adapters/mcp/build.js", "adapters/mcp/shims.js"],
   ...["adapters/web/build.js", "adapters/web/build-guides.js", "adapters/web/tsconfig.json"],
@@ -99,7 +105,6 @@ describe("A build", function () {
 
   async function createCheckout(): Promise<void> {
     for (const [file, content] of Object.entries(FILES)) await write(file, content);
-    await mkdir(path("config"));
     for (const file of ["package.json", "tsconfig.json", "config/build.js", ...TOOLS])
       await copyFile(repositoryPath(file), path(file));
     for (const file of ["adapters/http/tsoa.json", "adapters/http/admin/tsoa.json"]) {
@@ -133,7 +138,7 @@ describe("A build", function () {
   });
 
   it("says what it does, and does and says nothing the second time, also where only times have changed", async () => {
-    expect(first).to.deep.equal({ code: 0, stderr: ROUTES + PAGES + TYPESCRIPT });
+    expect(first).to.deep.equal({ code: 0, stderr: ROUTES + PAGES + COMPILED });
     expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.include("tempo = 120");
     expect(await readFile(path("adapters/http/generated/openapi.json"), "utf8")).to.include("The first song.");
     expect(existsSync(path("dist/adapters/http/generated/web/docs.js"))).to.equal(true);
@@ -145,17 +150,17 @@ describe("A build", function () {
   });
 
   it("compiles a changed source, and generates routes only where what they come from has changed", async () => {
-    await write("config/main.ts", "export const answer = 42;\n");
-    expect(await build()).to.deep.equal({ code: 0, stderr: TYPESCRIPT });
-    expect(await readFile(path("dist/config/main.js"), "utf8")).to.include("answer = 42");
+    await write("plugins/metre.ts", "export const beats: number = 4;\n");
+    expect(await build()).to.deep.equal({ code: 0, stderr: COMPILED });
+    expect(await readFile(path("dist/plugins/metre.js"), "utf8")).to.include("beats = 4");
     // The checkout that this one is a copy of is left alone.
-    expect(existsSync(join(built, "dist/config/main.js"))).to.equal(false);
+    expect(await readFile(join(built, "dist/plugins/metre.js"), "utf8")).to.include("beats = 3");
 
     const songs = FILES["adapters/http/controllers/songs.ts"] as string;
     await write("adapters/http/controllers/songs.ts", songs.replace("The first song.", "The last song."));
     const page = FILES["adapters/web/console/main.tsx"] as string;
     await write("adapters/web/console/main.tsx", page.replace("hello", "good evening"));
-    expect(await build()).to.deep.equal({ code: 0, stderr: ROUTES + PAGES + TYPESCRIPT });
+    expect(await build()).to.deep.equal({ code: 0, stderr: ROUTES + PAGES + COMPILED });
     expect(await readFile(path("adapters/http/generated/openapi.json"), "utf8")).to.include("The last song.");
     expect(await readFile(path("dist/adapters/http/generated/web/console.js"), "utf8"))
       .to.include("good evening")
@@ -181,7 +186,7 @@ describe("A build", function () {
     const bundled = (): Promise<string> => readFile(path("dist/adapters/http/generated/web/docs.js"), "utf8");
     expect(await bundled()).to.include("How to sing");
     await write(guide, "# How to hum\n\nAs `GET /songs` has it.\n");
-    expect(await build()).to.deep.equal({ code: 0, stderr: PAGES + TYPESCRIPT });
+    expect(await build()).to.deep.equal({ code: 0, stderr: PAGES + COMPILED });
     expect(await bundled()).to.include("How to hum");
     await write(guide, "# How to hum\n\nAs `GET /nowhere` has it.\n");
     const { code, stderr } = await build();
@@ -190,18 +195,27 @@ describe("A build", function () {
 
   it("leaves no output of a source that is gone", async () => {
     const outputs = (name: string): string[] => [`${name}.d.ts`, `${name}.js`, `${name}.js.map`];
-    expect(await filesUnder(path("dist/plugins"))).to.deep.equal(outputs("metre"));
+    const sdk = outputs("sdk/index");
+    expect(await filesUnder(path("dist/plugins"))).to.have.members([...outputs("metre"), ...sdk]);
     await rm(path("plugins/metre.ts"));
-    expect(await build()).to.deep.equal({ code: 0, stderr: TYPESCRIPT });
-    expect(await filesUnder(path("dist/plugins"))).to.deep.equal([]);
+    expect(await build()).to.deep.equal({ code: 0, stderr: COMPILED });
+    expect(await filesUnder(path("dist/plugins"))).to.deep.equal(sdk);
     expect(await filesUnder(path("dist/core"))).to.deep.equal(outputs("tempo"));
     expect(existsSync(path("dist/adapters/http/generated/web/docs.js"))).to.equal(true);
   });
 
   it("writes again what was deleted of the output", async () => {
-    await rm(path("dist/core/tempo.js"));
-    expect(await build()).to.deep.equal({ code: 0, stderr: TYPESCRIPT });
-    expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.include("tempo = 120");
+    for (const file of ["dist/core/tempo.js", "dist/command/command.js"]) {
+      await rm(path(file));
+      expect(await build(), file).to.deep.equal({ code: 0, stderr: COMPILED });
+      expect(existsSync(path(file)), file).to.equal(true);
+    }
+  });
+
+  it("bundles the command, which runs without the modules that it was compiled to", async () => {
+    await rm(path("dist/core"), { recursive: true });
+    const { stdout } = await promisify(execFile)(process.execPath, [path("dist/config/main.js")]);
+    expect(stdout).to.equal("120 beats\n");
   });
 
   it("fails with the compiler's words, until the source is corrected", async () => {
@@ -212,7 +226,7 @@ describe("A build", function () {
       expect(stderr).to.include("plugins/metre.ts(1,14): error TS2322");
     }
     await write("plugins/metre.ts", FILES["plugins/metre.ts"] as string);
-    expect(await build()).to.deep.equal({ code: 0, stderr: TYPESCRIPT });
+    expect(await build()).to.deep.equal({ code: 0, stderr: COMPILED });
   });
 
   it("builds again after a change of package-lock.json, and names packages that are not installed", async () => {
@@ -220,8 +234,7 @@ describe("A build", function () {
     await write("package-lock.json", JSON.stringify({ packages }));
     expect(await build()).to.deep.equal({
       code: 0,
-      stderr:
-        "node_modules is not what package-lock.json names (night-owl): run npm ci\n" + ROUTES + PAGES + TYPESCRIPT,
+      stderr: "node_modules is not what package-lock.json names (night-owl): run npm ci\n" + ROUTES + PAGES + COMPILED,
     });
     await rm(path("node_modules"));
     await write("package-lock.json", JSON.stringify({ packages: { "": {} } }));

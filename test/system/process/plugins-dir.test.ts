@@ -8,7 +8,10 @@ import { openPluginSandbox } from "../../../config/plugin-sandbox.js";
 import { provideFermata } from "../../../config/plugin-imports.js";
 import { importPackage } from "../../../config/provider-package.js";
 import { ProviderFailure } from "../../../plugins/sdk/index.js";
-import { FermataCall } from "../../support/process.js";
+import { ApiClient } from "../../support/api-client.js";
+import { upload } from "../../support/audio-form.js";
+import { SILENCE_WAV } from "../../support/library-fixture.js";
+import { FermataCall, FermataProcess } from "../../support/process.js";
 import { repositoryPath } from "../../support/repository.js";
 
 const NAME = "fermata-night-owl";
@@ -138,6 +141,33 @@ describe("A folder that plugins are installed into", function () {
     const error: unknown = await importPackage(NAME, { cwd: root, pluginsDir }).catch((e: unknown) => e);
     const file = join(pluginsDir, "node_modules", NAME, "index.js");
     expect((error as Error).message).to.include(`cannot be loaded: syntax error in ${file}:3: `);
+  });
+
+  it("has the errors of the process that runs: an audio store that says what is too large is understood", async () => {
+    const definition =
+      'import { AudioTooLargeError, defineAdapter } from "fermata-music";\n' +
+      'export default defineAdapter({ port: "audio", settings: {},\n' +
+      '  schemes: { full: { form: "full:", rest: "nothing" } },\n' +
+      "  open: async () => {\n" +
+      "    const empty = async () => null;\n" +
+      "    const put = async (key, source, maxBytes) => { throw new AudioTooLargeError(maxBytes); };\n" +
+      "    return { put, stat: empty, read: empty, delete: empty, deleteAll: empty, list: async () => [] };\n" +
+      "  } });\n";
+    const folder = await folderWith(installed(ESM, { "index.js": definition }));
+    const running = new FermataProcess(
+      ["start"],
+      {
+        ...{ FERMATA_PLUGINS_DIR: folder, FERMATA_DATA_DIR: join(folder, "data"), FERMATA_HTTP__PORT: "0" },
+        ...{ FERMATA_AUDIO__USE: NAME, FERMATA_AUDIO__URL: "full:" },
+      },
+      folder,
+    );
+    try {
+      const api = new ApiClient(await running.listening(), await running.demoKey());
+      expect((await upload(api, SILENCE_WAV)).status).to.equal(413);
+    } finally {
+      await running.kill();
+    }
   });
 
   it("is the setting pluginsDir of a process", async () => {
