@@ -58,7 +58,7 @@ const { metafile } = await build({
   sourcemap: true,
   sourcesContent: false,
   // For the CommonJS modules among the packages.
-  banner: { js: 'import { createRequire as at } from "node:module"; const require = at(import.meta.url);' },
+  banner: { js: 'import { createRequire as __from } from "node:module"; const require = __from(import.meta.url);' },
   plugins: [inItsPlace],
   metafile: true,
   legalComments: "none", // in licences.txt, as a whole

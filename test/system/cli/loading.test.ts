@@ -31,7 +31,15 @@ describe("A command loads only what it needs", function () {
     const fermata = sandbox.spawn(args, dataDir, env);
     const { code } = await fermata.exited;
     expect(code, fermata.stderr).to.equal(0);
-    return readFile(file, "utf8");
+    const loaded = await readFile(file, "utf8");
+    const bundles = loaded.split("\n").filter((url) => /\/dist\/command\/[^/]+\.js$/.test(url));
+    return [loaded, ...(await Promise.all(bundles.map(modulesIn)))].join("\n");
+  }
+
+  /** The modules that a file of the bundled command consists of: each has its path in a comment above it. */
+  async function modulesIn(url: string): Promise<string> {
+    const text = await readFile(new URL(url), "utf8");
+    return [...text.matchAll(/^\/\/ ((?:dist|node_modules)\/.+)$/gm)].map(([, path]) => `/${path}`).join("\n");
   }
 
   it("and --help neither settings, storage nor the container", async () => {
