@@ -48,7 +48,7 @@ describe("The list of processes", function () {
     const song = { model_id: "synth/instrumental", prompt: "slow rain", duration: 30 };
     const { id } = dataOf<{ id: string }>(await api.generate(song));
     const helpers = new Map<number, Seen>();
-    for (let status = "queued"; status !== "completed"; ) {
+    for (let status = "queued"; status !== "completed";) {
       for (const child of childrenOf(pid)) helpers.set(child.pid, child);
       ({ status } = dataOf<{ status: string }>(await api.get(`/api/v1/jobs/${id}`)));
       expect(["queued", "processing", "completed"]).to.include(status);
