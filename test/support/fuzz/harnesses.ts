@@ -2,11 +2,13 @@
 import type { MusicProviderHarness } from "../../contract/music-provider.contract.js";
 import { aceStep } from "../../plugins/ace-step-support.js";
 import { audioShake } from "../../plugins/audioshake-support.js";
+import { beatoven } from "../../plugins/beatoven-support.js";
 import { comfyUi, comfyUiOld } from "../../plugins/comfyui-support.js";
 import { elevenLabsHarness } from "../../plugins/elevenlabs-support.js";
 import { falHarness } from "../../plugins/fal-support.js";
 import { documented, foreign, immediate } from "../../plugins/http-model-support.js";
 import { lalal } from "../../plugins/lalal-support.js";
+import { loudly } from "../../plugins/loudly-support.js";
 import { interactionsHarness } from "../../plugins/lyria-interactions-support.js";
 import { geminiHarness, vertexHarness } from "../../plugins/lyria-support.js";
 import { miniMaxHarness } from "../../plugins/minimax-support.js";
@@ -22,6 +24,7 @@ import { kie, sunoapi } from "../../plugins/suno-compatible-support.js";
 export const HARNESSES: Readonly<Record<string, MusicProviderHarness>> = {
   "ace-step": aceStep,
   audioshake: audioShake,
+  beatoven,
   comfyui: comfyUi,
   "comfyui, an older server": comfyUiOld,
   elevenlabs: elevenLabsHarness,
@@ -30,6 +33,7 @@ export const HARNESSES: Readonly<Record<string, MusicProviderHarness>> = {
   "http-model, another shape": foreign(),
   "http-model, at once": immediate(),
   lalal,
+  loudly,
   "lyria, interactions": interactionsHarness,
   "lyria, Gemini": geminiHarness,
   "lyria, Vertex": vertexHarness,

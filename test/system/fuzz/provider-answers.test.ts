@@ -1,3 +1,5 @@
+import { readdir } from "node:fs/promises";
+import { expect } from "chai";
 import fc from "fast-check";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MusicProviderHarness } from "../../contract/music-provider.contract.js";
@@ -6,6 +8,7 @@ import { type Operation, ProviderUnderTest } from "../../contract/music-provider
 import { clampResult } from "../../../core/results/clamp-result.js";
 import { fuzzed } from "../../support/fuzz/fuzz.js";
 import { HARNESSES } from "../../support/fuzz/harnesses.js";
+import { repositoryPath } from "../../support/repository.js";
 import { spoiltCalls, spoiltFetch } from "../../support/fuzz/spoilt-fetch.js";
 
 /** Work may run on for ever when a response is not what it should be: it is polled again, at the pace of the host. */
@@ -17,6 +20,15 @@ const CLOCK = { now: () => Date.now(), sleep: () => nextTurn() };
 
 describe("A plugin whose provider sends spoilt responses", function () {
   this.timeout(900_000);
+
+  it("is tried with every plugin that has a network", async () => {
+    const folders = await readdir(repositoryPath("plugins"), { withFileTypes: true });
+    const plugins = folders.filter(
+      (entry) => entry.isDirectory() && !["sdk", "synth", "template"].includes(entry.name),
+    );
+    const tried = Object.values(HARNESSES).map(({ definition }) => definition.id);
+    expect(plugins.map(({ name }) => name).filter((name) => !tried.includes(name))).to.deep.equal([]);
+  });
 
   for (const [name, harness] of Object.entries<MusicProviderHarness>(HARNESSES)) {
     fuzzed(
