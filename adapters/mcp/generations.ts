@@ -3,14 +3,13 @@ import { cancelJob, charge, failedJob, readJob } from "./charge.js";
 import { waitForEnd } from "./follow.js";
 import { guarded, type McpHost } from "./host.js";
 import { META, outputLinks, success, trackLine, trackLinks } from "./results.js";
-import { CHARGING, GENERATION, JOB, WAIT_SECONDS } from "./schemas.js";
+import { CHARGING, GENERATION, ID, JOB, WAIT_SECONDS } from "./schemas.js";
 import type { CallToolResult, Client, Schemas } from "./sdk.js";
 
-const ID = z.string().min(1);
 const READS = { readOnlyHint: true, idempotentHint: true, destructiveHint: false, openWorldHint: false };
 
 const REQUEST = z.object({
-  model_id: z.string().min(1).describe("A model of list_models"),
+  model_id: ID.describe("A model of list_models"),
   prompt: z.string().min(1).max(3_000).describe("What the music should be like"),
   lyrics: z.string().optional().describe("Words to sing, where the model takes them; not together with instrumental"),
   duration: z.int().optional().describe("Seconds, within the bounds of the model"),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { guarded, type McpHost } from "./host.js";
 import { META, success, trackLine, trackLinks, trackUri } from "./results.js";
-import { CREDITS, MODEL, PLAYLIST, TRACK } from "./schemas.js";
+import { CREDITS, ID, MODEL, PLAYLIST, TRACK } from "./schemas.js";
 import { FermataError, ProtocolError, ProtocolErrorCode, ResourceNotFoundError, ResourceTemplate } from "./sdk.js";
 
 const FREE = { [META.cost]: { unit: "credits", amount: 0 } };
@@ -91,7 +91,7 @@ export function addLibraryTools(host: McpHost): void {
     {
       title: "Look at a track",
       description: "A track with links to its audio, and how it can be split for how many credits. Free.",
-      inputSchema: z.object({ track_id: z.string().min(1) }),
+      inputSchema: z.object({ track_id: ID }),
       outputSchema: TRACK.extend({
         splits: z.array(z.looseObject({ operation: z.string(), credit_cost: z.number() })),
       }),

@@ -31,6 +31,12 @@ export const CREDITS = z.looseObject({
   total_spent: z.number(),
 });
 
+/** Of what a caller names. A path takes well-formed text only; no other is an id, and so none is found by it. */
+export const ID = z
+  .string()
+  .min(1)
+  .overwrite((id) => id.toWellFormed());
+
 const STATUS = z.string().describe("queued, processing, completed or failed");
 
 export const GENERATION = z.looseObject({
@@ -85,8 +91,7 @@ export const WAIT_SECONDS = z
 export const CHARGING = {
   idempotency_key: z
     .string()
-    .min(1)
-    .max(255)
+    .regex(/^[\x20-\x7e]{1,255}$/, "must have 1 to 255 printable ASCII characters")
     .optional()
     .describe("To retry a call without paying twice: the key that its result named, with the same arguments"),
   confirm_cost: z

@@ -3,10 +3,10 @@ import { charge, type ChargedWork, type ChargingArguments } from "./charge.js";
 import { jobResult } from "./generations.js";
 import { guarded, type McpHost } from "./host.js";
 import { META } from "./results.js";
-import { CHARGING, JOB } from "./schemas.js";
+import { CHARGING, ID, JOB } from "./schemas.js";
 import { FermataError } from "./sdk.js";
 
-const REQUEST = z.object({ track_id: z.string().min(1), ...CHARGING });
+const REQUEST = z.object({ track_id: ID, ...CHARGING });
 
 interface Split {
   readonly tool: string;

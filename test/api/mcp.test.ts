@@ -77,6 +77,20 @@ describe("/mcp", function () {
     });
   }
 
+  it("finds nothing by an id that no path can have, and says what a key may be", async () => {
+    const client = await connect(await test.account());
+    const calls = [
+      ["get_job", { job_id: "\ud800" }],
+      ["get_track", { track_id: "\ud800" }],
+      ["generate_music", { ...SONG, model_id: "\ud800" }],
+    ] as const;
+    const codes = calls.map(async ([name, values]) => codeOf(await client.callTool({ name, arguments: values })));
+    expect(await Promise.all(codes)).to.deep.equal(["job_not_found", "track_not_found", "model_not_found"]);
+    const keyed = await client.callTool({ name: "generate_music", arguments: { ...SONG, idempotency_key: "é" } });
+    expect(keyed.isError).to.equal(true);
+    expect(textOf(keyed)).to.include("idempotency_key: must have 1 to 255 printable ASCII characters");
+  });
+
   it("charges a repeated call with the same key once", async () => {
     const account = await test.account({ credits: 100 });
     const client = await connect(account);

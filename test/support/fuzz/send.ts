@@ -24,16 +24,17 @@ export function sendRaw(
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(BOUND_MS);
     const sent = request({ hostname, port, agent, method, path, headers: flat, signal }, (response) => {
-      readBody(response).then(resolve, reject);
+      readBody(response, path !== "/mcp").then(resolve, reject);
     });
     sent.on("error", (error) => reject(new Error(`${method} ${path}: ${error.message}`, { cause: error })));
     sent.end(content ?? undefined);
   });
 }
 
-function readBody(response: IncomingMessage): Promise<FuzzResponse> {
+/** @param areEndless whether a stream of events goes on for ever; that of a tool ends with its result */
+function readBody(response: IncomingMessage, areEndless: boolean): Promise<FuzzResponse> {
   const { statusCode = 0, headers } = response;
-  const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
+  const isStream = areEndless && headers["content-type"]?.startsWith("text/event-stream") === true;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const end = (): void => resolve({ status: statusCode, headers, body: Buffer.concat(chunks) });
