@@ -107,8 +107,10 @@ module.exports = {
       name: "only-test-imports-development-tools",
       comment: "Code that runs in production imports `dependencies` of package.json only; type imports are erased.",
       severity: "error",
-      // The client, the pages and the SDK of adapters/mcp are bundled with theirs.
-      from: { pathNot: ["^test/", "^adapters/(client|web)/", "^adapters/mcp/(sdk\\.ts|build\\.js)$"] },
+      // The client, the pages and the SDK of adapters/mcp are bundled with theirs; the command is bundled by one.
+      from: {
+        pathNot: ["^test/", "^adapters/(client|web)/", "^adapters/mcp/(sdk\\.ts|build\\.js)$", "^config/bundle\\.js$"],
+      },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
     {

@@ -117,19 +117,17 @@ async function violationsIn(directory: string): Promise<readonly string[]> {
 
 describe("The import rules", function () {
   this.timeout(180_000);
-  let directory: string;
+  const trees: string[] = [];
+  after(() => Promise.all(trees.map((tree) => rm(tree, { recursive: true }))));
 
-  beforeEach(async () => {
-    directory = await realpath(await mkdtemp(join(tmpdir(), "fermata-imports-")));
-  });
-
-  afterEach(() => rm(directory, { recursive: true }));
-
-  async function plant(files: Readonly<Record<string, string>>): Promise<void> {
-    for (const [path, text] of Object.entries({ ...CLEAN, ...files })) {
-      await mkdir(dirname(join(directory, path)), { recursive: true });
-      await writeFile(join(directory, path), text);
+  async function violationsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+    const tree = await realpath(await mkdtemp(join(tmpdir(), "fermata-imports-")));
+    trees.push(tree);
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(tree, path)), { recursive: true });
+      await writeFile(join(tree, path), text);
     }
+    return violationsIn(tree);
   }
 
   it("hold in this repository", async () => {
@@ -137,22 +135,30 @@ describe("The import rules", function () {
   });
 
   it("find no violation in a tree that follows them", async () => {
-    await plant({});
-    expect(await violationsIn(directory)).to.deep.equal([]);
+    expect(await violationsOf(CLEAN)).to.deep.equal([]);
   });
 
   it("are each proved by a test violation", () => {
     expect(Object.keys(PLANTED)).to.deep.equal(RULES);
   });
 
-  for (const [rule, files] of Object.entries(PLANTED)) {
-    it(`report a violation of ${rule}, with its file`, async () => {
-      await plant(files);
-      const [planted = ""] = Object.keys(files);
-      const caught = (await violationsIn(directory)).filter((line) => line.startsWith(`${rule}: `));
-      expect(caught.join("\n")).to.include(planted);
+  describe("in one tree with a violation of each", () => {
+    const nameIn = (rule: string, path: string): string => path.replace("planted.ts", `${rule}.ts`);
+    let found: readonly string[];
+    before(async () => {
+      const planted = Object.entries(PLANTED).flatMap(([rule, files]) =>
+        Object.entries(files).map(([path, text]) => [nameIn(rule, path), text] as const),
+      );
+      found = await violationsOf({ ...CLEAN, ...Object.fromEntries(planted) });
     });
-  }
+
+    for (const [rule, files] of Object.entries(PLANTED)) {
+      it(`report that of ${rule}, with its file`, () => {
+        const [path = ""] = Object.keys(files);
+        expect(found.filter((line) => line.startsWith(`${rule}: `)).join("\n")).to.include(nameIn(rule, path));
+      });
+    }
+  });
 });
 
 describe("The folders of the tree", () => {

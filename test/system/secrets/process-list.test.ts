@@ -5,7 +5,7 @@ import { useSandbox } from "../../support/process.js";
 
 const CANARY = "canary-of-a-secret-in-a-setting";
 
-/** What anybody on the machine sees of a process, and what its own user does: its words and its environment. */
+/** What every user of the machine sees of a process, its words, and what its own user sees: its environment. */
 interface Seen {
   readonly pid: number;
   readonly parent: number;
