@@ -174,7 +174,8 @@ export function onSubmissionFailed(
     return moveTo(situation, fallback, updates);
   }
   // An earlier call may have bought the work: only a repeated one brings it.
-  if (delayMs === null && isGraceOver(situation, others)) return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
+  if (delayMs === null && isGraceOver(situation, others))
+    return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
   const waitMs = delayMs ?? backoffMs(policy.retry.backoffMs, refusals, policy.fraction);
   return transition({
     attempts: updates,
