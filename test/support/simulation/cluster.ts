@@ -95,11 +95,17 @@ export class Cluster {
   /** Its process stands still, clock and leases aside, and goes on as if nothing had been. */
   freeze(machine: number, until: number): void {
     const process = this.machines[machine]?.serving?.process;
-    if (process !== undefined) process.frozenUntil = until;
+    if (process !== undefined) process.frozenUntil = Math.max(process.frozenUntil, until);
   }
 
   thaw(): void {
-    for (const { process } of this.serving()) process.frozenUntil = 0;
+    for (const { process } of this.serving()) process.thaw();
+  }
+
+  /** Whether no process stands still. */
+  get isAwake(): boolean {
+    const now = this.deps.scheduler.now();
+    return this.serving().every(({ process }) => process.frozenUntil <= now);
   }
 
   async stop(number: number, backAfterMs: number): Promise<void> {
