@@ -1,3 +1,4 @@
+import { CRASHES_MAX } from "../../../core/attempts/policy.js";
 import type { MemoryAudioStore } from "../doubles/memory-audio-store.js";
 import type { Demand } from "./clients.js";
 import type { SimDatabase } from "./database.js";
@@ -25,6 +26,7 @@ interface EndedJob {
   readonly id: string;
   readonly status: string;
   readonly request: string;
+  readonly crashes: number;
 }
 
 function demandNumberOf({ request }: Pick<EndedJob, "request">): number {
@@ -33,7 +35,7 @@ function demandNumberOf({ request }: Pick<EndedJob, "request">): number {
 
 /** The number of the demand that a job is of. */
 export function demandOf(database: SimDatabase, jobId: string): number {
-  const [job] = database.all<EndedJob>("SELECT id, status, request FROM fermata_jobs WHERE id = ?", jobId);
+  const [job] = database.all<EndedJob>("SELECT * FROM fermata_jobs WHERE id = ?", jobId);
   if (job === undefined) throw new Error(`A provider was asked for ${jobId}, which there is none of.`);
   return demandNumberOf(job);
 }
@@ -102,7 +104,9 @@ async function checkPurchases(
       );
     delivered += used.length;
     for (const work of own.filter((one) => !used.includes(one))) {
-      if (!vendor.isExcused(work))
+      // Workers were lost with it so often in a row that it counts as their cause.
+      const isSuspected = job.status === "failed" && job.crashes > CRASHES_MAX;
+      if (!isSuspected && !vendor.isExcused(work))
         throw new Error(`waste: ${work.id} of ${work.provider} was bought for ${job.id}, which is ${job.status}`);
       excused += 1;
     }

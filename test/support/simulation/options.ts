@@ -35,7 +35,7 @@ export const SIM_OPTIONS: CoreOptions = {
     unknownGraceMs: 45_000,
     confirmMs: 20_000,
     leaseMs: 6_000,
-    sweepMs: 6_000,
+    sweepMs: 9_000,
     submissions: "active",
   },
   // What is past its time is none of a run of a minute.

@@ -15,6 +15,8 @@ interface Step {
   /** It comes after all timers of its actor that are due. */
   readonly isTurn?: boolean;
   resume(): void;
+  /** Takes its listener off the signal that would end it, which keeps all around it alive. */
+  forget?(): void;
 }
 
 interface Timer extends Step {
@@ -74,12 +76,13 @@ export class Scheduler {
     return new Promise((resolve) => {
       if (signal?.aborted === true) return resolve();
       const end = (): void => {
-        signal?.removeEventListener("abort", abort);
+        forget();
         resolve();
       };
       this.timersSoFar += 1;
       const at = this.time + Math.max(0, Math.ceil(ms));
-      const timer: Timer = { actor, label: TIMER, at, number: this.timersSoFar, resume: end };
+      const forget = (): void => signal?.removeEventListener("abort", abort);
+      const timer: Timer = { actor, label: TIMER, at, number: this.timersSoFar, resume: end, forget };
       const abort = (): void => {
         this.timers = this.timers.filter((other) => other !== timer);
         this.ready = this.ready.filter((other) => other !== timer);
@@ -90,10 +93,12 @@ export class Scheduler {
     });
   }
 
-  /** Nothing that this actor waits for comes any more. */
-  forget(actor: Actor): void {
-    this.ready = this.ready.filter((step) => step.actor !== actor);
-    this.timers = this.timers.filter((timer) => timer.actor !== actor);
+  /** Nothing that this actor waits for comes any more; of no actor, where none is given. */
+  forget(actor: Actor | null = null): void {
+    const isForgotten = (step: Step): boolean => actor === null || step.actor === actor;
+    for (const step of [...this.ready, ...this.timers]) if (isForgotten(step)) step.forget?.();
+    this.ready = this.ready.filter((step) => !isForgotten(step));
+    this.timers = this.timers.filter((timer) => !isForgotten(timer));
   }
 
   /** Runs step after step until `isOver`. @returns false when it is not over by `until`, or nothing waits any more */

@@ -140,6 +140,7 @@ class Simulation {
     try {
       return await this.runAll();
     } finally {
+      this.scheduler.forget();
       Error.stackTraceLimit = stackTraceLimit;
     }
   }
@@ -164,7 +165,7 @@ class Simulation {
   }
 
   private async checkEnd(): Promise<Count> {
-    const broken = this.checks.find() ?? this.checks.findOfProduct();
+    const broken = this.checks.find();
     if (broken !== null) throw new Error(broken);
     const { database } = this.storage;
     const demands = [...this.clients.demands.values()];

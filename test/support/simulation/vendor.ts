@@ -48,6 +48,8 @@ export class Vendor {
   /** Calls and callbacks under way. */
   underWay = 0;
   private readonly submissions = new Map<number, number>();
+  /** Provider and job of what it takes. */
+  private readonly taken = new Set<string>();
 
   constructor(private readonly deps: VendorDeps) {}
 
@@ -67,11 +69,12 @@ export class Vendor {
     const script = this.deps.scriptOf(demand);
     const number = this.submissions.get(demand) ?? 0;
     this.submissions.set(demand, number + 1);
-    const isOwn = (work: Work): boolean => work.jobId === request.jobId && work.provider === provider;
-    const isKnown = isIdempotent(provider) && this.works.some(isOwn);
+    const own = `${provider} ${request.jobId}`;
     const scripted = script.submissions[number] ?? "ok";
-    // What it has taken it does not refuse for good.
+    // What it takes, or is about to, it does not refuse for good.
+    const isKnown = isIdempotent(provider) && this.taken.has(own);
     const how = isKnown && LASTING.includes(scripted) ? "ok" : scripted;
+    if (!isRefusal(how) && how !== "request_lost") this.taken.add(own);
     await scheduler.sleep(actor, how === "slow" ? SLOW_MS : LATENCY_MS);
     if (isRefusal(how)) throw new ProviderFailure(how, `scripted: ${how}`);
     if (how === "request_lost") throw new ProviderFailure("outcome_unknown", "scripted: the request was lost");
