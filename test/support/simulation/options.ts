@@ -29,7 +29,8 @@ export const SIM_OPTIONS: CoreOptions = {
   },
   breaker: { failures: 5, openMs: 6_000 },
   jobs: {
-    retry: { maxAttempts: 3, backoffMs: 1_000 },
+    // Few, so that providers refuse as often, and jobs go to their fallbacks or fail.
+    retry: { maxAttempts: 2, backoffMs: 1_000 },
     queueDeadlineMs: 30 * 60_000,
     renderDeadlineMs: 30 * 60_000,
     unknownGraceMs: 45_000,
