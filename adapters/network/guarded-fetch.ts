@@ -93,7 +93,7 @@ export class GuardedFetch {
   }
 }
 
-/** Resolves after a turn of the event loop, in which the timers that are due have run: they follow the first of these. */
+/** Resolves after a turn of the event loop, in which timers that are due have run: they follow the first of these. */
 async function timersThatAreDue(): Promise<void> {
   await nextTurn();
   await nextTurn();
