@@ -18,6 +18,9 @@ export interface BackgroundLoopDeps {
   readonly errorMessage: string;
 }
 
+/** Why a pause ends; without a reason each would create an error with its stack. */
+const OVER = "over";
+
 /**
  * Repeats one step with pauses in between until it is stopped. Never two steps at once. A step that throws is logged,
  * and the loop goes on. It depends on the pauses alone, so that a system clock that is set forwards or back changes
@@ -73,7 +76,7 @@ export class BackgroundLoop {
   /** Begins no step any more. Resolves when the running one is over. Before {@link start} and a second time is fine. */
   stop(): Promise<void> {
     this.stopping.abort();
-    this.pause?.abort();
+    this.pause?.abort(OVER);
     if (!this.isStarted) this.release(this.waiting);
     return this.running;
   }
@@ -116,8 +119,8 @@ export class BackgroundLoop {
   }
 
   private endWithin(pause: AbortController, ms: number): void {
-    if (ms <= 0) pause.abort();
-    else if (ms < Infinity) void this.deps.clock.sleep(ms, pause.signal).then(() => pause.abort());
+    if (ms <= 0) pause.abort(OVER);
+    else if (ms < Infinity) void this.deps.clock.sleep(ms, pause.signal).then(() => pause.abort(OVER));
   }
 
   private release(waiting: readonly (() => void)[]): void {

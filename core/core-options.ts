@@ -36,6 +36,8 @@ export interface CoreOptions {
   readonly retention: Retention;
   /** How often the watch of the ledger goes through all rows, and not only through what is new; daily by default. */
   readonly ledger?: { readonly fullCheckMs: number };
+  /** The pause between two looks of each maintenance task for what is due; 5 s by default. */
+  readonly maintenance?: { readonly everyMs: number };
   readonly authFailuresPerMinute: number;
   /** How many jobs one account may follow at once, in a process; 20 by default. */
   readonly followedJobsPerAccount?: number;

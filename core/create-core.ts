@@ -159,6 +159,9 @@ const FOLLOWED_JOBS_MAX = 20;
 /** How often the watch of the ledger goes through all of it where the options do not say. */
 const LEDGER_FULL_CHECK_MS = 24 * 3_600_000;
 
+/** The pause between two looks of a maintenance task where the options do not say. */
+const MAINTENANCE_EVERY_MS = 5_000;
+
 /** Assembles the core. Nothing is read, written or started before a use case is called. */
 export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { publicUrl, audio, idempotencyTtlMs, splitCosts } = options;
@@ -193,7 +196,8 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const { retention, webhooks: delivering } = options;
   const scheduled = { endJobs, queueDeadlineMs, retention, scheduleMs: delivering.scheduleMs };
   const ledgerFullCheckMs = options.ledger?.fullCheckMs ?? LEDGER_FULL_CHECK_MS;
-  const tasks = { ...scheduled, ledgerFullCheckMs, others };
+  const everyMs = options.maintenance?.everyMs ?? MAINTENANCE_EVERY_MS;
+  const tasks = { ...scheduled, ledgerFullCheckMs, everyMs, others };
   const { audio: operateAudio, storage, maintenance } = createMaintenance({ ports, audit, ...tasks });
   const operating = { ...ports, ...generations, timelines, endJobs };
   let workers: Workers | null = null;

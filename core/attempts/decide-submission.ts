@@ -6,7 +6,7 @@ import { adoption, notAdopted, progress, superseded } from "./adoption.js";
 import { isBought, isOpen } from "./attempt-states.js";
 import { cancelDueAt } from "./decide-cancel.js";
 import type { SubmissionEvent } from "./events.js";
-import { CRASHES_MAX, POLL_RETRY_MS, pollDelayMs } from "./policy.js";
+import { POLL_RETRY_MS, pollDelayMs, UNHEARD_MAX } from "./policy.js";
 import { backoffMs, boundedRetryAfterMs, isRetryable, needsOperator, retryDelayMs } from "./retry-policy.js";
 import {
   attemptOf,
@@ -130,7 +130,9 @@ export function onSubmissionFailed(
   const said = failureChanges(situation, failure);
   if (failure.kind === "outcome_unknown") {
     const again = policy.capabilities.idempotentSubmit || policy.capabilities.lookup;
-    if (again && !isAborted && situation.holdsLease && job.crashes >= CRASHES_MAX) {
+    const unheard = situation.attempts.filter((other) => isOpen(other) && !isBought(other));
+    const isGivenUp = unheard.length > UNHEARD_MAX && isGraceOver(situation, unheard);
+    if (policy.capabilities.idempotentSubmit && !isAborted && situation.holdsLease && isGivenUp) {
       return fail(situation, jobErrorOf("outcome_unknown"), "unknown", [
         { number, changes: closed(now, "abandoned", { ...said, loss: "unknown" }) },
       ]);
@@ -139,12 +141,11 @@ export function onSubmissionFailed(
     const graceEndsAt = Math.max(now, attempt.startedAt + policy.unknownGraceMs);
     const deadlineAt = attempt.acceptedAt === null ? graceEndsAt : attempt.deadlineAt;
     const updates = [{ number, changes: { ...said, state: "unknown", deadlineAt } as const }];
-    const soon = now + (isAborted ? 0 : jittered(situation, policy.retry.backoffMs));
+    const soon = now + (isAborted ? 0 : backoffMs(policy.retry.backoffMs, unheard.length, policy.fraction));
     const dueAt = again || isAborted ? soon : (deadlineAt ?? graceEndsAt);
-    const counted = situation.holdsLease && again && !isAborted ? { crashes: job.crashes + 1 } : {};
     return transition({
       attempts: updates,
-      job: { ...following(situation, updates), ...releaseUntil(situation, dueAt), ...counted },
+      job: { ...following(situation, updates), ...releaseUntil(situation, dueAt) },
       callbacksRead: callbacksOf(situation),
     });
   }
@@ -172,11 +173,19 @@ export function onSubmissionFailed(
   if (others.length === 0 && fallback !== null && (delayMs === null || needsOperator(failure.kind))) {
     return moveTo(situation, fallback, updates);
   }
-  if (delayMs === null) return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
+  // An earlier call may have bought the work: only a repeated one brings it.
+  if (delayMs === null && isGraceOver(situation, others))
+    return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
+  const waitMs = delayMs ?? backoffMs(policy.retry.backoffMs, refusals, policy.fraction);
   return transition({
     attempts: updates,
-    job: { ...following(situation, updates), ...release(situation, delayMs), refusals },
+    job: { ...following(situation, updates), ...release(situation, waitMs), refusals },
   });
+}
+
+/** Whether the grace period of the first of these attempts is over; also when there is none of them. */
+function isGraceOver({ policy, now }: Situation, unheard: readonly JobAttempt[]): boolean {
+  return unheard.length === 0 || unheard.some(({ startedAt }) => now >= startedAt + policy.unknownGraceMs);
 }
 
 /** A worker that lost its lease stops working on the job. */
@@ -200,8 +209,11 @@ export function onUnbuildable(situation: Situation, { failure }: Of<"unbuildable
 
 const ABSENT = new ProviderFailure("unavailable", "The provider never received it.");
 
-/** Believed only after the call has surely ended and the provider's look-up has had time to find its result. */
-export function onAbsent(situation: Situation, { number }: Of<"absent">): Transition {
+/**
+ * Believed only after the call has surely ended and the provider's look-up has had time to find its result. A call that
+ * ended so counts as a refusal; one whose worker was lost does not.
+ */
+export function onAbsent(situation: Situation, { number, fallback }: Of<"absent">): Transition {
   const attempt = attemptOf(situation, number);
   if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown"))
     return giveUpLease(situation);
@@ -212,7 +224,16 @@ export function onAbsent(situation: Situation, { number }: Of<"absent">): Transi
     attempt.outcome === null ? (attempt.callEndsAt ?? attempt.startedAt) : (attempt.endedAt ?? attempt.startedAt);
   const settledAt = callEndsAt + (policy.capabilities.lookupSettlesMs ?? 0);
   if (now < settledAt) return transition({ job: releaseUntil(situation, settledAt) });
-  return written(situation, [{ number, changes: closed(now, "refused", failureChanges(situation, ABSENT)) }]);
+  const updates = [{ number, changes: closed(now, "refused", failureChanges(situation, ABSENT)) }];
+  if (attempt.outcome === null) return written(situation, updates);
+  const refusals = situation.job.refusals + 1;
+  if (refusals > Math.max(policy.retry.maxAttempts - 1, UNHEARD_MAX)) {
+    return fallback === null
+      ? fail(situation, jobErrorOf("unavailable"), "unknown", updates)
+      : moveTo(situation, fallback, updates);
+  }
+  const again = written(situation, updates);
+  return { ...again, job: { ...again.job, refusals } };
 }
 
 /** Waits for a report on an attempt until its grace period is over. */

@@ -43,8 +43,8 @@ export type SubmissionEvent =
       readonly fallback: Route | null;
       readonly isAborted: boolean;
     }
-  /** The provider reports that it never received the attempt. */
-  | { readonly type: "absent"; readonly number: number }
+  /** The provider reports that it never received the attempt; `fallback` as above. */
+  | { readonly type: "absent"; readonly number: number; readonly fallback: Route | null }
   /** The outcome of an attempt could not be resolved. */
   | { readonly type: "unresolved"; readonly number: number; readonly callbacksRead: readonly CallbackId[] }
   /** The request of the job can no longer be built. */

@@ -25,6 +25,9 @@ export interface ExecutionPolicy {
 /** How many workers in a row may be lost on a job before the job counts as the cause. */
 export const CRASHES_MAX = 3;
 
+/** How many calls of a provider in a row may get no reply before the next one may be the last. */
+export const UNHEARD_MAX = 3;
+
 /** How many workers may be lost while they collect a job's files before the files count as the cause. */
 const LOST_COLLECTIONS_MAX = 2;
 

@@ -82,7 +82,7 @@ export async function callPlugin<Result>(
     count(plugin, startedAt, errorOf(error, signal));
     throw error;
   } finally {
-    done.abort();
+    done.abort("done");
   }
 }
 

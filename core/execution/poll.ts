@@ -6,7 +6,7 @@ import type { JobStep } from "./job-step.js";
 import { isRetryable } from "../attempts/retry-policy.js";
 import { storeAndSettle } from "./store-and-settle.js";
 import { storableResult } from "../results/stored-result.js";
-import { discardWhenEnded, submit, submitted } from "./submit.js";
+import { discardWhenEnded, fallbackOf, submit, submitted } from "./submit.js";
 
 /** Polls accepted work: reads its callbacks first, and polls the provider unless they report the end. */
 export async function poll(step: JobStep, attempt: JobAttempt): Promise<void> {
@@ -87,7 +87,10 @@ export async function resolve(step: JobStep, attempt: JobAttempt): Promise<void>
   if (other !== null) return finished(step, other);
   if (word !== null) return reported(step, number, word, "callback", read);
   const found = await lookUp(step, attempt);
-  if (found?.state === "absent") return void (await step.report({ type: "absent", number }));
+  if (found?.state === "absent") {
+    const absent = { type: "absent", number, fallback: await fallbackOf(step) } as const;
+    return discardWhenEnded(step, await step.report(absent));
+  }
   if (found !== null) {
     const fetchable = await submitted(step, number, found);
     if (fetchable !== null) await storeAndSettle(step, number, fetchable.created, fetchable.again);

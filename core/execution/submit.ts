@@ -185,7 +185,7 @@ async function noteHealth(step: JobStep, failure: ProviderFailure): Promise<void
 }
 
 /** As {@link nextRoute}; what the provider said is reported also while no fallback can be looked for. */
-async function fallbackOf(step: JobStep): Promise<Route | null> {
+export async function fallbackOf(step: JobStep): Promise<Route | null> {
   try {
     return await nextRoute(step);
   } catch (error) {

@@ -21,6 +21,8 @@ export interface CreateMaintenanceDeps {
   readonly scheduleMs: readonly number[];
   /** How often the watch of the ledger goes through all rows. */
   readonly ledgerFullCheckMs: number;
+  /** The pause between two looks of a task for what is due. */
+  readonly everyMs: number;
   /** Tasks of other features. */
   readonly others: readonly MaintenanceTask[];
 }
@@ -42,11 +44,12 @@ export function createMaintenance({
   retention,
   scheduleMs,
   ledgerFullCheckMs,
+  everyMs,
   others,
 }: CreateMaintenanceDeps): MaintenanceParts {
   const collectAudio = new CollectAudio({ ...ports, keptMs: retention.failedAudioMs });
   const rules = retentionRules(retention, scheduleMs);
-  const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, rules });
+  const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, rules, everyMs });
   const watchLedger = new WatchLedger({
     ...ports,
     logger: ports.logger.child({ task: WATCH_TASK }),

@@ -10,6 +10,7 @@ export interface DeleteRetainedDeps {
   readonly installation: Pick<InstallationStore, "keepFirst" | "tryLock">;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
+  readonly everyMs: number;
 }
 
 export interface RetainedDeletion extends Pick<MaintenanceTask, "id" | "description"> {
@@ -24,7 +25,6 @@ export interface RetainedDeletion extends Pick<MaintenanceTask, "id" | "descript
   readonly limit: number;
 }
 
-const EVERY_MS = 5_000;
 /** Of one run; the next one goes on. */
 const RUN_MAX_MS = 60_000;
 
@@ -34,7 +34,7 @@ const RUN_MAX_MS = 60_000;
  * nothing is due, and what a process that was lost has left is found again.
  */
 export function deleteRetained(deps: DeleteRetainedDeps, deletion: RetainedDeletion): MaintenanceTask {
-  const { growth, installation, unitOfWork, clock } = deps;
+  const { growth, installation, unitOfWork, clock, everyMs } = deps;
   const { id, description, rule, deleteBatch, limit } = deletion;
   const lock = `retention of ${rule.kind}`;
   const deleteNext = async (): Promise<number> => {
@@ -47,7 +47,7 @@ export function deleteRetained(deps: DeleteRetainedDeps, deletion: RetainedDelet
   return {
     id,
     description,
-    everyMs: EVERY_MS,
+    everyMs,
     run: async (signal) => {
       if ((await growth.due(rule.kind, clock.now() - rule.keptMs, 1)).rows === 0) return;
       await installation.keepFirst(lock, "");

@@ -34,9 +34,10 @@ export interface MaintenanceTasksDeps {
   /** A job of which nothing is bought by then is ended and refunded. */
   readonly queueDeadlineMs: number;
   readonly rules: readonly RetentionRule[];
+  /** The pause between two looks of a task for what is due. */
+  readonly everyMs: number;
 }
 
-const EVERY_MS = 5_000;
 /** Of a log that was there before its rows were counted: few in a step, since a step keeps writers waiting. */
 const COUNT_ROWS = 500;
 const COUNT_STEPS = 200;
@@ -55,14 +56,14 @@ const COLLECT_FILES_MAX = 100_000;
 
 /** What runs on a schedule in every process that works on jobs. */
 export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] {
-  const { library, requestLog, uploads, unitOfWork, clock } = deps;
+  const { library, requestLog, uploads, unitOfWork, clock, everyMs } = deps;
   return [
     endOverdueJobs(deps),
     ...deps.rules.map((rule) => deleteRetained(deps, { rule, ...deletionOf(rule.kind, deps) })),
     {
       id: "count-request-log",
       description: "Counts rows of the request log that were not counted as they came.",
-      everyMs: EVERY_MS,
+      everyMs,
       run: (signal) =>
         repeat(COUNT_STEPS, signal, () =>
           unitOfWork.inTransaction((tx) => requestLog.countNext(tx, clock.now(), COUNT_ROWS)),
@@ -71,7 +72,7 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
     {
       id: "sum-credits",
       description: "Sums up the credits of jobs that were not summed as they ended.",
-      everyMs: EVERY_MS,
+      everyMs,
       run: (signal) =>
         repeat(COUNT_STEPS, signal, () =>
           unitOfWork.inTransaction((tx) => requestLog.sumNextCredits(tx, clock.now(), COUNT_ROWS)),
@@ -80,7 +81,7 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
     {
       id: "delete-abandoned-uploads",
       description: "Deletes what is known of uploads that never became a track.",
-      everyMs: EVERY_MS,
+      everyMs,
       run: (signal) =>
         repeat(Infinity, signal, async () => {
           const begunBefore = clock.now() - ABANDONED_UPLOADS_KEPT_MS;
@@ -91,7 +92,7 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
     {
       id: "index-pending",
       description: "Indexes pending items of the library for searches.",
-      everyMs: EVERY_MS,
+      everyMs,
       run: (signal) => repeat(INDEX_STEPS, signal, () => unitOfWork.inTransaction((tx) => library.indexPending(tx))),
     },
     collectAudio(deps),
@@ -153,13 +154,14 @@ function deletionOf(kind: RetainedKind, deps: MaintenanceTasksDeps): Omit<Retain
   return deletions[kind];
 }
 
-function endOverdueJobs({ jobs, endJobs, clock, logger, queueDeadlineMs }: MaintenanceTasksDeps): MaintenanceTask {
+function endOverdueJobs(deps: MaintenanceTasksDeps): MaintenanceTask {
+  const { jobs, endJobs, clock, logger, queueDeadlineMs, everyMs } = deps;
   const id = "end-overdue-jobs";
   const overdue = new EndOverdueJobs({ jobs, endJobs, clock, logger: logger.child({ task: id }), queueDeadlineMs });
   return {
     id,
     description: "Ends and refunds jobs past their deadline.",
-    everyMs: EVERY_MS,
+    everyMs,
     run: (signal) => overdue.execute(signal),
   };
 }

@@ -188,7 +188,7 @@ function failureAmong(error: unknown): ProviderFailure | null {
   return null;
 }
 
-/** True where the host's fetch says that no connection was established. */
+/** True where the host's fetch says that nothing was sent. */
 function wasNotSent(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause)
     if ((at as { readonly notSent?: unknown }).notSent === true) return true;

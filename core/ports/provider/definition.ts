@@ -118,8 +118,8 @@ export interface ProviderHost {
    * For calls of the provider's API: the one way out that a plugin has. It reaches what the operator wrote in settings,
    * and by https the public addresses of the definition's `hosts`; any other call throws a {@link ProviderFailure}
    * `misconfigured` with nothing sent. Redirects that it follows are checked alike. An error whose `notSent` is true,
-   * itself or among its causes, says that no connection came about. Files are not fetched with it: give them as a
-   * {@link UrlSource}.
+   * itself or among its causes, says that nothing was sent: no connection came about, or the call was over before.
+   * Files are not fetched with it: give them as a {@link UrlSource}.
    */
   readonly fetch: typeof fetch;
   /**

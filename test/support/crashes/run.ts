@@ -185,7 +185,9 @@ class CrashRun {
   private async endChild(violations: string[]): Promise<void> {
     const { child } = this;
     await eventually("the process is awake", async () => child.hasExited || !(await isStopped(child.pid)));
-    const { code, signal } = child.hasExited ? await child.exited : { code: await child.stop(), signal: null };
+    // A point of the stop itself ends it as well.
+    if (!child.hasExited) await child.stop();
+    const { code, signal } = await child.exited;
     // A start that was held up for so long may find no connection in time: then it ends, to be started again.
     const mayEnd = signal === "SIGKILL" || !child.stdout.includes("listening");
     if (!mayEnd && code !== 0) violations.push(`the process ended with ${code}: ${child.stderr.slice(-2_000)}`);

@@ -1,9 +1,12 @@
 import type { Core } from "../../../core/create-core.js";
+import type { AcceptedGeneration } from "../../../core/generations/accept-generation.js";
+import type { RequestId, TrackId } from "../../../core/ids.js";
 import { FermataError } from "../../../core/errors.js";
 import type { Account } from "../../../core/ports/account.js";
 import type { StoredResponse } from "../../../core/ports/idempotency-store.js";
 import type { Job } from "../../../core/jobs/job.js";
 import type { Operation } from "./plan.js";
+import { modelOf } from "./plugin.js";
 import type { SimProcess } from "./process.js";
 import type { Actor, Scheduler } from "./scheduler.js";
 
@@ -29,6 +32,8 @@ export interface ClientsDeps {
   readonly scheduler: Scheduler;
   readonly actor: Actor;
   readonly accounts: readonly Account[];
+  /** A track of each account. */
+  readonly trackIds: readonly TrackId[];
   /** One of the processes that serve; null: none does now. */
   serving(): Serving | null;
   violate(message: string): void;
@@ -76,22 +81,15 @@ export class Clients {
 
   private async request(
     demand: Demand,
-    { provider, isKeyed }: Extract<Operation, { kind: "create" }>,
+    operation: Extract<Operation, { kind: "create" }>,
     leavesAfterMs: number | null,
   ): Promise<void> {
-    const body = { model_id: `${provider}/song`, prompt: `demand ${demand.number}` };
-    const input = { modelId: body.model_id, prompt: body.prompt };
+    const { isKeyed } = operation;
     let leaves = leavesAfterMs;
     for (;;) {
       const isTaken = demand.jobIds.size > 0;
       const response = this.ask(async ({ core }) => {
-        const accepted = await core.api.acceptGeneration.execute({
-          account: demand.account,
-          input,
-          requestId: null,
-          limitExceeded: null,
-          idempotency: isKeyed ? { key: demand.key, route: "POST /generations", body, present } : null,
-        });
+        const accepted = await this.accept(core.api, demand, operation);
         return accepted.kind === "replayed" ? accepted.record.response.body : accepted.job.id;
       });
       const left = leaves === null ? [] : [this.deps.scheduler.sleep(this.deps.actor, leaves).then(() => null)];
@@ -109,6 +107,25 @@ export class Clients {
       if (!isKeyed) return;
       await this.pause();
     }
+  }
+
+  private accept(
+    api: Core["api"],
+    { number, key, account }: Demand,
+    { wants, isKeyed, account: owner }: Extract<Operation, { kind: "create" }>,
+  ): Promise<AcceptedGeneration> {
+    const metadata = { demand: number };
+    if (wants === "split") {
+      const idempotency = { key, route: "POST /tracks/{id}/stems", body: metadata, present };
+      const trackId = this.deps.trackIds[owner] as TrackId;
+      const requestedAt = this.deps.scheduler.now();
+      const requestId: RequestId = `req_${String(number).padStart(26, "0")}`;
+      const given = { account, kind: "stem_split", trackId, metadata, requestId, requestedAt } as const;
+      return api.acceptSplit.execute({ ...given, idempotency, limitExceeded: null });
+    }
+    const input = { modelId: modelOf(wants), prompt: `demand ${number}`, metadata };
+    const idempotency = isKeyed ? { key, route: "POST /generations", body: input, present } : null;
+    return api.acceptGeneration.execute({ account, input, requestId: null, limitExceeded: null, idempotency });
   }
 
   private async cancel(demand: Demand, jobId: string): Promise<void> {

@@ -38,8 +38,8 @@ export class SimDatabase {
     this.prepared(sql).run();
   }
 
-  all<Row>(sql: string): Row[] {
-    return this.prepared(sql).all() as Row[];
+  all<Row>(sql: string, ...values: readonly unknown[]): Row[] {
+    return this.prepared(sql).all(...values) as Row[];
   }
 
   prepared(sql: string): Statement {

@@ -1,3 +1,4 @@
+import { CRASHES_MAX } from "../../../core/attempts/policy.js";
 import type { MemoryAudioStore } from "../doubles/memory-audio-store.js";
 import type { Demand } from "./clients.js";
 import type { SimDatabase } from "./database.js";
@@ -25,10 +26,18 @@ interface EndedJob {
   readonly id: string;
   readonly status: string;
   readonly request: string;
+  readonly crashes: number;
 }
 
-function promptOf({ request }: EndedJob): string {
-  return (JSON.parse(request) as { prompt: string }).prompt;
+function demandNumberOf({ request }: Pick<EndedJob, "request">): number {
+  return (JSON.parse(request) as { readonly metadata: { readonly demand: number } }).metadata.demand;
+}
+
+/** The number of the demand that a job is of. */
+export function demandOf(database: SimDatabase, jobId: string): number {
+  const [job] = database.all<EndedJob>("SELECT * FROM fermata_jobs WHERE id = ?", jobId);
+  if (job === undefined) throw new Error(`A provider was asked for ${jobId}, which there is none of.`);
+  return demandNumberOf(job);
 }
 
 /** Work that is not over; empty when nothing is left to do. */
@@ -50,11 +59,11 @@ export function leftToDo(database: SimDatabase): readonly string[] {
 export async function checkEnd({ database, vendor, receivers, audio, demands }: EndOfRun): Promise<Count> {
   const jobs = database.all<EndedJob>("SELECT * FROM fermata_jobs ORDER BY id");
   // A demand that was refused may have a job all the same: another request of it was taken later.
-  const prompts = new Set(jobs.map(promptOf));
-  if (prompts.size !== jobs.length) throw new Error(`a key has two jobs, of ${jobs.length} jobs`);
+  const jobOf = new Map(jobs.map((job) => [demandNumberOf(job), job]));
+  if (jobOf.size !== jobs.length) throw new Error(`a key has two jobs, of ${jobs.length} jobs`);
   for (const { number, end, jobIds } of demands) {
     const [id] = jobIds;
-    const job = jobs.find((one) => promptOf(one) === `demand ${number}`);
+    const job = jobOf.get(number);
     if (id !== undefined && job?.id !== id)
       throw new Error(`demand ${number} was acknowledged as ${id}, and is ${job?.id}`);
     if (end !== null && job?.status !== end) throw new Error(`demand ${number} was seen ${end}, and is ${job?.status}`);
@@ -81,18 +90,23 @@ async function checkPurchases(
   jobs: readonly EndedJob[],
 ): Promise<Count> {
   const files = database.all<{ job_id: string; audio_key: string }>(`SELECT t.job_id, a.audio_key FROM fermata_tracks t
-       JOIN fermata_track_assets a ON a.track_id = t.id AND a.role = 'mix'`);
+       JOIN fermata_track_assets a ON a.track_id = t.id AND a.role = 'mix' WHERE t.job_id IS NOT NULL
+       UNION ALL SELECT job_id, audio_key FROM fermata_job_outputs`);
   let [delivered, excused] = [0, 0];
   for (const job of jobs) {
     const own = vendor.works.filter((work) => work.jobId === job.id);
-    const file = files.find((one) => one.job_id === job.id);
-    const played = file === undefined ? null : await textOf(audio, file.audio_key);
-    const used = own.filter((work) => played === new TextDecoder().decode(bytesOf(work)));
-    if (job.status === "completed" && used.length !== 1)
-      throw new Error(`${job.id} is completed with ${played}, but was bought as ${own.map(({ id }) => id).join()}`);
+    const keys = files.filter((one) => one.job_id === job.id).map((file) => file.audio_key);
+    const played = new Set(await Promise.all(keys.map((key) => textOf(audio, key))));
+    const used = own.filter((work) => played.has(new TextDecoder().decode(bytesOf(work))));
+    if (job.status === "completed" && (used.length !== 1 || played.size !== 1))
+      throw new Error(
+        `${job.id} is completed with ${[...played].join()}, but was bought as ${own.map(({ id }) => id).join()}`,
+      );
     delivered += used.length;
     for (const work of own.filter((one) => !used.includes(one))) {
-      if (!vendor.isExcused(work))
+      // Workers were lost with it so often in a row that it counts as their cause.
+      const isSuspected = job.status === "failed" && job.crashes > CRASHES_MAX;
+      if (!isSuspected && !vendor.isExcused(work))
         throw new Error(`waste: ${work.id} of ${work.provider} was bought for ${job.id}, which is ${job.status}`);
       excused += 1;
     }

@@ -4,8 +4,10 @@ import BetterSqlite3 from "better-sqlite3";
 import { createStores, openDatabase } from "../../../adapters/storage/sql/index.js";
 import { createCore } from "../../../core/create-core.js";
 import { KeyStates } from "../../../core/secrets/key-states.js";
+import type { TrackId } from "../../../core/ids.js";
 import type { Account } from "../../../core/ports/account.js";
 import { SeededRandom } from "../chaos/seeded-random.js";
+import { anAsset, aTrack } from "../builders.js";
 import { corePorts } from "../core-ports.js";
 import { createMigratedFile, SILENT, temporaryFolder } from "../databases.js";
 import { ManualClock } from "../doubles/manual-clock.js";
@@ -16,6 +18,8 @@ export interface Image {
   readonly database: Buffer;
   readonly accounts: readonly Account[];
   readonly urls: readonly string[];
+  /** A track of each account, that it can have split. */
+  readonly trackIds: readonly TrackId[];
 }
 
 /** The first accounts can pay for so much; the last one for a few jobs alone. */
@@ -50,6 +54,7 @@ async function fill(file: string, count: number): Promise<Omit<Image, "database"
   const core = createCore(ports, SIM_OPTIONS);
   const accounts: Account[] = [];
   const urls: string[] = [];
+  const trackIds: TrackId[] = [];
   for (let number = 0; number < count; number++) {
     const account = await core.accounts.create({ name: `account ${number}`, tier: "pro", acceptTerms: true });
     await core.credits.grant(account.id, number === count - 1 ? FEW_CREDITS : CREDITS, { bucket: "pack" });
@@ -57,7 +62,12 @@ async function fill(file: string, count: number): Promise<Omit<Image, "database"
     await core.webhooks.endpoints.create(account.id, url);
     accounts.push(account);
     urls.push(url);
+    const trackId = ports.ids.next("trk");
+    const assets = [anAsset({ audioKey: `audio/${trackId}.mp3` })];
+    const track = aTrack({ id: trackId, accountId: account.id, assets, createdAt: clock.now() });
+    await stores.unitOfWork.inTransaction((tx) => stores.library.insertTracks(tx, [track]));
+    trackIds.push(trackId);
   }
   await database.close();
-  return { accounts, urls };
+  return { accounts, urls, trackIds };
 }

@@ -2,6 +2,7 @@ import type { Fault } from "./plan.js";
 
 type StatementFault = Extract<Fault, { kind: "statement" }>;
 type CommitFault = Extract<Fault, { kind: "commit" }>;
+type StallFault = Extract<Fault, { kind: "stall" }>;
 type CallFault = Extract<Fault, { call: number }>;
 
 /** A process that can be killed. */
@@ -30,9 +31,11 @@ export class Injector<Process extends Mortal> {
   private writes = 0;
   private commits = 0;
   private acceptances = 0;
+  private readonly callsOf = new Map<string, number>();
   /** Until when the storage is away, for one machine or (null) for all. */
   private readonly awayUntil = new Map<number | null, number>();
   private readonly atCall = new Map<number, CallFault[]>();
+  private readonly atStall = new Map<string, StallFault>();
   private readonly atWrite = new Map<number, StatementFault>();
   private readonly atCommit = new Map<string, CommitFault>();
 
@@ -42,6 +45,7 @@ export class Injector<Process extends Mortal> {
   ) {
     for (const fault of faults) {
       if ("call" in fault) this.atCall.set(fault.call, [...(this.atCall.get(fault.call) ?? []), fault]);
+      if (fault.kind === "stall") this.atStall.set(`${fault.at} ${fault.nth}`, fault);
       if (fault.kind === "statement") this.atWrite.set(fault.write, fault);
       if (fault.kind === "commit") this.atCommit.set(`${fault.of} ${fault.commit}`, fault);
     }
@@ -70,6 +74,13 @@ export class Injector<Process extends Mortal> {
       this.world.kill(process, fault.backAfterMs);
     }
     return process.isDead;
+  }
+
+  /** Counts a call of this kind. @returns how the process that makes it stands still */
+  stalling(label: string): StallFault | null {
+    const nth = (this.callsOf.get(label) ?? 0) + 1;
+    this.callsOf.set(label, nth);
+    return this.begun(this.atStall.get(`${label} ${nth}`));
   }
 
   /** Counts a statement that writes. @returns what goes wrong with it */

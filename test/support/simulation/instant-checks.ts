@@ -1,4 +1,5 @@
 import { INVARIANTS } from "../../../adapters/storage/sql/ledger/ledger-invariants.js";
+import { OPEN_STATES } from "../../../core/attempts/attempt-states.js";
 import type { SimDatabase } from "./database.js";
 import { NAMES } from "./storage.js";
 
@@ -14,6 +15,8 @@ interface JobNow {
   readonly fence: number;
   readonly credits_charged: number;
 }
+
+const OPEN = `(${OPEN_STATES.map((state) => `'${state}'`).join()})`;
 
 /**
  * What holds after every commit, in queries of our own: each returns what breaks it. The numbers are those of section 4
@@ -45,13 +48,21 @@ export const QUERIES: Readonly<Record<string, string>> = {
     LEFT JOIN fermata_job_attempts a ON a.job_id = j.id GROUP BY j.id
     HAVING COUNT(a.id) <> MAX(j.attempt) OR COALESCE(MAX(a.number), 0) <> MAX(j.attempt)`,
   "one attempt at most is open": `SELECT job_id AS subject FROM fermata_job_attempts
-    WHERE ended_at IS NULL AND provider_id IN ('look', 'sign')
+    WHERE state IN ${OPEN} AND provider_id IN ('look', 'sign')
     GROUP BY job_id HAVING COUNT(*) > 1`,
   "a completed job has one completed attempt": `SELECT j.id AS subject FROM fermata_jobs j
     JOIN fermata_job_attempts a ON a.job_id = j.id WHERE j.status = 'completed'
     GROUP BY j.id HAVING SUM(a.outcome = 'completed') <> 1`,
-  "a completed job has one track": `SELECT j.id AS subject FROM fermata_jobs j
-    LEFT JOIN fermata_tracks t ON t.job_id = j.id GROUP BY j.id HAVING COUNT(t.id) <> MAX(j.status = 'completed')`,
+  "a completed generation has one track": `SELECT j.id AS subject FROM fermata_jobs j LEFT JOIN fermata_tracks t
+    ON t.job_id = j.id GROUP BY j.id HAVING COUNT(t.id) <> MAX(j.status = 'completed' AND j.kind = 'music')`,
+  "a completed split has two stems": `SELECT j.id AS subject FROM fermata_jobs j LEFT JOIN fermata_job_outputs o
+    ON o.job_id = j.id GROUP BY j.id HAVING COUNT(o.job_id) <> 2 * MAX(j.status = 'completed' AND j.kind <> 'music')`,
+  "a completed job costs its price, once; a failed one nothing": `SELECT j.id AS subject FROM fermata_jobs j
+    JOIN fermata_ledger_entries e ON e.job_id = j.id WHERE j.phase = 'ended' GROUP BY j.id
+    HAVING SUM(e.monthly + e.pack) <> -MAX(CASE WHEN j.status = 'completed' THEN j.credits_charged ELSE 0 END)
+      OR SUM(e.kind = 'refund') <> MAX(j.status = 'failed') OR SUM(e.kind = 'charge') <> MAX(j.status = 'completed')`,
+  "a job moves to a fallback only while no attempt is open": `SELECT a.job_id AS subject FROM fermata_job_attempts a
+    JOIN fermata_jobs j ON j.id = a.job_id WHERE a.state IN ${OPEN} AND a.provider_id <> j.provider_id`,
 };
 
 const JOBS = "SELECT id, status, phase, fence, credits_charged FROM fermata_jobs";

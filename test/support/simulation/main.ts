@@ -2,7 +2,7 @@
  * `npm run simulate -- --seeds 1000` runs so many seeds, on two processes; `--from 5000` begins with that one.
  * `npm run simulate -- --seed 123` runs one and shows its history; `--only o3,f7` with these parts of its plan alone.
  */
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -52,11 +52,15 @@ async function one(seed: number, only: readonly string[] | null): Promise<void> 
 }
 
 async function many(from: number, count: number): Promise<void> {
-  const image = await createImage(SIZE.accounts);
   const startedAt = performance.now();
+  // They start while the image is made.
+  const workers = Array.from({ length: PROCESSES }, () =>
+    fork(fileURLToPath(import.meta.url), ["--worker"], { serialization: "advanced" }),
+  );
+  const image = await createImage(SIZE.accounts);
   const seeds = Array.from({ length: count }, (_, index) => from + index);
   const sums: Sums = { seeds: 0, failed: 0, steps: 0, jobs: 0, bought: 0, delivered: 0, excused: 0 };
-  await Promise.all(Array.from({ length: PROCESSES }, () => lane(image, seeds, sums)));
+  await Promise.all(workers.map((worker) => lane(worker, image, seeds, sums)));
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const { seeds: done, failed, steps, jobs, bought, delivered, excused } = sums;
   process.stdout.write(
@@ -67,8 +71,7 @@ async function many(from: number, count: number): Promise<void> {
 }
 
 /** Keeps one process busy with the seeds that are left. */
-async function lane(image: Image, seeds: number[], sums: Sums): Promise<void> {
-  const worker = fork(fileURLToPath(import.meta.url), ["--worker"], { serialization: "advanced" });
+async function lane(worker: ChildProcess, image: Image, seeds: number[], sums: Sums): Promise<void> {
   const send = (batch: Batch): void => void worker.send(batch);
   send({ image, seeds: seeds.splice(0, BATCH) });
   worker.on("message", ({ runs, reports }: { runs: readonly Run[]; reports: readonly string[] }) => {

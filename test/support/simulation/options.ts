@@ -12,7 +12,8 @@ import type { SeededRandom } from "../chaos/seeded-random.js";
 import { FixedKeyring } from "../doubles/fixed-keyring.js";
 import { StubGuard } from "../doubles/stub-guard.js";
 import { OPTIONS } from "../own-adapters.js";
-import { catalogueOf } from "./plugin.js";
+import { FALLBACKS, PROVIDERS, SPLITTERS } from "./plan.js";
+import { catalogueOf, modelOf } from "./plugin.js";
 
 const keyring = new FixedKeyring();
 
@@ -22,19 +23,26 @@ export const SIM_OPTIONS: CoreOptions = {
   actor: "simulation",
   providers: catalogueOf(),
   tiers: OPTIONS.tiers.map((tier) => ({ ...tier, maxConcurrent: 100 })),
+  routes: {
+    fallbacks: Object.fromEntries(PROVIDERS.map((id) => [modelOf(id), [modelOf(FALLBACKS[id])]])),
+    splits: { stem_split: SPLITTERS, vocal_removal: [] },
+  },
+  breaker: { failures: 5, openMs: 6_000 },
   jobs: {
-    // More than the faults of a run use up: a job that ran out of attempts may have bought the last one in vain.
-    retry: { maxAttempts: 8, backoffMs: 1_000 },
+    // Few, so that providers refuse as often, and jobs go to their fallbacks or fail.
+    retry: { maxAttempts: 2, backoffMs: 1_000 },
     queueDeadlineMs: 30 * 60_000,
     renderDeadlineMs: 30 * 60_000,
     unknownGraceMs: 45_000,
     confirmMs: 20_000,
     leaseMs: 6_000,
-    sweepMs: 4_000,
+    sweepMs: 9_000,
     submissions: "active",
   },
+  // What is past its time is none of a run of a minute.
+  maintenance: { everyMs: 20_000 },
   reachableUrl: "https://music.example",
-  webhooks: { ...OPTIONS.webhooks, timeoutMs: 4_000, scheduleMs: [1_500, 3_000, 4_500, 6_000, 9_000, 12_000, 15_000] },
+  webhooks: { ...OPTIONS.webhooks, timeoutMs: 1_500, scheduleMs: [1_500, 3_000, 4_500, 6_000, 9_000, 12_000, 15_000] },
 };
 
 /** Readable and the same in every run; what it keeps secret is no matter of a simulation. */
@@ -48,7 +56,9 @@ export class SimRandom implements Random {
   constructor(private readonly random: SeededRandom) {}
 
   bytes(count: number): Uint8Array {
-    return Uint8Array.from({ length: count }, () => Math.floor(this.random.fraction() * 256));
+    const bytes = new Uint8Array(count);
+    for (let index = 0; index < count; index++) bytes[index] = this.random.fraction() * 256;
+    return bytes;
   }
 
   fraction(): number {

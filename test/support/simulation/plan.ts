@@ -4,11 +4,23 @@ import { SeededRandom } from "../chaos/seeded-random.js";
 export const PROVIDERS = ["idem", "look", "sign", "sync"] as const;
 export type ProviderId = (typeof PROVIDERS)[number];
 
+/** Where a generation goes when the provider of its model does not take it: the next in this circle. */
+export const FALLBACKS: Readonly<Record<ProviderId, ProviderId>> = {
+  idem: "look",
+  look: "sync",
+  sign: "idem",
+  sync: "sign",
+};
+/** Those that split tracks, the preferred one first. */
+export const SPLITTERS: readonly ProviderId[] = ["look", "idem"];
+
 /** What a provider does with a submission. */
 export const SUBMISSIONS = [
   "unavailable",
   "rate_limited",
   "content_rejected",
+  "out_of_credit",
+  "model_unavailable",
   "reply_lost",
   "request_lost",
   "hangs",
@@ -42,8 +54,9 @@ export type Operation =
       readonly kind: "create";
       readonly at: number;
       readonly account: number;
-      readonly provider: ProviderId;
-      /** Without a key it is sent once, and never again. */
+      /** A generation by the model of this provider, or a split of the track of the account. */
+      readonly wants: ProviderId | "split";
+      /** Without a key it is sent once, and never again. Splits have one. */
       readonly isKeyed: boolean;
       /** Sent to two nodes at once. */
       readonly isDoubled: boolean;
@@ -69,10 +82,25 @@ export type Fault =
     }
   | { readonly kind: "away"; readonly call: number; readonly ms: number; readonly node: number | null }
   | { readonly kind: "freeze"; readonly call: number; readonly node: number; readonly ms: number }
+  /** The process that makes such a call stands still right before its effect on the world, or right after. */
+  | {
+      readonly kind: "stall";
+      readonly at: StalledCall;
+      /** Which of such calls, over all nodes, from 1 on. */
+      readonly nth: number;
+      readonly when: "before" | "after";
+      readonly ms: number;
+      /** Whether a receiver refuses this delivery: the one that stands still has bad news to write. */
+      readonly isRefused: boolean;
+    }
   | { readonly kind: "clock"; readonly call: number; readonly node: number; readonly offsetMs: number }
   | { readonly kind: "queue"; readonly share: number; readonly how: "lost" | "doubled" | "late" }
   | { readonly kind: "provider"; readonly of: number; readonly script: Script }
   | { readonly kind: "receiver"; readonly endpoint: number; readonly replies: readonly ReceiverReply[] };
+
+/** Calls at which a process may stand still: those that are bought, or sent, twice if two processes make them. */
+export type StalledCall = "submit" | "webhook" | "poll" | "download";
+const STALLED_CALLS: readonly StalledCall[] = ["submit", "submit", "webhook", "webhook", "poll", "download"];
 
 export type ReceiverReply = "500" | "429" | "timeout" | "reply_lost" | "hangs";
 export const RECEIVER_REPLIES: readonly ReceiverReply[] = ["500", "429", "timeout", "reply_lost", "hangs"];
@@ -99,6 +127,11 @@ const OPERATIONS_WITHIN_MS = 8_000;
 const CALLS = 18;
 const COMMITS = 8;
 const WRITES = 30;
+const STALLS = 1.5;
+/** Longer than a lease; at times longer than any call of a plugin lasts, after which its outcome is looked up. */
+const STALL_MS = { least: 7_000, most: 40_000 };
+/** How many of all that is asked for are splits. */
+const SPLITS = 0.15;
 
 export function planOf(seed: number, size: Size = SIZE): Plan {
   const random = new SeededRandom(seed);
@@ -111,9 +144,10 @@ export function planOf(seed: number, size: Size = SIZE): Plan {
     const at = int(0, OPERATIONS_WITHIN_MS);
     if (number < creates) {
       const account = int(0, size.accounts - 1);
-      const [isKeyed, provider] = [chance(0.7), pick(PROVIDERS)];
+      const wants = chance(SPLITS) ? "split" : pick(PROVIDERS);
+      const isKeyed = wants === "split" || chance(0.7);
       const [isDoubled, leavesAfterMs] = [isKeyed && chance(0.25), isKeyed && chance(0.25) ? int(1, 50) : null];
-      operations.push({ kind: "create", at, account, provider, isKeyed, isDoubled, leavesAfterMs });
+      operations.push({ kind: "create", at, account, wants, isKeyed, isDoubled, leavesAfterMs });
     } else operations.push({ kind: chance(0.5) ? "cancel" : "read", at, of: int(0, creates - 1) });
   }
   const [calls, commits, writes] = [creates * CALLS, creates * COMMITS, creates * WRITES];
@@ -134,6 +168,14 @@ export function planOf(seed: number, size: Size = SIZE): Plan {
     // Twice as likely: it needs a job that it works on.
     () => ({ kind: "freeze", call: int(1, calls), node: int(0, size.nodes - 1), ms: int(3_000, 14_000) }),
     () => ({ kind: "freeze", call: int(1, calls), node: int(0, size.nodes - 1), ms: int(3_000, 14_000) }),
+    () => ({
+      kind: "stall",
+      at: pick(STALLED_CALLS),
+      nth: int(1, Math.ceil(creates * STALLS)),
+      when: pick(["before", "after"]),
+      ms: int(STALL_MS.least, STALL_MS.most),
+      isRefused: chance(0.5),
+    }),
     () => ({ kind: "clock", call: int(0, calls), node: int(0, size.nodes - 1), offsetMs: int(-4_000, 4_000) }),
     () => ({ kind: "queue", share: random.fraction(), how: pick(["lost", "doubled", "late"]) }),
     () => ({ kind: "provider", of: int(0, creates - 1), script: aScript() }),

@@ -10,7 +10,7 @@ import {
 } from "../../../plugins/sdk/index.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
 import type { CatalogueProvider } from "../../../core/providers/catalogue.js";
-import { PROVIDERS, type ProviderId } from "./plan.js";
+import { PROVIDERS, type ProviderId, SPLITTERS } from "./plan.js";
 import type { SimProcess } from "./process.js";
 import { CALL_LIMIT_MS, type Vendor, type Work } from "./vendor.js";
 
@@ -23,6 +23,16 @@ const CAPABILITIES = {
 
 const COST = 10;
 
+/** The model of a provider. */
+export function modelOf(provider: ProviderId): string {
+  return `${provider}/song`;
+}
+
+function capabilitiesOf(id: ProviderId, overrides: Overrides): WorkingProvider["capabilities"] {
+  const stemSplit = SPLITTERS.includes(id) ? { stemSplit: { sources: "any" as const } } : {};
+  return { ...CAPABILITIES[id], ...stemSplit, ...overrides[id] };
+}
+
 /** Capabilities that a provider claims to have, for a test of the simulation itself. */
 export type Overrides = Partial<Record<ProviderId, Partial<WorkingProvider["capabilities"]>>>;
 
@@ -30,13 +40,12 @@ export type Overrides = Partial<Record<ProviderId, Partial<WorkingProvider["capa
 export function catalogueOf(overrides: Overrides = {}): readonly CatalogueProvider[] {
   const form = { creditCost: COST, supportsLyrics: false, supportsInstrumental: true, duration: null };
   return PROVIDERS.map((id) => ({
-    ...CAPABILITIES[id],
-    ...overrides[id],
+    ...capabilitiesOf(id, overrides),
     id,
     label: id,
     enabled: true,
     isReachable: true,
-    models: [{ ...form, id: `${id}/song`, name: id }],
+    models: [{ ...form, id: modelOf(id), name: id }],
   }));
 }
 
@@ -49,7 +58,7 @@ export function workingProviders(process: SimProcess, vendor: Vendor, overrides:
       label: id,
       concurrency: 4,
       maxInFlight: null,
-      capabilities: { ...CAPABILITIES[id], ...overrides[id] },
+      capabilities: capabilitiesOf(id, overrides),
       callLimitMs: CALL_LIMIT_MS,
       provider,
       poll: provider.poll.bind(provider),
@@ -66,9 +75,8 @@ class SimProvider implements MusicProvider {
   ) {}
 
   async submit(request: SubmitRequest, { signal }: CallContext): ReturnType<MusicProvider["submit"]> {
-    const prompt = request.operation === "music" ? request.prompt : "";
-    const { reply } = await this.process.call("submit", () => this.send(request));
-    const work = await (this.vendor.isDeaf(prompt) ? reply : Promise.race([reply, aborted(signal)]));
+    const { reply } = await this.process.send("submit", signal, () => this.send(request));
+    const work = await (this.vendor.isDeaf(request) ? reply : Promise.race([reply, aborted(signal)]));
     await this.process.step("submit: reply");
     return this.id === "sync"
       ? this.vendor.resultOf(work)

@@ -1,8 +1,13 @@
+import { ProviderFailure } from "../../../plugins/sdk/index.js";
 import type { Injector } from "./injector.js";
+import type { Fault } from "./plan.js";
 import { type Actor, never, type Scheduler } from "./scheduler.js";
+
+type Stall = Extract<Fault, { kind: "stall" }>;
 
 /** How often the reply to a call takes a step of its own, in which others act and the process may die. */
 const LATE_REPLIES = 0.25;
+const NOT_BILLED = { billable: "no" } as const;
 
 /**
  * One process of Fermata, from its start to its death. All that it does outside of itself goes through {@link call}, so
@@ -11,6 +16,7 @@ const LATE_REPLIES = 0.25;
 export class SimProcess implements Actor {
   isDead = false;
   frozenUntil = 0;
+  private stalledUntil = 0;
   /** Resolves at its death. */
   readonly died: Promise<void>;
   private onDeath: () => void = () => undefined;
@@ -37,15 +43,46 @@ export class SimProcess implements Actor {
     return this.scheduler.step(this, label);
   }
 
-  /** An effect outside of the process, which may die before it and between it and its reply. */
-  async call<T>(label: string, effect: () => T | Promise<T>): Promise<T> {
+  /**
+   * An effect outside of the process, which may die or stand still before it and between it and its reply.
+   *
+   * @param before called right before the effect
+   */
+  async call<T>(
+    label: string,
+    effect: (stall: Stall | null) => T | Promise<T>,
+    before?: () => Promise<void>,
+  ): Promise<T> {
+    const { injector } = this.deps;
     await this.step(label);
-    const number = this.deps.injector.called();
-    if (this.deps.injector.diesAt(this, number, "before")) return never<T>();
-    const result = await effect();
-    if (this.deps.injector.diesAt(this, number, "after")) return never<T>();
-    if (this.deps.fraction() < LATE_REPLIES) await this.step(`${label}: reply`);
+    const number = injector.called();
+    if (injector.diesAt(this, number, "before")) return never<T>();
+    const stall = injector.stalling(label);
+    if (stall?.when === "before") await this.standStill(stall.ms);
+    await before?.();
+    const result = await effect(stall);
+    if (injector.diesAt(this, number, "after")) return never<T>();
+    if (stall?.when === "after") await this.standStill(stall.ms);
+    else if (this.deps.fraction() < LATE_REPLIES) await this.step(`${label}: reply`);
     return result;
+  }
+
+  /** A request over the host's `fetch`: it is not sent once the process knows, after a turn, that it is over. */
+  send<T>(label: string, signal: AbortSignal, effect: () => T | Promise<T>): Promise<T> {
+    return this.call(label, effect, async () => {
+      await this.scheduler.turn(this, `${label}: turn`);
+      if (signal.aborted) throw new ProviderFailure("unavailable", "It was not sent: the call is over.", NOT_BILLED);
+    });
+  }
+
+  private standStill(ms: number): Promise<void> {
+    this.stalledUntil = this.frozenUntil = Math.max(this.frozenUntil, this.scheduler.now() + ms);
+    return this.step("goes on");
+  }
+
+  /** It works again, unless it stands still at a call for longer. */
+  thaw(): void {
+    this.frozenUntil = this.stalledUntil;
   }
 
   die(): void {

@@ -24,7 +24,9 @@ export class Receivers {
   senderOf(process: SimProcess): WebhookSender {
     return {
       send: async (message, signal) => {
-        const reply = await process.call("webhook", () => this.receive(message));
+        const reply = await process.call("webhook", (stall) =>
+          stall?.isRefused === true ? "500" : this.receive(message),
+        );
         if (reply !== "hangs" || signal.aborted) return resultOf(reply);
         await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
         return resultOf("timeout");

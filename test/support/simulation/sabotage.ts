@@ -47,6 +47,32 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   "fences of jobs that are not compared": {
     stores: (stores) => ({ ...stores, jobs: unfencedJobs(stores) }),
   },
+  "fences of deliveries that are not compared": {
+    stores: (stores) => ({
+      ...stores,
+      webhooks: new FaultyPort(stores.webhooks).on("updateDeliveries", (update, tx, updates) =>
+        update(tx, updates.flatMap(underAnyFence)),
+      ),
+    }),
+  },
+  "a call without a reply that counts as refused": {
+    stores: (stores) => ({ ...stores, jobs: carelessJobs(stores) }),
+  },
+  "a refund that is written twice": {
+    stores: (stores) => ({
+      ...stores,
+      ledger: new FaultyPort(stores.ledger).on("apply", (apply, tx, movements) =>
+        apply(
+          tx,
+          movements.map((movement) => {
+            const refunded = movement.entries.filter(({ kind }) => kind === "refund");
+            const pack = refunded.reduce((sum, entry) => sum + entry.pack, movement.after.pack);
+            return { ...movement, after: { ...movement.after, pack } };
+          }),
+        ),
+      ),
+    }),
+  },
   "a retried acceptance that is not known again": {
     stores: (stores) => ({
       ...stores,
@@ -84,6 +110,18 @@ function unfencedJobs(stores: Stores): Stores["jobs"] {
     update(
       tx,
       updates.flatMap(({ changes: { fence: _fence, ...changes }, ...one }) => underAnyFence({ ...one, changes })),
+    ),
+  );
+}
+
+/** What became of a call is not known, and is written as a refusal. */
+function carelessJobs(stores: Stores): Stores["jobs"] {
+  return new FaultyPort(stores.jobs).on("updateAttempts", (update, tx, updates) =>
+    update(
+      tx,
+      updates.map((one) =>
+        one.changes.state === "unknown" ? { ...one, changes: { ...one.changes, state: "refused" } } : one,
+      ),
     ),
   );
 }

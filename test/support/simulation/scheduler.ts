@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SeededRandom } from "../chaos/seeded-random.js";
 import { History } from "./history.js";
 
@@ -13,7 +12,11 @@ export interface Actor {
 interface Step {
   readonly actor: Actor;
   readonly label: string;
+  /** It comes after all timers of its actor that are due. */
+  readonly isTurn?: boolean;
   resume(): void;
+  /** Takes its listener off the signal that would end it, which keeps all around it alive. */
+  forget?(): void;
 }
 
 interface Timer extends Step {
@@ -26,6 +29,7 @@ export function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);
 }
 
+const TIMER = "timer";
 /** A run has some thousands: one with more goes round in circles. */
 const STEPS_MAX = 30_000;
 /** At most so many turns of the event loop belong to one step: stores let go of the thread between pages. */
@@ -61,17 +65,24 @@ export class Scheduler {
     return new Promise((resume) => this.ready.push({ actor, label, resume }));
   }
 
+  /** As {@link step}, once the timers of the actor that are due have been carried out: a turn of its event loop. */
+  turn(actor: Actor, label: string): Promise<void> {
+    if (actor.isDead) return never();
+    return new Promise((resume) => this.ready.push({ actor, label, isTurn: true, resume }));
+  }
+
   sleep(actor: Actor, ms: number, signal?: AbortSignal): Promise<void> {
     if (actor.isDead) return never();
     return new Promise((resolve) => {
       if (signal?.aborted === true) return resolve();
       const end = (): void => {
-        signal?.removeEventListener("abort", abort);
+        forget();
         resolve();
       };
       this.timersSoFar += 1;
       const at = this.time + Math.max(0, Math.ceil(ms));
-      const timer: Timer = { actor, label: "timer", at, number: this.timersSoFar, resume: end };
+      const forget = (): void => signal?.removeEventListener("abort", abort);
+      const timer: Timer = { actor, label: TIMER, at, number: this.timersSoFar, resume: end, forget };
       const abort = (): void => {
         this.timers = this.timers.filter((other) => other !== timer);
         this.ready = this.ready.filter((other) => other !== timer);
@@ -82,10 +93,12 @@ export class Scheduler {
     });
   }
 
-  /** Nothing that this actor waits for comes any more. */
-  forget(actor: Actor): void {
-    this.ready = this.ready.filter((step) => step.actor !== actor);
-    this.timers = this.timers.filter((timer) => timer.actor !== actor);
+  /** Nothing that this actor waits for comes any more; of no actor, where none is given. */
+  forget(actor: Actor | null = null): void {
+    const isForgotten = (step: Step): boolean => actor === null || step.actor === actor;
+    for (const step of [...this.ready, ...this.timers]) if (isForgotten(step)) step.forget?.();
+    this.ready = this.ready.filter((step) => !isForgotten(step));
+    this.timers = this.timers.filter((timer) => !isForgotten(timer));
   }
 
   /** Runs step after step until `isOver`. @returns false when it is not over by `until`, or nothing waits any more */
@@ -120,8 +133,10 @@ export class Scheduler {
   }
 
   private able(): readonly Step[] {
-    const isFrozen = ({ actor: { frozenUntil = 0 } }: Step): boolean => frozenUntil > this.time;
-    return this.ready.some(isFrozen) ? this.ready.filter((step) => !isFrozen(step)) : this.ready;
+    const { ready, time } = this;
+    const waits = ({ actor, isTurn = false }: Step): boolean =>
+      (actor.frozenUntil ?? 0) > time || (isTurn && ready.some((other) => other.actor === actor && isTimer(other)));
+    return ready.some(waits) ? ready.filter((step) => !waits(step)) : ready;
   }
 
   /** What the last step began goes on until all of it waits; a whole turn is for what is at work in other turns. */
@@ -134,8 +149,16 @@ export class Scheduler {
   }
 }
 
+function isTimer({ label }: Step): boolean {
+  return label === TIMER;
+}
+
 function afterMicrotasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Keeps the order of time, and of creation within one moment. */

@@ -5,7 +5,7 @@ import { MemoryAudioStore } from "../doubles/memory-audio-store.js";
 import { Clients } from "./clients.js";
 import { Cluster, type Sabotage } from "./cluster.js";
 import { restoredDatabase } from "./database.js";
-import { checkEnd, type Count, leftToDo } from "./end-checks.js";
+import { checkEnd, type Count, demandOf, leftToDo } from "./end-checks.js";
 import { type Image, STARTS_AT } from "./image.js";
 import { Injector } from "./injector.js";
 import { InstantChecks } from "./instant-checks.js";
@@ -44,8 +44,10 @@ export interface Run {
   readonly history: readonly string[];
 }
 
-/** Faults end then, and everything that was down comes back. */
+/** Faults end then, or as soon as everything is over, and everything that was down comes back. */
 const HEALS_AT_MS = 25_000;
+/** What a process that stood still does when it goes on, it does within this time. */
+const QUIET_MS = 1_500;
 /** Everything is over by then. */
 const ENDS_AT_MS = 10 * 60_000;
 const CHECK_EVERY = 4;
@@ -77,6 +79,8 @@ class Simulation {
   private timesChecked = 0;
   private checkedFaults = 0;
   private leftAtChange = -1;
+  private isQuiet = false;
+  private healedAt = 0;
 
   constructor(
     private readonly plan: Plan,
@@ -106,8 +110,9 @@ class Simulation {
     this.vendor = new Vendor({
       scheduler,
       actor: this.world,
-      scriptOf: (prompt) => scripts.get(Number(prompt.split(" ")[1])) ?? DEFAULT_SCRIPT,
-      callBack: (work) => void this.callBack(work),
+      demandOf: (jobId) => demandOf(this.storage.database, jobId),
+      scriptOf: (demand) => scripts.get(demand) ?? DEFAULT_SCRIPT,
+      callBack: (work) => this.callBack(work),
       violate: (message) => this.violate(message),
     });
     for (const fault of faults)
@@ -117,6 +122,7 @@ class Simulation {
       scheduler,
       actor: this.world,
       accounts: image.accounts,
+      trackIds: image.trackIds,
       serving: () => this.random.pick(this.cluster.serving()) ?? null,
       violate: (message) => this.violate(message),
     });
@@ -134,6 +140,7 @@ class Simulation {
     try {
       return await this.runAll();
     } finally {
+      this.scheduler.forget();
       Error.stackTraceLimit = stackTraceLimit;
     }
   }
@@ -158,7 +165,7 @@ class Simulation {
   }
 
   private async checkEnd(): Promise<Count> {
-    const broken = this.checks.find() ?? this.checks.findOfProduct();
+    const broken = this.checks.find();
     if (broken !== null) throw new Error(broken);
     const { database } = this.storage;
     const demands = [...this.clients.demands.values()];
@@ -219,9 +226,14 @@ class Simulation {
   }
 
   private isDone(): boolean {
-    if (this.clients.open > 0 || this.injector.isActive || this.leftAtChange === this.storage.changes) return false;
-    this.leftAtChange = this.storage.changes;
-    return leftToDo(this.storage.database).length === 0;
+    if (this.clients.open > 0 || this.vendor.underWay > 0) return false;
+    if (this.leftAtChange !== this.storage.changes) {
+      this.leftAtChange = this.storage.changes;
+      this.isQuiet = leftToDo(this.storage.database).length === 0;
+    }
+    if (!this.isQuiet) return false;
+    this.heal();
+    return this.cluster.isAwake && this.scheduler.now() >= this.healedAt + QUIET_MS;
   }
 
   private openEnds(): readonly string[] {
@@ -229,8 +241,10 @@ class Simulation {
   }
 
   private heal(): void {
+    if (!this.injector.isActive) return;
     this.note("the world heals");
     this.injector.isActive = false;
+    this.healedAt = this.scheduler.now();
     this.queue.isHealed = true;
     this.receivers.heal();
     this.cluster.thaw();

@@ -26,6 +26,8 @@ export class SimStorage {
   /** Commits so far of transactions that wrote something. */
   commits = 0;
   private readonly changesBefore: number;
+  /** Counted again once something may have been written. */
+  private known: number | null = null;
 
   constructor(
     readonly database: SimDatabase,
@@ -37,7 +39,8 @@ export class SimStorage {
 
   /** How many rows were written so far. */
   get changes(): number {
-    return this.totalChanges() - this.changesBefore;
+    this.known ??= this.totalChanges() - this.changesBefore;
+    return this.known;
   }
 
   private totalChanges(): number {
@@ -81,11 +84,13 @@ export class SimStorage {
       try {
         const done = await work(session);
         session.isOpen = false;
+        this.known = null;
         if (this.changes > before) this.commitWrites(process, session.hasAccepted);
         else this.database.run("COMMIT");
         return done;
       } finally {
         session.isOpen = false;
+        this.known = null;
         if (this.database.connection.inTransaction) this.database.run("ROLLBACK");
       }
     });

@@ -1,7 +1,7 @@
 import { type Completed, ProviderFailure, type Snapshot, type SubmitRequest } from "../../../plugins/sdk/index.js";
 import { NO_TAGS } from "../../../plugins/sdk/index.js";
-import type { ProviderId, Script } from "./plan.js";
-import type { Actor, Scheduler } from "./scheduler.js";
+import type { ProviderId, Script, SUBMISSIONS } from "./plan.js";
+import { type Actor, never, type Scheduler } from "./scheduler.js";
 
 /** What a provider was asked for and took: an operator pays for it. */
 export interface Work {
@@ -9,6 +9,7 @@ export interface Work {
   readonly provider: ProviderId;
   readonly jobId: string;
   readonly attemptId: string;
+  readonly operation: SubmitRequest["operation"];
   readonly callbackUrl: string | null;
   readonly script: Script;
   readonly readyAt: number;
@@ -20,12 +21,17 @@ export interface Work {
 export interface VendorDeps {
   readonly scheduler: Scheduler;
   readonly actor: Actor;
+  /** The number of the demand that a job is of. */
+  demandOf(jobId: string): number;
   /** What is to become of the submissions of a demand. */
-  scriptOf(prompt: string): Script;
-  /** Sends a callback, until it is taken. */
-  callBack(work: Work): void;
+  scriptOf(demand: number): Script;
+  /** Sends a callback. Resolves when it is taken. */
+  callBack(work: Work): Promise<void>;
   violate(message: string): void;
 }
+
+/** What a split makes. */
+const STEMS = ["vocals", "instrumental"];
 
 /** The longest that a call of a plugin may take. */
 export const CALL_LIMIT_MS = 8_000;
@@ -33,41 +39,60 @@ export const CALL_LIMIT_MS = 8_000;
 const LATE_MS = CALL_LIMIT_MS + 9_000;
 const SLOW_MS = 4_000;
 const LATENCY_MS = 20;
+const LASTING: readonly string[] = ["content_rejected", "out_of_credit", "model_unavailable"];
 const CALLBACK_LATE_MS = 8_000;
 
 /** The providers' side of the world, which outlives every process. */
 export class Vendor {
   readonly works: Work[] = [];
-  private readonly submissions = new Map<string, number>();
+  /** Calls and callbacks under way. */
+  underWay = 0;
+  private readonly submissions = new Map<number, number>();
+  /** Provider and job of what it takes. */
+  private readonly taken = new Set<string>();
 
   constructor(private readonly deps: VendorDeps) {}
 
   /** Takes a submission, or not, as its script says. Resolves with the reply, if there is one. */
   async submit(provider: ProviderId, request: SubmitRequest): Promise<Work> {
+    this.underWay += 1;
+    try {
+      return await this.replyTo(provider, request);
+    } finally {
+      this.underWay -= 1;
+    }
+  }
+
+  private async replyTo(provider: ProviderId, request: SubmitRequest): Promise<Work> {
     const { scheduler, actor } = this.deps;
-    const prompt = request.operation === "music" ? request.prompt : "";
-    const script = this.deps.scriptOf(prompt);
-    const number = this.submissions.get(prompt) ?? 0;
-    this.submissions.set(prompt, number + 1);
-    const isKnown = isIdempotent(provider) && this.works.some(({ jobId }) => jobId === request.jobId);
+    const demand = this.deps.demandOf(request.jobId);
+    const script = this.deps.scriptOf(demand);
+    const number = this.submissions.get(demand) ?? 0;
+    this.submissions.set(demand, number + 1);
+    const own = `${provider} ${request.jobId}`;
     const scripted = script.submissions[number] ?? "ok";
-    // What it has taken it does not refuse.
-    const how = isKnown && scripted === "content_rejected" ? "ok" : scripted;
+    // What it takes, or is about to, it does not refuse for good.
+    const isKnown = isIdempotent(provider) && this.taken.has(own);
+    const how = isKnown && LASTING.includes(scripted) ? "ok" : scripted;
+    if (!isRefusal(how) && how !== "request_lost") this.taken.add(own);
     await scheduler.sleep(actor, how === "slow" ? SLOW_MS : LATENCY_MS);
-    if (how === "unavailable" || how === "rate_limited" || how === "content_rejected")
-      throw new ProviderFailure(how, `scripted: ${how}`);
+    if (isRefusal(how)) throw new ProviderFailure(how, `scripted: ${how}`);
     if (how === "request_lost") throw new ProviderFailure("outcome_unknown", "scripted: the request was lost");
     const work = this.accept(provider, request, script);
     if (how === "reply_lost") throw new ProviderFailure("outcome_unknown", "scripted: the reply was lost");
-    if (how === "hangs") await scheduler.sleep(actor, 10 * LATE_MS);
+    if (how === "hangs") {
+      this.underWay -= 1;
+      return never();
+    }
     await scheduler.sleep(actor, how === "late" ? LATE_MS : LATENCY_MS);
     return work;
   }
 
   /** Whether the plugin's call goes on although it was aborted. */
-  isDeaf(prompt: string): boolean {
-    const number = (this.submissions.get(prompt) ?? 1) - 1;
-    return this.deps.scriptOf(prompt).submissions[number] === "late";
+  isDeaf({ jobId }: SubmitRequest): boolean {
+    const demand = this.deps.demandOf(jobId);
+    const number = (this.submissions.get(demand) ?? 1) - 1;
+    return this.deps.scriptOf(demand).submissions[number] === "late";
   }
 
   find(id: unknown): Work {
@@ -104,13 +129,12 @@ export class Vendor {
       work.provider === "sync"
         ? { kind: "bytes" as const, bytes: bytesOf(work) }
         : { kind: "url" as const, url: `https://vendor.example/${work.id}?given=${work.polls}` };
-    const mix = {
-      role: "mix" as const,
-      label: "full",
-      contentType: "audio/mpeg" as const,
-      durationSeconds: 10,
-      source,
-    };
+    const file = { contentType: "audio/mpeg" as const, durationSeconds: 10, source };
+    if (work.operation !== "music") {
+      const stems = STEMS.map((label) => ({ ...file, role: "stem" as const, label }));
+      return { state: "completed", tracks: [], stems };
+    }
+    const mix = { ...file, role: "mix" as const, label: "full" };
     return { state: "completed", tracks: [{ title: work.id, bpm: null, tags: NO_TAGS, assets: [mix] }] };
   }
 
@@ -133,15 +157,13 @@ export class Vendor {
     this.proceed(work);
     const { script, provider, state } = work;
     if (state === "failed" || state === "cancelled" || script.render === "lost") return true;
-    // It takes work and never replies: attempts may end before one is answered.
-    if (isIdempotent(provider) && script.submissions.includes("hangs")) return true;
     // Where nothing else can be asked, the callback is the only word of it.
     return provider === "sign" && script.callback === "none";
   }
 
   private accept(provider: ProviderId, request: SubmitRequest, script: Script): Work {
-    const { scheduler, actor, violate } = this.deps;
-    const { jobId, attemptId, callbackUrl } = request;
+    const { scheduler, violate } = this.deps;
+    const { jobId, attemptId, operation, callbackUrl } = request;
     const known = this.works.find((work) => work.jobId === jobId && work.provider === provider);
     if (known !== undefined && isIdempotent(provider)) return known;
     if (this.works.some((work) => work.attemptId === attemptId)) violate(`The attempt ${attemptId} was bought twice.`);
@@ -153,6 +175,7 @@ export class Vendor {
       provider,
       jobId,
       attemptId,
+      operation,
       callbackUrl,
       script,
       readyAt,
@@ -163,16 +186,30 @@ export class Vendor {
     this.works.push(work);
     if (callbackUrl !== null && script.callback !== "none") {
       const waitMs = readyAt - scheduler.now() + (script.callback === "late" ? CALLBACK_LATE_MS : 0);
-      for (let sent = 0; sent < (script.callback === "twice" ? 2 : 1); sent++)
-        void scheduler.sleep(actor, waitMs).then(() => this.deps.callBack(work));
+      for (let sent = 0; sent < (script.callback === "twice" ? 2 : 1); sent++) void this.callBack(work, waitMs);
     }
     return work;
+  }
+
+  private async callBack(work: Work, afterMs: number): Promise<void> {
+    const { scheduler, actor } = this.deps;
+    this.underWay += 1;
+    await scheduler.sleep(actor, afterMs);
+    await this.deps.callBack(work);
+    this.underWay -= 1;
   }
 
   private proceed(work: Work): void {
     if (work.state !== "rendering" || work.readyAt > this.deps.scheduler.now()) return;
     work.state = work.script.render === "fails" ? "failed" : "completed";
   }
+}
+
+type Submitted = (typeof SUBMISSIONS)[number] | "ok";
+type Refusal = Extract<Submitted, ProviderFailure["kind"]>;
+
+function isRefusal(how: Submitted): how is Refusal {
+  return how === "unavailable" || how === "rate_limited" || LASTING.includes(how);
 }
 
 function isIdempotent(provider: ProviderId): boolean {

@@ -5,7 +5,7 @@ import { LostReplies } from "../../support/doubles/faulty-storage.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
 import { type SubmitBehaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
-import { until, type Worker, WorkerHarness } from "./worker-harness.js";
+import { GRACE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const LYRICS = { text: "Rain\non tin", words: [{ text: "Rain", startSeconds: 1.25, endSeconds: 1.5 }] };
 
@@ -126,7 +126,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
       const lossy = new LostReplies(harness.storage, how);
       const id = await harness.acceptOne();
       await harness.start({ stores: lossy.stores, capabilities: { idempotentSubmit: true } });
-      await harness.pass(60_000);
+      await harness.pass(GRACE_MS + 60_000);
       await harness.expectFailed(id, "provider_timeout");
       expect(lossy.lost).to.equal(1);
     });

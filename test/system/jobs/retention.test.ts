@@ -22,7 +22,7 @@ describe("Deletion of what is past its time", () => {
     const batches: number[] = [];
     const { growth, installation, unitOfWork, idempotency } = storage;
     const task = deleteRetained(
-      { growth, installation, unitOfWork, clock },
+      { growth, installation, unitOfWork, clock, everyMs: 5_000 },
       {
         id: "delete-records",
         description: "Of a test.",
@@ -98,7 +98,7 @@ describe("Deletion of what is past its time", () => {
     const { growth, unitOfWork, idempotency } = storage;
     const task = deleteRetained(
       {
-        ...{ growth, unitOfWork, clock: new ManualClock(NOON) },
+        ...{ growth, unitOfWork, clock: new ManualClock(NOON), everyMs: 5_000 },
         installation: { keepFirst: () => Promise.resolve(""), tryLock: () => Promise.resolve(false) },
       },
       {

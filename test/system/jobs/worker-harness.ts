@@ -244,6 +244,7 @@ export class WorkerHarness {
       retention: RETENTION,
       scheduleMs: SCHEDULE_MS,
       ledgerFullCheckMs: 86_400_000,
+      everyMs: 5_000,
       others: [],
     };
     const { maintenance } = createMaintenance({ ports, audit, ...scheduled });

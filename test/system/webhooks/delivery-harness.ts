@@ -113,6 +113,7 @@ export class DeliveryHarness {
       retention: RETENTION,
       scheduleMs,
       ledgerFullCheckMs: 86_400_000,
+      everyMs: 5_000,
       others: [],
     };
     return createMaintenance({ ports, audit: unrecorded(storage.unitOfWork), ...scheduled }).maintenance;

@@ -70,7 +70,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       has: [{ ...unknown, startedAt: NOON - HOUR, callEndsAt: NOON - HOUR, endedAt: NOON - HOUR }],
       job,
       policy: WITH_LOOKUP,
-      event: { type: "absent", number: 1 },
+      event: { type: "absent", number: 1, fallback: null },
       expected: "done: refused, fails generation_failed",
     },
     {

@@ -76,7 +76,7 @@ const EVENTS: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     fallback: fc.constantFrom(null, null, A_ROUTE),
     isAborted: fc.boolean(),
   }),
-  fc.record({ type: fc.constant("absent" as const), number: NUMBER }),
+  fc.record({ type: fc.constant("absent" as const), number: NUMBER, fallback: fc.constant(null) }),
   fc.record({ type: fc.constant("unresolved" as const), number: NUMBER, callbacksRead: fc.constant([]) }),
   fc.record({ type: fc.constant("unbuildable" as const), failure: FAILURE }),
   fc.record({ type: fc.constant("moved" as const), route: fc.constant(A_ROUTE) }),

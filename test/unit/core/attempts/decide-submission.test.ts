@@ -111,7 +111,7 @@ const TABLES: readonly DecisionTable[] = [
     event: failed("outcome_unknown"),
     policy: WITH_LOOKUP,
     expected: {
-      "intended, unknown": ["done: unknown, free, due 0.75, crashes 1", "done: unknown", "done: unknown, due 0.75"],
+      "intended, unknown": ["done: unknown, free, due 0.75", "done: unknown", "done: unknown, due 0.75"],
       others: byHolder("done: free, due 0"),
     },
   },
@@ -201,11 +201,11 @@ const TABLES: readonly DecisionTable[] = [
   },
   {
     title: "A look-up does not find it",
-    event: { type: "absent", number: 1 },
+    event: { type: "absent", number: 1, fallback: null },
     policy: WITH_LOOKUP,
     expected: {
       intended: byHolder("done: free, due 60"),
-      unknown: byHolder("done: refused, waiting, queued, free, due 0"),
+      unknown: byHolder("done: refused, waiting, queued, free, due 0, refusals 1"),
       others: byHolder("done: free, due 0"),
     },
   },

@@ -151,8 +151,16 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       expected: "done: settled, #2 abandoned as late and cancelled upstream, completes",
     },
     {
-      title: "the job does not go to a fallback while another attempt is open",
+      title: "the job does not go to a fallback, and does not fail, while another attempt may have bought it",
       has: [unknown, intended],
+      policy: IDEMPOTENT,
+      job: { refusals: 2 },
+      event: isUnavailable(2),
+      expected: "done: #2 refused, free, due 3, refusals 3",
+    },
+    {
+      title: "the job fails when the grace period of the other attempt is over",
+      has: [{ ...unknown, startedAt: NOON - 3_600_000 }, intended],
       policy: IDEMPOTENT,
       job: { refusals: 2 },
       event: isUnavailable(2),

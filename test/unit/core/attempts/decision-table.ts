@@ -257,7 +257,7 @@ export const EVENTS: { readonly [Type in ExecutionEvent["type"]]: Extract<Execut
     fallback: null,
     isAborted: false,
   },
-  absent: { type: "absent", number: 1 },
+  absent: { type: "absent", number: 1, fallback: null },
   unresolved: { type: "unresolved", number: 1, callbacksRead: [] },
   unbuildable: { type: "unbuildable", failure: aFailure("invalid_input") },
   moved: { type: "moved", route: A_ROUTE },
