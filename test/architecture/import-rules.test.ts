@@ -49,7 +49,7 @@ const FOLDERS = [
   /^test\/examples\/[^/]+\/[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
   /^test\/support\/((attack|doubles|fault-receiver|fuzz|outside|plugins|provider-kit|sandbox)\/)?[^/]+$/,
-  /^test\/support\/(chaos|crashes(\/adapters)?|simulation|vendor)\/[^/]+$/,
+  /^test\/support\/(chaos|crashes(\/adapters)?|nemesis(\/rules)?|simulation|soak|vendor)\/[^/]+$/,
   /^test\/support\/(guards\/(declared\/)?|mutation\/|plugins\/[^/]+\/)[^/]+$/,
   /^test\/(fixtures|unit)\/.+$/,
   /^test\/(index|contracts)\.ts$/,

@@ -264,7 +264,8 @@ export async function makePrivateBroker({
     },
     async remove() {
       await kill();
-      await rm(home, { recursive: true, force: true });
+      // A helper of the broker may still write a file as it ends.
+      await rm(home, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

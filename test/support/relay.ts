@@ -14,8 +14,11 @@ export interface Relay {
   /** Refuses connections, and closes open ones. */
   shut(): Promise<void>;
   reopen(): Promise<void>;
-  /** Forwards nothing, but keeps the connections: a server that hangs. */
-  freeze(): void;
+  /**
+   * Forwards nothing, but keeps the connections: a server that hangs. With a way named it still forwards the other:
+   * `requests` alone are stopped, or `replies`.
+   */
+  freeze(way?: Way): void;
   thaw(): void;
   /** Forwards nothing on open connections, and keeps them: a network that dropped their state. New ones work. */
   strand(): void;
@@ -23,6 +26,9 @@ export interface Relay {
   expire(): void;
   close(): Promise<void>;
 }
+
+/** What a client sends, or what the server does. */
+export type Way = "requests" | "replies";
 
 /**
  * How bytes to the server are treated. `lose`: the connection ends before they arrive. `lose-reply`: they arrive, and
@@ -54,7 +60,10 @@ export async function openRelayTo(
   const orphans = new Set<Socket>();
   let connections = 0;
   let repliedBytes = 0;
-  let isFrozen = false;
+  let frozen: "nothing" | "everything" | Way = "nothing";
+  /** Of a pair: where what a client sends is read, and where what the server sends is. */
+  const frozenOf = ([near, far]: readonly [Socket, Socket]): readonly Socket[] =>
+    ({ nothing: [], everything: [near, far], requests: [near], replies: [far] })[frozen];
   const pass = (near: Socket): void => {
     connections += 1;
     const connection = connections;
@@ -81,12 +90,12 @@ export async function openRelayTo(
       from.on("end", () => to.end());
       from.on("close", () => {
         // Where nothing is passed on, the other end does not learn of it either, until the relay thaws.
-        if (!isFrozen) to.destroy();
+        if (frozen === "nothing") to.destroy();
+        else orphans.add(to);
         pairs.delete(pair);
-        if (isFrozen) orphans.add(to);
       });
-      if (isFrozen) from.pause();
     }
+    for (const socket of frozenOf(pair)) socket.pause();
   };
   const server: Server = tls === undefined ? createServer(pass) : createTlsServer(tls, pass);
   const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -116,12 +125,12 @@ export async function openRelayTo(
     cut,
     shut,
     reopen: () => listen(port),
-    freeze() {
-      isFrozen = true;
-      for (const socket of [...pairs].flat()) socket.pause();
+    freeze(way) {
+      frozen = way ?? "everything";
+      for (const socket of [...pairs].flatMap(frozenOf)) socket.pause();
     },
     thaw() {
-      isFrozen = false;
+      frozen = "nothing";
       dropOrphans();
       for (const socket of [...pairs].flat()) socket.resume();
     },

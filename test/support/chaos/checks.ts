@@ -9,12 +9,13 @@ import type { Rows } from "./rows.js";
 /** The credits of every caller of a chaos test. */
 export const GRANTED = 100_000;
 
-/** Accounts of tier pro with {@link GRANTED} monthly credits, created by the command line. */
+/** Accounts of tier pro with so many monthly credits, created by the command line. */
 export async function createCallers(
   sandbox: Sandbox,
   dataDir: string,
   settings: Environment,
   count: number,
+  credits = GRANTED,
 ): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (let index = 0; index < count; index++) {
@@ -26,7 +27,7 @@ export async function createCallers(
       "pro",
       "--accept-terms",
       "--credits",
-      String(GRANTED),
+      String(credits),
     ];
     const { id } = await sandbox.json<{ id: string }>(create, dataDir, settings);
     callers.push({

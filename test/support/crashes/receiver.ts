@@ -1,15 +1,37 @@
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 
-/** Takes every delivery, and keeps the ids of the events. */
+/** A delivery attempt that arrived. */
+export interface ReceivedDelivery {
+  readonly path: string;
+  readonly eventId: string;
+  readonly body: string;
+  /** The status of the response. */
+  readonly status: number;
+}
+
+const TAKEN = 204;
+
+/** Takes every delivery, unless it is scripted otherwise, and keeps them all. */
 export class Receiver {
-  readonly events = new Set<string>();
+  readonly received: ReceivedDelivery[] = [];
+  /** The status of the next response. */
+  respond: () => number = () => TAKEN;
 
   private constructor(private readonly server: Server) {
     server.on("request", (request, response) => {
-      this.events.add(String(request.headers["webhook-id"]));
-      request.resume().once("end", () => response.writeHead(204).end());
+      const eventId = String(request.headers["webhook-id"]);
+      text(request).then(
+        (body) => {
+          const status = this.respond();
+          this.received.push({ path: request.url ?? "/", eventId, body, status });
+          response.writeHead(status).end();
+        },
+        // The sender disconnected before the end of its request.
+        () => response.destroy(),
+      );
     });
   }
 
@@ -19,8 +41,17 @@ export class Receiver {
     return new Receiver(server);
   }
 
+  /** The ids of the events that it took. */
+  get events(): ReadonlySet<string> {
+    return new Set(this.received.filter(({ status }) => status < 300).map(({ eventId }) => eventId));
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/events`;
+    return `http://127.0.0.1:${this.port}/events`;
   }
 
   close(): void {

@@ -7,20 +7,20 @@ export interface Callback {
 }
 
 const RETRY_MS = 200;
-/** Half a minute. */
-const TRIES_MAX = 150;
+/** A server that does not respond in this time has not taken it. */
+const CALL_MAX_MS = 10_000;
 
 /** Sends callbacks until they are taken, as vendors do. */
 export class CallbackSender {
-  /** The server that stands behind the public address in the callback URLs; null: none is sent. */
-  target: string | null = null;
+  /** The server that stands behind the public address in the callback URLs, asked each time; null: none is sent. */
+  target: () => string | null = () => null;
   private readonly closed = new AbortController();
 
   /** Never throws. */
   async send(url: string, callback: () => Callback): Promise<void> {
     const { pathname } = new URL(url);
-    for (let tries = 0; tries < TRIES_MAX && this.target !== null && !this.closed.signal.aborted; tries++) {
-      if (await this.isTaken(`${this.target}${pathname}`, callback())) return;
+    for (let target = this.target(); target !== null && !this.closed.signal.aborted; target = this.target()) {
+      if (await this.isTaken(`${target}${pathname}`, callback())) return;
       await sleep(RETRY_MS, undefined, { signal: this.closed.signal }).catch(() => undefined);
     }
   }
@@ -32,7 +32,8 @@ export class CallbackSender {
   private async isTaken(url: string, { headers = {}, body }: Callback): Promise<boolean> {
     try {
       const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body };
-      return (await fetch(url, { ...init, signal: this.closed.signal })).ok;
+      const signal = AbortSignal.any([this.closed.signal, AbortSignal.timeout(CALL_MAX_MS)]);
+      return (await fetch(url, { ...init, signal })).ok;
     } catch {
       return false;
     }

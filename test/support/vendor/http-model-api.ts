@@ -1,8 +1,14 @@
 import { bytes, type FakeResponse, type FakeRequest, json } from "../provider-kit/index.js";
 import { CREDIT_COST, type VendorDesk } from "./desk.js";
-import type { Purchase } from "./purchases.js";
+import type { Purchase, PurchaseRequest } from "./purchases.js";
 
-const WORDS = { queued: "queued", rendering: "running", finished: "succeeded", cancelled: "cancelled" } as const;
+const WORDS = {
+  queued: "queued",
+  rendering: "running",
+  finished: "succeeded",
+  cancelled: "cancelled",
+  lost: "failed",
+} as const;
 
 /** The path that accepts work and is polled afterwards. */
 const ACCEPTING_PATH = "/v1/generations";
@@ -15,6 +21,8 @@ export interface HttpModelOptions {
   /** Creating calls of one process at once. */
   readonly concurrency: number;
   readonly maxInFlight?: number;
+  /** Whether the vendor knows repeated calls by their idempotency key. */
+  readonly idempotent?: boolean;
   /** Whether the vendor reports finished work. */
   readonly callbacks?: boolean;
 }
@@ -37,11 +45,14 @@ export function httpModelPlugin(vendorUrl: string, { shape, callbacks = false, .
 }
 
 /** Adds the protocol of plugins/http-model/README.md, in both shapes. */
-export function addHttpModelApi({ fake, purchases, reply, callbacks, linkTo }: VendorDesk): void {
+export function addHttpModelApi({ fake, purchases, refusal, reply, callbacks, linkTo }: VendorDesk): void {
+  const requestIn = ({ json: body, headers }: FakeRequest): PurchaseRequest => {
+    const { job_id, prompt } = body as Readonly<Record<string, string | undefined>>;
+    return { jobId: job_id ?? null, idempotencyKey: headers["idempotency-key"] ?? null, prompt: prompt ?? "" };
+  };
   const accept = (request: FakeRequest): Purchase => {
-    const { job_id, prompt, callback_url } = request.json as Readonly<Record<string, string | undefined>>;
-    const idempotencyKey = request.headers["idempotency-key"] ?? null;
-    const purchase = purchases.accept({ jobId: job_id ?? null, idempotencyKey, prompt: prompt ?? "" });
+    const { callback_url } = request.json as Readonly<Record<string, string | undefined>>;
+    const purchase = purchases.accept(requestIn(request));
     if (callback_url !== undefined) {
       const report = (): { body: string } => ({ body: JSON.stringify({ id: purchase.id }) });
       void purchase.ended.then(() => callbacks.send(callback_url, report));
@@ -50,11 +61,15 @@ export function addHttpModelApi({ fake, purchases, reply, callbacks, linkTo }: V
   };
 
   fake.on("POST", ACCEPTING_PATH, (request) => {
+    const refused = refusal(requestIn(request));
+    if (refused !== null) return refused;
     const purchase = accept(request);
     return reply({ kind: "create", purchase }) ?? json({ id: purchase.id, status: "queued" }, { status: 202 });
   });
 
   fake.on("POST", RETURNING_PATH, async (request): Promise<FakeResponse> => {
+    const refused = refusal(requestIn(request));
+    if (refused !== null) return refused;
     const purchase = accept(request);
     await purchase.ended;
     return reply({ kind: "create", purchase }) ?? bytes(purchase.audio, "audio/mpeg");

@@ -23,7 +23,8 @@ export interface Purchase extends PurchaseRequest {
   readonly boughtAt: number;
   /** Resolves when the file is there or the work was cancelled. */
   readonly ended: Promise<void>;
-  state: "queued" | "rendering" | "finished" | "cancelled";
+  /** `lost`: the vendor itself lost the result. */
+  state: "queued" | "rendering" | "finished" | "cancelled" | "lost";
   /** Calls of each kind so far, the one under way included. */
   readonly calls: Record<LaterCall, number>;
 }
@@ -32,6 +33,10 @@ export interface RenderOptions {
   /** Renders at once; further purchases wait in their order. */
   readonly slots: number;
   readonly renderMs: number;
+  /** Whether a repeated call with the same idempotency key is the same purchase. */
+  readonly isIdempotent?: boolean;
+  /** What the vendor accepts and renders, and then loses the result of. */
+  readonly isLost?: (request: PurchaseRequest) => boolean;
 }
 
 /** A purchase that does not come within this time never comes. */
@@ -50,6 +55,8 @@ export class Purchases {
   constructor(private readonly options: RenderOptions) {}
 
   accept(request: PurchaseRequest): Purchase {
+    const known = this.options.isIdempotent === true ? this.ofKey(request.idempotencyKey) : undefined;
+    if (known !== undefined) return known;
     const id = `work-${this.all.length + 1}`;
     let end = (): void => undefined;
     const purchase: Purchase = {
@@ -123,11 +130,15 @@ export class Purchases {
 
   private rendered(purchase: Purchase): void {
     if (this.isHeld) this.held.add(purchase);
-    else this.end(purchase, "finished");
+    else this.end(purchase, this.options.isLost?.(purchase) === true ? "lost" : "finished");
   }
 
-  private end(purchase: Purchase, state: "finished" | "cancelled"): boolean {
-    if (purchase.state === "finished" || purchase.state === "cancelled") return false;
+  private ofKey(key: string | null): Purchase | undefined {
+    return key === null ? undefined : this.all.find(({ idempotencyKey }) => idempotencyKey === key);
+  }
+
+  private end(purchase: Purchase, state: "finished" | "cancelled" | "lost"): boolean {
+    if (purchase.state !== "queued" && purchase.state !== "rendering") return false;
     purchase.state = state;
     clearTimeout(this.timers.get(purchase));
     this.ends.get(purchase)?.();

@@ -2,7 +2,7 @@ import { bytes, type FakeResponse, FakeApi, json } from "../provider-kit/index.j
 import { CallbackSender } from "./callbacks.js";
 import type { VendorCall, VendorDesk } from "./desk.js";
 import { addHttpModelApi } from "./http-model-api.js";
-import { type Purchase, Purchases, type RenderOptions } from "./purchases.js";
+import { type Purchase, type PurchaseRequest, Purchases, type RenderOptions } from "./purchases.js";
 import { addReplicateApi } from "./replicate-api.js";
 
 /**
@@ -13,6 +13,10 @@ import { addReplicateApi } from "./replicate-api.js";
 export class Vendor {
   /** Decides for single calls what is replied instead of the usual: an error, a lost or a late reply. */
   script: (call: VendorCall) => FakeResponse | null = () => null;
+  /** Refuses creating calls, of which nothing is bought then. */
+  refuse: (request: PurchaseRequest) => FakeResponse | null = () => null;
+  /** Where its links to files lead: a relay to it; null: to itself. */
+  filesUrl: string | null = null;
   readonly callbacks = new CallbackSender();
   private readonly renders: Purchases;
   private readonly links = new Map<Purchase, number>();
@@ -26,6 +30,7 @@ export class Vendor {
       fake,
       purchases: this.renders,
       callbacks: this.callbacks,
+      refusal: (request) => this.refuse(request),
       reply: (call) => this.script(call),
       linkTo: (purchase) => this.linkTo(purchase),
     };
@@ -70,7 +75,7 @@ export class Vendor {
   private linkTo(purchase: Purchase): string {
     const link = (this.links.get(purchase) ?? 0) + 1;
     this.links.set(purchase, link);
-    return `${this.url}/made/${purchase.id}/${link}`;
+    return `${this.filesUrl ?? this.url}/made/${purchase.id}/${link}`;
   }
 
   private download(id: string | undefined, link: number): FakeResponse {

@@ -23,7 +23,7 @@ export const downtime: Scenario = {
     await inInstallation(sandbox, options, async (installation) => {
       const { vendor } = installation;
       const before = await installation.serve("start");
-      vendor.callbacks.target = null;
+      vendor.callbacks.target = () => null;
       vendor.hold();
       const jobs = [
         ...(await installation.request(HTTP_MODEL, prompts(JOBS, "model"))),

@@ -20,7 +20,7 @@ export interface InstallationOptions {
 }
 
 /** The credits of the account. */
-const CREDITS = 10_000;
+const CREDITS = 1_000_000;
 
 const ENDED: readonly string[] = ["completed", "failed"];
 
@@ -85,7 +85,7 @@ export class Installation {
   async serve(mode: "start" | "serve", env: Environment = {}): Promise<FermataProcess> {
     const started = this.sandbox.spawn([mode], this.dataDir, { ...this.settings, ...env });
     this.clientUrl = await started.listening();
-    this.vendor.callbacks.target = this.clientUrl;
+    this.vendor.callbacks.target = () => this.clientUrl;
     return started;
   }
 

@@ -37,7 +37,7 @@ export const oddReplies: Scenario = {
       installation.vendor.script = (call) => ODD_REPLIES[call.purchase.prompt]?.(call) ?? null;
       await installation.serve("start");
       // A callback would contain a link as well; this scenario is about the links of polls.
-      installation.vendor.callbacks.target = null;
+      installation.vendor.callbacks.target = () => null;
       const jobs = [
         ...(await installation.request(HTTP_MODEL, names)),
         ...(await installation.request(REPLICATE_MODEL, names)),
