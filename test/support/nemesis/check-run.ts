@@ -3,8 +3,8 @@ import { checkEvents } from "./rules/events.js";
 import { checkAcknowledged, checkAskedFor, checkKeys, checkLists, checkRefused, checkResponses } from "./rules/keys.js";
 import { checkEnds, checkLeft } from "./rules/ends.js";
 import { checkCharges, checkPurchases, checkWaste } from "./rules/work.js";
-import { lineOf } from "./history.js";
-import type { CheckedRun, Rule, Violation } from "./rules/rule.js";
+import { type Entry, lineOf, seenIn } from "./history.js";
+import { type CheckedRun, grouped, type Rule, type Violation } from "./rules/rule.js";
 
 /** What holds of every run, by the name that a violation has. */
 export const RULES = {
@@ -37,19 +37,38 @@ export function checkRun(run: CheckedRun): FoundViolation[] {
   );
 }
 
-/** Violations that a report shows, and lines of history for each. */
-const VIOLATIONS_MAX = 8;
+/** Violations of each rule that a report shows, and lines of history for each. */
+const VIOLATIONS_MAX = 2;
 const LINES_MAX = 25;
 
 /** For people: every rule that is violated, with the entries of the history that show it. */
 export function reportOf(violations: readonly FoundViolation[]): string {
-  const shown = violations.slice(0, VIOLATIONS_MAX).flatMap(({ rule, message, jobId, history }) => {
-    const lines = history.map((entry) => `    ${lineOf(entry, jobId)}`);
-    const left = Math.max(0, lines.length - LINES_MAX);
-    return [`${rule}: ${message}`, ...lines.slice(0, LINES_MAX), ...(left > 0 ? [`    and ${left} more`] : [])];
+  const lines = [...grouped(violations, ({ rule }) => rule)].flatMap(([rule, all]) => [
+    `${rule}: ${all.length} times`,
+    ...all
+      .slice(0, VIOLATIONS_MAX)
+      .flatMap(({ message, history, jobId }) => [
+        `  ${message}`,
+        ...linesOf(history, jobId).map((line) => `    ${line}`),
+      ]),
+  ]);
+  return [`${violations.length} violations`, ...lines].join("\n");
+}
+
+/** What the same client sees again and again is shown once. */
+function linesOf(history: readonly Entry[], jobId: string | undefined): string[] {
+  const shown = history.filter((entry, index) => {
+    const before = history[index - 1];
+    return before === undefined || whatOf(entry, jobId) !== whatOf(before, jobId);
   });
-  const counts = new Map<string, number>();
-  for (const { rule } of violations) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  const sums = [...counts].map(([rule, count]) => `  ${count} times: ${rule}`);
-  return [`${violations.length} violations:`, ...sums, ...shown].join("\n");
+  const left = Math.max(0, shown.length - LINES_MAX);
+  const lines = shown.slice(0, LINES_MAX).map((entry) => lineOf(entry, jobId));
+  return left > 0 ? [...lines, `and ${left} more`] : lines;
+}
+
+function whatOf(entry: Entry, jobId: string | undefined): string {
+  const { action, outcome, status } = entry;
+  const seen = jobId === undefined ? [] : seenIn(entry).filter(({ id }) => id === jobId);
+  const isRead = action.kind === "get" || action.kind === "list";
+  return JSON.stringify([isRead ? "read" : action, outcome, status, seen]);
 }

@@ -113,12 +113,13 @@ export class NemesisClients {
     const caller = random.pick(callers) as Caller;
     const known = random.pick(this.demands.filter(({ jobId }) => jobId !== null));
     const open = random.pick(this.demands.filter(({ isAnswered }) => !isAnswered));
+    const running = random.pick(this.demands.filter(({ jobId, hasEnded }) => jobId !== null && !hasEnded));
     const track = random.pick(this.tracks);
     if (chance < 0.3) return this.create(client, this.newGeneration(caller));
     if (chance < 0.34 && track !== undefined) return this.create(client, this.newSplit(track.caller, track.id));
     if (chance < 0.44 && open !== undefined) return this.create(client, open);
     if (chance < 0.5 && known !== undefined) return this.create(client, known);
-    if (chance < 0.54 && known !== undefined) return this.cancel(client, known);
+    if (chance < 0.54 && running !== undefined) return this.cancel(client, running);
     if (chance < 0.8 && known !== undefined) return this.read(client, known);
     if (chance < 0.86) return this.list(client, caller);
     if (chance < 0.96) return this.credits(client, caller);

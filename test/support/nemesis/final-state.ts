@@ -17,6 +17,8 @@ export interface FinalJob {
   readonly key: string;
   readonly status: string;
   readonly charged: number;
+  /** Milliseconds since 1970, by the storage's clock. */
+  readonly createdAt: number;
 }
 
 export interface LedgerRow {

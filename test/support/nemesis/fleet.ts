@@ -32,6 +32,8 @@ export interface Member {
 
 export interface FleetOptions {
   readonly leaseSeconds: number;
+  /** Longer than callbacks may be held up, and shorter than everything may take to end after healing. */
+  readonly unknownGraceSeconds: number;
   readonly renderMs: number;
 }
 
@@ -61,6 +63,8 @@ const LOG_LINE_MAX = 300;
 export class Fleet {
   readonly adminToken = "token-of-an-owner-for-a-run-of-the-tests";
   private databaseIsUp: Promise<void> = Promise.resolve();
+  /** Every process that was started, by the name of its member. */
+  private readonly started: (readonly [string, FermataProcess])[] = [];
 
   private constructor(
     private readonly sandbox: Sandbox,
@@ -101,6 +105,7 @@ export class Fleet {
         FERMATA_QUEUE__URL: queues.url,
         FERMATA_JOBS__LEASE_SECONDS: String(options.leaseSeconds),
         FERMATA_JOBS__CONFIRM_SECONDS: "2",
+        FERMATA_JOBS__UNKNOWN_GRACE_SECONDS: String(options.unknownGraceSeconds),
         FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
         // At most 15 s apart, for much longer than a receiver is away.
         FERMATA_WEBHOOKS__SCHEDULE_SECONDS: ["1,2,4,8", ...Array<string>(40).fill("15")].join(),
@@ -142,6 +147,7 @@ export class Fleet {
     for (;;) {
       await this.databaseIsUp;
       const started = this.sandbox.spawn([member.kind], this.dataDir, { ...this.settings, ...this.settingsOf(member) });
+      this.started.push([member.name, started]);
       try {
         if (member.kind === "serve") await started.listening(START_MAX_MS);
         else await started.line(/^working$/m, START_MAX_MS);
@@ -182,9 +188,16 @@ export class Fleet {
     }
   }
 
-  /** The ends of the logs of all members. */
+  /** The ends of the logs of all processes. */
   get logs(): string {
-    return this.members.map(({ name, process: running }) => `${name}:\n${tail(running?.stderr ?? "")}`).join("\n");
+    return this.started.map(([name, { stderr }]) => `${name}:\n${tail(stderr)}`).join("\n");
+  }
+
+  /** Writes the whole logs of all processes to this folder. */
+  async writeLogs(folder: string): Promise<void> {
+    await mkdir(folder, { recursive: true });
+    for (const [index, [name, { stderr }]] of this.started.entries())
+      await writeFile(join(folder, `${String(index).padStart(3, "0")}-${name.replace(" ", "-")}.log`), stderr);
   }
 
   async close(): Promise<void> {
@@ -206,7 +219,13 @@ export class Fleet {
       stemSplit: { providers: ["replicate"] },
       plugins: {
         synth: { enabled: false },
-        "http-model": httpModelPlugin(url, { shape: "accepts", concurrency: 8, callbacks: true, idempotent: true }),
+        "http-model": httpModelPlugin(url, {
+          shape: "accepts",
+          concurrency: 8,
+          callbacks: true,
+          idempotent: true,
+          timeoutSeconds: 30,
+        }),
         replicate: replicatePlugin(url, { splits: true }),
       },
     };

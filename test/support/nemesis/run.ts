@@ -5,14 +5,14 @@ import { withSeedInError } from "../chaos/chaos.js";
 import { checkLedger, createCallers } from "../chaos/checks.js";
 import type { Caller } from "../chaos/clients.js";
 import { SeededRandom } from "../chaos/seeded-random.js";
-import { brokenInvariants, leftToDo } from "../crashes/checks.js";
+import { brokenInvariants } from "../crashes/checks.js";
 import { eventually, type Sandbox } from "../process.js";
 import { checkRun, reportOf } from "./check-run.js";
 import { NemesisClients } from "./clients.js";
-import { FAULTS, type FaultTimes } from "./faults.js";
+import { type Fault, FAULTS, type FaultTimes } from "./faults.js";
 import { Fleet } from "./fleet.js";
 import type { Endpoint } from "./final-state.js";
-import { readFinalState } from "./read-final-state.js";
+import { leftIn, readFinalState } from "./read-final-state.js";
 import { Recorder, type Server } from "./recorder.js";
 import { grouped } from "./rules/rule.js";
 import { Schedule } from "./schedule.js";
@@ -26,6 +26,7 @@ export interface NemesisOptions extends FaultTimes {
   readonly faultsAtOnce: number;
   readonly gapMs: readonly [number, number];
   readonly leaseSeconds: number;
+  readonly unknownGraceSeconds: number;
   readonly renderMs: number;
   readonly clients: number;
   /** The pauses of a client. */
@@ -42,7 +43,10 @@ export interface NemesisResult {
   readonly delivered: number;
   readonly lostByVendor: number;
   readonly cancelled: number;
+  /** Delivery attempts that arrived. */
   readonly events: number;
+  /** How often the invariants were checked while faults were under way. */
+  readonly looks: number;
   readonly violations: number;
   /** From healing until everything had ended. */
   readonly healedAfterSeconds: number;
@@ -50,6 +54,13 @@ export interface NemesisResult {
 
 /** The longest time in which everything has to end after healing. */
 export const REST_MAX_MS = 120_000;
+/** The folder that gets the logs of a failed run. */
+const LOGS = process.env["FERMATA_TEST_NEMESIS_LOGS"];
+const LOOK_MS = 2_000;
+/** The invariant that counts deliveries: here are two endpoints, and a rule of the history is about them. */
+const OF_ONE_ENDPOINT = /^17, 18/;
+/** Of a statement: it, its connection or its server was ended. */
+const ENDED_ERRORS = [1053, 1317, 1927];
 /** One account has hardly any credits, so that some requests are refused. */
 const POOR_CREDITS = 5;
 const RICH = 3;
@@ -68,6 +79,7 @@ export function surviveNemesis(sandbox: Sandbox, options: NemesisOptions): Promi
     try {
       return await run.run();
     } catch (error) {
+      if (LOGS !== undefined) await fleet.writeLogs(LOGS);
       if (error instanceof Error) error.message += `\nFaults:\n${run.schedule.lines.join("\n")}\n${fleet.logs}`;
       throw error;
     } finally {
@@ -76,10 +88,20 @@ export function surviveNemesis(sandbox: Sandbox, options: NemesisOptions): Promi
   });
 }
 
+/** @throws {Error} a fault that is named in the environment does not exist */
+function chosenFaults(): readonly Fault[] {
+  const names = process.env["FERMATA_TEST_NEMESIS_FAULTS"]?.split(",") ?? FAULTS.map(({ name }) => name);
+  const unknown = names.filter((name) => !FAULTS.some((fault) => fault.name === name));
+  if (unknown.length > 0) throw new Error(`There is no fault ${unknown.join()}.`);
+  return FAULTS.filter(({ name }) => names.includes(name));
+}
+
 class NemesisRun {
   readonly schedule: Schedule;
   private readonly random: SeededRandom;
   private readonly recorder = new Recorder();
+  /** How often the invariants were checked while faults were under way. */
+  private looks = 0;
 
   constructor(
     private readonly sandbox: Sandbox,
@@ -88,7 +110,7 @@ class NemesisRun {
   ) {
     this.random = new SeededRandom(options.seed);
     const deps = { fleet, random: new SeededRandom(options.seed + 1), ...options };
-    this.schedule = new Schedule(FAULTS, deps, () => this.recorder.now());
+    this.schedule = new Schedule(chosenFaults(), deps, () => this.recorder.now());
   }
 
   async run(): Promise<NemesisResult> {
@@ -117,8 +139,7 @@ class NemesisRun {
     for (const member of fleet.members)
       expect(await fleet.end(member, "SIGTERM"), `exit code of ${member.name}`).to.equal(0);
     await checkLedger(this.sandbox, fleet.dataDir, fleet.settings);
-    // The deliveries of a job are counted by a rule of the history: here are two endpoints.
-    expect(await brokenInvariants(fleet.database, /^17, 18/), "invariants").to.deep.equal([]);
+    expect(await brokenInvariants(fleet.database, OF_ONE_ENDPOINT), "invariants").to.deep.equal([]);
 
     const final = await readFinalState(fleet, endpoints, left);
     const history = this.recorder.history();
@@ -136,6 +157,7 @@ class NemesisRun {
       lostByVendor: countOf("lost"),
       cancelled: countOf("cancelled"),
       events: final.received.length,
+      looks: this.looks,
       violations: violations.length,
       healedAfterSeconds,
     };
@@ -169,9 +191,23 @@ class NemesisRun {
     const rage = async (): Promise<void> => {
       await schedule.run(time, over.signal, options);
     };
-    const parts = [rage(), clients.run(options.clients, over.signal)].map((part) => part.finally(() => over.abort()));
+    const parts = [rage(), clients.run(options.clients, over.signal), this.watchInvariants(over.signal)].map((part) =>
+      part.finally(() => over.abort()),
+    );
     await Promise.allSettled(parts);
     await Promise.all(parts);
+  }
+
+  /** The invariants hold at every moment at which the database can be read. */
+  private async watchInvariants(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const broken = await brokenInvariants(this.fleet.database, OF_ONE_ENDPOINT).catch(ifUnreadable);
+      if (broken !== null) {
+        expect(broken, "invariants, meanwhile").to.deep.equal([]);
+        this.looks += 1;
+      }
+      await sleep(LOOK_MS);
+    }
   }
 
   /** @returns what is left to do when the time is over */
@@ -181,7 +217,7 @@ class NemesisRun {
       "everything has ended",
       async () => {
         this.fleet.checkAlive();
-        left = await leftToDo(this.fleet.database);
+        left = await leftIn(this.fleet);
         return left.length === 0 || patience.aborted;
       },
       REST_MAX_MS,
@@ -192,4 +228,11 @@ class NemesisRun {
 
 function countsOf(names: readonly string[]): Record<string, number> {
   return Object.fromEntries([...grouped(names, (name) => name)].sort().map(([name, all]) => [name, all.length]));
+}
+
+/** The database is down, or the connection was killed. */
+function ifUnreadable(error: unknown): null {
+  const { fatal = false, errno = 0 } = error as { readonly fatal?: boolean; readonly errno?: number };
+  if (fatal || ENDED_ERRORS.includes(errno)) return null;
+  throw error;
 }

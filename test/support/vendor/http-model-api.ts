@@ -21,6 +21,8 @@ export interface HttpModelOptions {
   /** Creating calls of one process at once. */
   readonly concurrency: number;
   readonly maxInFlight?: number;
+  /** Of one call; by default as the plugin says. */
+  readonly timeoutSeconds?: number;
   /** Whether the vendor knows repeated calls by their idempotency key. */
   readonly idempotent?: boolean;
   /** Whether the vendor reports finished work. */

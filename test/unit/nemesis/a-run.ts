@@ -62,7 +62,8 @@ export function aRun(): PlantedRun {
     anEntry(320, 330, get("job_5", "completed", 1), { accountId: BOB }),
   ];
   const job = (id: string, key: string, status: string, accountId = ALICE) => {
-    return { id, accountId, key, status, charged: status === "completed" ? 1 : 0 };
+    const createdAt = Number(key.replace("key-", ""));
+    return { id, accountId, key, status, charged: status === "completed" ? 1 : 0, createdAt };
   };
   const jobs = [
     job("job_1", "key-1", "completed"),

@@ -19,11 +19,11 @@ const PLANTED: Readonly<Record<RuleName, Readonly<Record<string, (run: PlantedRu
   },
   "what was refused has no job": {
     "a key that was refused has a job": ({ final }) =>
-      void final.jobs.push({ id: "job_9", accountId: ALICE, key: "key-4", status: "failed", charged: 0 }),
+      void final.jobs.push({ id: "job_9", accountId: ALICE, key: "key-4", status: "failed", charged: 0, createdAt: 9 }),
   },
   "a job was asked for": {
     "there is a job with a key that no client used": ({ final }) =>
-      void final.jobs.push({ id: "job_9", accountId: ALICE, key: "key-9", status: "failed", charged: 0 }),
+      void final.jobs.push({ id: "job_9", accountId: ALICE, key: "key-9", status: "failed", charged: 0, createdAt: 9 }),
   },
   "a list has what was acknowledged": {
     "a list lacks an acknowledged job": ({ history }) =>
@@ -95,7 +95,7 @@ const PLANTED: Readonly<Record<RuleName, Readonly<Record<string, (run: PlantedRu
     "a completed job is seen in progress": ({ history }) =>
       void history.push(anEntry(400, 410, get("job_1", "processing", 1))),
     "a job that was seen to end is stored otherwise": ({ final }) =>
-      void Object.assign(final.jobs[0]!, { status: "failed", charged: 0 }),
+      void Object.assign(final.jobs[0]!, { status: "failed", charged: 0, createdAt: 9 }),
     "a job that was cancelled is completed": ({ final }) =>
       void Object.assign(final.jobs[2]!, { status: "completed", charged: 1 }),
   },
@@ -147,7 +147,8 @@ describe("The checker of nemesis runs", () => {
     const run = aRun();
     run.final.jobs.splice(0, 1);
     expect(reportOf(checkRun(run)).split("\n")).to.include.members([
-      "an acknowledged job is there: job_1 was acknowledged for key key-1, and is not stored",
+      "an acknowledged job is there: 2 times",
+      "  job_1 was acknowledged for key key-1, and is not stored",
       "    0.040-0.050 s client 0 (acct_alice) at serve 0: create with key key-1 -> job_1: ok 200",
     ]);
   });

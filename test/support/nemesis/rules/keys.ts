@@ -56,18 +56,19 @@ export function checkAskedFor(run: CheckedRun): Violation[] {
 
 /** A list has the newest of the account's generations, those that were acknowledged before it was asked for. */
 export function checkLists(run: CheckedRun): Violation[] {
-  const owners = new Map(run.final.jobs.map(({ id, accountId }) => [id, accountId]));
-  const asked = grouped(entriesOf(run.history, "create"), ({ accountId }) => accountId);
+  const jobs = new Map(run.final.jobs.map((job) => [job.id, job]));
+  const created = grouped(entriesOf(run.history, "create"), ({ accountId }) => accountId);
   return entriesOf(run.history, "list").flatMap((entry) => {
     const { seen, limit } = entry.action;
     if (seen === null) return [];
-    const ids = seen.map(({ id }) => id);
-    const foreign = ids.filter((id) => owners.get(id) !== entry.accountId);
-    // Ids grow with time: what is older than the last one may be on the next page.
-    const oldest = ids.length < limit ? "" : (ids.at(-1) as string);
-    const missing = (asked.get(entry.accountId) ?? []).flatMap(({ outcome, endedAt, action: { jobId, isSplit } }) => {
+    const ids = new Set(seen.map(({ id }) => id));
+    const foreign = [...ids].filter((id) => jobs.get(id)?.accountId !== entry.accountId);
+    // What is not newer than the last one of a full list may be on the next page.
+    const oldest = ids.size < limit ? -Infinity : (jobs.get(seen.at(-1)?.id ?? "")?.createdAt ?? Infinity);
+    const missing = (created.get(entry.accountId) ?? []).flatMap(({ outcome, endedAt, action: { jobId, isSplit } }) => {
       const isDue = outcome === "ok" && endedAt <= entry.invokedAt && !isSplit;
-      return isDue && jobId !== null && jobId > oldest && !ids.includes(jobId) ? [jobId] : [];
+      const createdAt = jobs.get(jobId ?? "")?.createdAt ?? -Infinity;
+      return isDue && jobId !== null && createdAt > oldest && !ids.has(jobId) ? [jobId] : [];
     });
     return [
       ...foreign.map((id) => ({ message: `a list of ${entry.accountId} has ${id}`, history: [entry] })),
