@@ -3,7 +3,7 @@ import { type ApiResponse, dataOf, type SendOptions } from "../api-client.js";
 import type { Caller } from "../chaos/clients.js";
 import type { SeededRandom } from "../chaos/seeded-random.js";
 import type { Action, Outcome, SeenJob } from "./history.js";
-import type { Recorder, Server } from "./recorder.js";
+import type { RecordedCall, Recorder, Server } from "./recorder.js";
 import { FATES, MODELS } from "./vendor.js";
 
 export interface ClientsDeps {
@@ -51,6 +51,11 @@ interface JobBody {
   readonly credits_charged: number;
 }
 
+/** The part of the creations whose client disconnects, and when it does so at the latest. */
+const LEAVING = 0.1;
+const LEAVES_MS = 50;
+/** One of so many of the newest jobs is cancelled: most others have ended. */
+const NEWEST = 3;
 const LIST_LIMIT = 50;
 const GRANT_MAX = 9;
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -113,7 +118,9 @@ export class NemesisClients {
     const caller = random.pick(callers) as Caller;
     const known = random.pick(this.demands.filter(({ jobId }) => jobId !== null));
     const open = random.pick(this.demands.filter(({ isAnswered }) => !isAnswered));
-    const running = random.pick(this.demands.filter(({ jobId, hasEnded }) => jobId !== null && !hasEnded));
+    const running = random.pick(
+      this.demands.filter(({ jobId, hasEnded }) => jobId !== null && !hasEnded).slice(-NEWEST),
+    );
     const track = random.pick(this.tracks);
     if (chance < 0.3) return this.create(client, this.newGeneration(caller));
     if (chance < 0.34 && track !== undefined) return this.create(client, this.newSplit(track.caller, track.id));
@@ -158,8 +165,11 @@ export class NemesisClients {
 
   private async create(client: string, demand: Demand): Promise<void> {
     const { caller, key, path, body, isSplit } = demand;
+    const { random } = this.deps;
     const options = { headers: { ...JSON_TYPE, "Idempotency-Key": key }, body };
-    const { outcome, action } = await this.send(client, caller, "POST", path, options, (response) => ({
+    const patience = random.fraction() < LEAVING ? { patienceMs: Math.round(random.between(0, LEAVES_MS)) } : {};
+    const call = { ...this.callOf(client, caller, "POST", path, options), ...patience };
+    const { outcome, action } = await this.deps.recorder.send(call, (response) => ({
       kind: "create",
       key,
       isSplit,
@@ -234,16 +244,26 @@ export class NemesisClients {
     grant.isAnswered ||= outcome !== "unknown";
   }
 
-  private send<Read extends Action>(
+  private callOf(
     client: string,
     { accountId, key }: Caller,
     method: string,
     path: string,
     options: SendOptions,
+  ): RecordedCall {
+    const server = this.deps.random.pick(this.deps.servers) as Server;
+    return { client, server, accountId, key, method, path, options };
+  }
+
+  private send<Read extends Action>(
+    client: string,
+    caller: Caller,
+    method: string,
+    path: string,
+    options: SendOptions,
     read: (response: ApiResponse | null) => Read,
   ): Promise<{ readonly outcome: Outcome; readonly action: Read }> {
-    const server = this.deps.random.pick(this.deps.servers) as Server;
-    return this.deps.recorder.send({ client, server, accountId, key, method, path, options }, read);
+    return this.deps.recorder.send(this.callOf(client, caller, method, path, options), read);
   }
 }
 

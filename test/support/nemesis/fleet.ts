@@ -35,6 +35,12 @@ export interface FleetOptions {
   /** Longer than callbacks may be held up, and shorter than everything may take to end after healing. */
   readonly unknownGraceSeconds: number;
   readonly renderMs: number;
+  /** The longest that a call of the vendor may take. */
+  readonly callSeconds: number;
+  /** The longest wait between two attempts of a delivery. */
+  readonly deliverySeconds: number;
+  /** `audio.analyser`: `none` saves the process that decodes each file. */
+  readonly analyser: "builtin" | "none";
 }
 
 /** A receiver of webhooks, and the way to it. */
@@ -51,6 +57,8 @@ const START_MAX_MS = 90_000;
 
 /** The errors of a start without the database, and of one that loses it. */
 const NO_DATABASE = /database of storage\.url cannot be used|temporarily unavailable/;
+
+const DELIVERY_WAITS = 50;
 
 /** How much of a member's log a failure shows. */
 const LOG_LINES = 10;
@@ -104,27 +112,25 @@ export class Fleet {
         FERMATA_STORAGE__URL: database.url,
         FERMATA_QUEUE__URL: queues.url,
         FERMATA_JOBS__LEASE_SECONDS: String(options.leaseSeconds),
+        FERMATA_AUDIO__ANALYSER: options.analyser,
         FERMATA_JOBS__CONFIRM_SECONDS: "2",
         FERMATA_JOBS__UNKNOWN_GRACE_SECONDS: String(options.unknownGraceSeconds),
         FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
-        // At most 15 s apart, for much longer than a receiver is away.
-        FERMATA_WEBHOOKS__SCHEDULE_SECONDS: ["1,2,4,8", ...Array<string>(40).fill("15")].join(),
+        FERMATA_WEBHOOKS__SCHEDULE_SECONDS: scheduleUpTo(options.deliverySeconds),
       };
       const fleet = new Fleet(
-        ...([
-          sandbox,
-          dataDir,
-          settings,
-          database.url,
-          mysql,
-          brokerServer,
-          vendor,
-          receivers,
-          members,
-          volume,
-        ] as const),
+        sandbox,
+        dataDir,
+        settings,
+        database.url,
+        mysql,
+        brokerServer,
+        vendor,
+        receivers,
+        members,
+        volume,
       );
-      await writeFile(file, JSON.stringify(fleet.document));
+      await writeFile(file, JSON.stringify(documentFor(fleet, options)));
       await sandbox.json(["migrate"], dataDir, settings);
       return fleet;
     } catch (error) {
@@ -208,29 +214,6 @@ export class Fleet {
     await Promise.all([this.vendor.close(), this.mysql.close(), this.brokerServer.remove(), this.volume?.unmount()]);
   }
 
-  /** The settings of all members that have no environment name of their own. */
-  private get document(): object {
-    const { url } = this.vendor.vendor;
-    return {
-      // Providers send callbacks to https only; the vendor knows the servers behind it.
-      http: { publicUrl: "https://fermata.test" },
-      admin: { token: this.adminToken },
-      webhooks: { allowNetworks: ["127.0.0.0/8"], allowHttp: true },
-      stemSplit: { providers: ["replicate"] },
-      plugins: {
-        synth: { enabled: false },
-        "http-model": httpModelPlugin(url, {
-          shape: "accepts",
-          concurrency: 8,
-          callbacks: true,
-          idempotent: true,
-          timeoutSeconds: 30,
-        }),
-        replicate: replicatePlugin(url, { splits: true }),
-      },
-    };
-  }
-
   private settingsOf({ port, database, broker, vendor, clock }: Member): Environment {
     const { host } = new URL(this.brokerServer.server);
     return {
@@ -243,6 +226,29 @@ export class Fleet {
       FERMATA_PLUGINS__REPLICATE__BASE_URL: `http://${vendor.address}/v1`,
     };
   }
+}
+
+/** The settings of all members that have no environment name of their own. */
+function documentFor({ adminToken, vendor }: Fleet, { callSeconds }: FleetOptions): object {
+  const { url } = vendor.vendor;
+  const calls = { timeoutSeconds: callSeconds, concurrency: 8 };
+  return {
+    // Providers send callbacks to https only; the vendor knows the servers behind it.
+    http: { publicUrl: "https://fermata.test" },
+    admin: { token: adminToken },
+    webhooks: { allowNetworks: ["127.0.0.0/8"], allowHttp: true },
+    stemSplit: { providers: ["replicate"] },
+    plugins: {
+      synth: { enabled: false },
+      "http-model": httpModelPlugin(url, { shape: "accepts", callbacks: true, idempotent: true, ...calls }),
+      replicate: replicatePlugin(url, { splits: true, timeoutMs: callSeconds * 1_000 }),
+    },
+  };
+}
+
+/** As many waits as are allowed, each longer than the one before until they are so long. */
+function scheduleUpTo(longestSeconds: number): string {
+  return Array.from({ length: DELIVERY_WAITS }, (_, index) => Math.min(2 ** index, longestSeconds)).join();
 }
 
 interface Services {

@@ -11,6 +11,9 @@ export const LONG: Form = {
   faultsAtOnce: 3,
   gapMs: [500, 4_000],
   renderMs: 2_000,
+  callSeconds: 30,
+  deliverySeconds: 15,
+  analyser: "builtin",
   clients: 6,
   clientPauseMs: [500, 2_000],
 };
@@ -24,6 +27,9 @@ export const SHORT: Form = {
   faultsAtOnce: 3,
   gapMs: [100, 400],
   renderMs: 300,
+  callSeconds: 4,
+  deliverySeconds: 2,
+  analyser: "none",
   clients: 4,
   clientPauseMs: [50, 250],
 };

@@ -16,9 +16,11 @@ export interface RecordedCall {
   readonly method: string;
   readonly path: string;
   readonly options?: SendOptions;
+  /** After so long the client disconnects. */
+  readonly patienceMs?: number;
 }
 
-/** A client that has waited for so long gives a request up. */
+/** A client that has waited for so long gives a request up, unless it does so earlier. */
 const PATIENCE_MS = 8_000;
 
 /** The history of all clients. */
@@ -33,11 +35,11 @@ export class Recorder {
 
   /** Sends a request and records it with what `read` makes of its response. */
   async send<Read extends Action>(
-    { client, server, accountId, key, method, path, options = {} }: RecordedCall,
+    { client, server, accountId, key, method, path, options = {}, patienceMs = PATIENCE_MS }: RecordedCall,
     read: (response: ApiResponse | null) => Read,
   ): Promise<{ readonly outcome: Outcome; readonly action: Read }> {
     const invokedAt = this.now();
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(patienceMs);
     const response = await new ApiClient(server.url, key)
       .send(method, path, { ...options, signal })
       .catch(orNoResponse);

@@ -10,14 +10,14 @@ import { eventually, type Sandbox } from "../process.js";
 import { checkRun, reportOf } from "./check-run.js";
 import { NemesisClients } from "./clients.js";
 import { type Fault, FAULTS, type FaultTimes } from "./faults.js";
-import { Fleet } from "./fleet.js";
+import { Fleet, type FleetOptions } from "./fleet.js";
 import type { Endpoint } from "./final-state.js";
 import { leftIn, readFinalState } from "./read-final-state.js";
 import { Recorder, type Server } from "./recorder.js";
 import { grouped } from "./rules/rule.js";
 import { Schedule } from "./schedule.js";
 
-export interface NemesisOptions extends FaultTimes {
+export interface NemesisOptions extends FaultTimes, FleetOptions {
   /** The seed of everything random; the timing of the machine is not reproducible. */
   readonly seed: number;
   /** How long faults begin. */
@@ -25,9 +25,6 @@ export interface NemesisOptions extends FaultTimes {
   /** Faults at once, and the pause before another one begins. */
   readonly faultsAtOnce: number;
   readonly gapMs: readonly [number, number];
-  readonly leaseSeconds: number;
-  readonly unknownGraceSeconds: number;
-  readonly renderMs: number;
   readonly clients: number;
   /** The pauses of a client. */
   readonly clientPauseMs: readonly [number, number];

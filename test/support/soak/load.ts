@@ -131,6 +131,10 @@ export class SoakLoad {
   private expects(what: string, response: ApiResponse, status: number): boolean {
     this.counts[what] = (this.counts[what] ?? 0) + 1;
     if (response.status === status) return true;
+    if (response.status === 503 && response.headers.has("Retry-After")) {
+      this.counts["put off"] = (this.counts["put off"] ?? 0) + 1;
+      return false;
+    }
     this.unexpected.push(`${what}: ${response.status} ${response.text}`);
     return false;
   }

@@ -13,25 +13,19 @@ const AGED: Readonly<Record<string, string>> = {
   fermata_provider_callbacks: "received_at",
 };
 
-/** What does not grow while everything goes well. */
-export const BOUNDED = [
+/** What is kept for a while: as many rows for each job of the last minutes at the end as at the beginning. */
+const SHORT_LIVED = [
   ...Object.keys(AGED),
   "fermata_webhook_deliveries",
   "fermata_webhook_tries",
   "fermata_idempotency_records",
-  "fermata_rate_counts",
-  "fermata_search_due",
-  "fermata_search_segments",
-  "fermata_file_deletions",
-] as const;
+];
+
+/** What does not grow, however much there is to do. */
+const BOUNDED = ["fermata_rate_counts", "fermata_search_due", "fermata_search_segments", "fermata_file_deletions"];
 
 /** What is kept: as many rows for each job at the end as at the beginning. */
-export const KEPT = [
-  "fermata_ledger_entries",
-  "fermata_job_attempts",
-  "fermata_tracks",
-  "fermata_track_assets",
-] as const;
+const KEPT = ["fermata_ledger_entries", "fermata_job_attempts", "fermata_tracks", "fermata_track_assets"] as const;
 
 /** The tables of one installation, read and aged without Fermata's code. */
 export interface Tables {
@@ -69,18 +63,27 @@ export async function ageRows({ run }: Tables, now: number): Promise<void> {
   }
 }
 
-/** Rows of the bounded tables, and rows of the kept ones for each job. */
-export async function sizesOf({ all }: Tables): Promise<Record<string, number>> {
-  const countOf = async (table: string): Promise<number> =>
-    Number((await all<{ readonly count: number }>(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.count);
-  const sizes: Record<string, number> = {};
-  for (const table of BOUNDED) sizes[`rows of ${nameOf(table)}`] = await countOf(table);
+/** A figure, and by what it is compared. */
+export interface Size {
+  readonly name: string;
+  readonly kind: "bounded" | "per job";
+  readonly value: number;
+}
+
+/** Rows of the bounded tables; of the others, rows for each job. */
+export async function sizesOf({ all }: Tables, now: number): Promise<Size[]> {
+  const countOf = async (table: string, where = "1 = 1"): Promise<number> =>
+    Number((await all<{ readonly count: number }>(`SELECT COUNT(*) AS count FROM ${table} WHERE ${where}`))[0]?.count);
+  const sizes: Size[] = [];
+  for (const table of BOUNDED)
+    sizes.push({ name: `rows of ${nameOf(table)}`, kind: "bounded", value: await countOf(table) });
+  const recent = Math.max(1, await countOf("fermata_jobs", `created_at > ${now - KEPT_MS}`));
+  for (const table of SHORT_LIVED)
+    sizes.push({ name: `${nameOf(table)} per recent job`, kind: "per job", value: (await countOf(table)) / recent });
   const jobs = Math.max(1, await countOf("fermata_jobs"));
-  for (const table of KEPT) sizes[`${nameOf(table)} per job`] = (await countOf(table)) / jobs;
-  const [open] = await all<{ readonly count: number }>(
-    "SELECT COUNT(*) AS count FROM fermata_jobs WHERE phase <> 'ended'",
-  );
-  sizes["open jobs"] = Number(open?.count);
+  for (const table of KEPT)
+    sizes.push({ name: `${nameOf(table)} per job`, kind: "per job", value: (await countOf(table)) / jobs });
+  sizes.push({ name: "open jobs", kind: "bounded", value: await countOf("fermata_jobs", "phase <> 'ended'") });
   return sizes;
 }
 

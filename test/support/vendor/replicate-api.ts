@@ -15,9 +15,9 @@ const STATUSES = {
 export const REPLICATE_MODEL = "replicate/musicgen";
 
 /** `plugins.replicate` for this vendor. */
-export function replicatePlugin(vendorUrl: string, { splits = false } = {}): object {
+export function replicatePlugin(vendorUrl: string, { splits = false, timeoutMs = 30_000 } = {}): object {
   const models = [{ id: REPLICATE_MODEL, creditCost: CREDIT_COST }];
-  return { enabled: true, apiKey: KEY, baseUrl: `${vendorUrl}/v1`, pollMs: 500, splits, models };
+  return { enabled: true, apiKey: KEY, baseUrl: `${vendorUrl}/v1`, pollMs: 500, splits, timeoutMs, models };
 }
 
 interface PredictionRequest {

@@ -4,7 +4,7 @@ import { SHORT } from "../../support/nemesis/forms.js";
 import { surviveNemesis } from "../../support/nemesis/run.js";
 import { useSandbox } from "../../support/process.js";
 
-const FAULTS_MS = 12_000;
+const FAULTS_MS = 10_000;
 
 /** The short form of test/system/faults/nemesis.ts. */
 describe("Servers, workers, database, broker, vendor and receivers that fail under load", function () {

@@ -9,6 +9,8 @@ import { ageRows, sizesOf } from "../../support/soak/tables.js";
 import { openEmbedded, openOnServers, type SoakedInstallation } from "./installations.js";
 
 const MINUTES = Number(process.env["FERMATA_TEST_SOAK_MINUTES"] ?? 60);
+/** Of a busy machine: the database is shared with whatever else runs on it. */
+const PUT_OFF_MAX = 0.01;
 const WARNINGS_MAX = 30;
 const CLIENTS = 3;
 const PAUSE_MS = [300, 1_200] as const;
@@ -25,8 +27,7 @@ const PROCESS_FIGURES: Readonly<Record<keyof ProcessFigures, readonly [name: str
   sockets: ["open sockets", "number", { share: 0.1, amount: 6 }],
   threads: ["threads", "number", { share: 0, amount: 2 }],
 };
-const OF_ROWS: Tolerance = { share: 0.2, amount: 30 };
-const PER_JOB: Tolerance = { share: 0.05, amount: 0.05 };
+const PER_JOB: Tolerance = { share: 0.15, amount: 0.1 };
 const OF_COUNTS: Tolerance = { share: 0, amount: 10 };
 
 /** Run by `npm run test:soak`; no part of `npm test`. */
@@ -72,6 +73,9 @@ async function soak(soaked: SoakedInstallation): Promise<Trend[]> {
   const trends = [...series.values()].map(trendOf);
   const sums = Object.entries(load.counts).map(([what, count]) => `${what} ${count}`);
   process.stdout.write(`\n${title}, ${MINUTES} minutes: ${sums.join(", ")}\n\n${tableOf(trends)}\n`);
+  const { "put off": putOff = 0, ...others } = load.counts;
+  const sent = Object.values(others).reduce((sum, count) => sum + count, 0);
+  expect(putOff / sent, "the part of the requests that got a 503").to.be.below(PUT_OFF_MAX);
   expect(load.unexpected, `unexpected responses; logs:\n${warningsOf(soaked)}`).to.deep.equal([]);
   await installation.checkLedger();
   return trends;
@@ -94,10 +98,8 @@ async function figuresOf({ processes, tables, temporary, queued }: SoakedInstall
     for (const [key, [what, unit, tolerance]] of Object.entries(PROCESS_FIGURES))
       figures.push([`${name}: ${what}`, unit, tolerance, sampled[key as keyof ProcessFigures]]);
   }
-  for (const [what, size] of Object.entries(await sizesOf(tables))) {
-    const tolerance = what.endsWith("per job") ? PER_JOB : what === "open jobs" ? OF_COUNTS : OF_ROWS;
-    figures.push([what, "number", tolerance, size]);
-  }
+  for (const { name, kind, value } of await sizesOf(tables, Date.now()))
+    figures.push([name, "number", kind === "bounded" ? OF_COUNTS : PER_JOB, value]);
   figures.push(["temporary files", "number", OF_COUNTS, (await filesUnder(temporary)).length]);
   if (queued !== null) figures.push(["messages in the broker", "number", OF_COUNTS, await queued()]);
   return figures;
