@@ -71,6 +71,8 @@ export class StoreAsset {
     try {
       return await this.deps.audio.put(audioKey, bytes, this.deps.maxBytes);
     } catch (error) {
+      // A store that failed before its first read has left it open, and with it a connection to the provider.
+      await close(bytes);
       if (!(error instanceof AudioTooLargeError)) throw error;
       throw new ProviderFailure("failed", error.message, { cause: error });
     }
