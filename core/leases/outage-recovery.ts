@@ -1,4 +1,4 @@
-import { ServiceUnavailableError } from "../errors.js";
+import { RowsLockedError, ServiceUnavailableError } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
@@ -21,9 +21,9 @@ export class OutageRecovery {
 
   constructor(private readonly deps: OutageRecoveryDeps) {}
 
-  /** A claim failed. */
+  /** A claim failed. Rows that others hold are no outage: the storage is there, and leases are renewed in it. */
   failed(error: unknown): void {
-    if (error instanceof ServiceUnavailableError) this.isCutOff = true;
+    if (error instanceof ServiceUnavailableError && !(error instanceof RowsLockedError)) this.isCutOff = true;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ServiceUnavailableError } from "../../../../core/errors.js";
+import { RowsLockedError, ServiceUnavailableError } from "../../../../core/errors.js";
 import { Leases } from "../../../../core/leases/leases.js";
 import { OutageRecovery } from "../../../../core/leases/outage-recovery.js";
 import type { JobId, ProcessId } from "../../../../core/ids.js";
@@ -41,6 +41,12 @@ describe("OutageRecovery", () => {
   });
 
   it("renews nothing and leaves nothing while claims succeed", async () => {
+    expect(await recovery.beforeClaim()).to.deep.equal({ leaveOwned: false });
+    expect(renewed).to.deep.equal([]);
+  });
+
+  it("takes rows that others hold for no outage", async () => {
+    recovery.failed(new RowsLockedError());
     expect(await recovery.beforeClaim()).to.deep.equal({ leaveOwned: false });
     expect(renewed).to.deep.equal([]);
   });
