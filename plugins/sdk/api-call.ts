@@ -25,7 +25,8 @@ export interface ApiCall {
   readonly creates?: boolean;
   /**
    * True for a call that polls accepted work: a response that does not say that the work ended (a gateway's page, a
-   * redirect, a refusal of the poll) is then `unavailable`, never a failure that gives up work that is paid for.
+   * redirect, a refusal of the poll) is then `unavailable`, never a failure that gives up work that is paid for. So is
+   * one that has not begun after a minute.
    */
   readonly isStatusCall?: boolean;
   readonly signal: AbortSignal;

@@ -22,6 +22,12 @@ export interface ProviderApiOptions {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
+/**
+ * The response to a poll begins within this time, or the poll is lost: a provider's polls that all hang keep its other
+ * work from being polled. The body, which may be audio, has the time of the call.
+ */
+const STATUS_RESPONSE_MAX_MS = 60_000;
+
 const SECRET_HEADER = /auth|key|token|secret|licen[cs]e|cookie|password/i;
 
 /** A shorter secret could be an ordinary word of a message. */
@@ -99,9 +105,11 @@ export class ProviderApi {
   private async send(call: ApiCall): Promise<ApiResponse> {
     const { options } = this;
     const timeout = AbortSignal.timeout(call.timeoutMs ?? options.timeoutMs);
-    const signal = AbortSignal.any([call.signal, timeout]);
+    const silence = new AbortController();
+    const signal = AbortSignal.any([call.signal, timeout, silence.signal]);
     if (call.signal.aborted)
       throw new ProviderFailure("unavailable", "Stopped before the call was sent.", { billable: "no" });
+    const silent = call.isStatusCall === true ? setTimeout(() => silence.abort(), STATUS_RESPONSE_MAX_MS) : undefined;
     try {
       const form = call.body instanceof FormData ? await encodedForm(call.body) : null;
       const response = await options.fetch(this.urlOf(call), {
@@ -119,11 +127,14 @@ export class ProviderApi {
         redirect: "manual",
         signal,
       });
+      clearTimeout(silent);
       return toResponse(response, await readBody(response, call.maxBytes ?? options.maxBytes ?? MAX_BYTES));
     } catch (error) {
       const known = failureAmong(error);
       if (known !== null) throw known;
-      throw lostCall(call, error, timeout.aborted && !call.signal.aborted);
+      throw lostCall(call, error, (timeout.aborted || silence.signal.aborted) && !call.signal.aborted);
+    } finally {
+      clearTimeout(silent);
     }
   }
 

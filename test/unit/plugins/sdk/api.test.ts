@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
+import { useFakeTimers } from "sinon";
 import {
   type ApiCall,
   failureOf,
@@ -259,6 +261,37 @@ describe("ProviderApi", () => {
       await fake.idle();
     });
   }
+
+  it("gives up a poll whose response has not begun after a minute, but not the body of one that has", async () => {
+    const time = useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      fake.spoil(ROUTE, "hang");
+      let hasEnded = false;
+      const ended = failure(post(json({}), { isStatusCall: true })).finally(() => (hasEnded = true));
+      await fake.received(ROUTE);
+      time.tick(59_999);
+      await nextTurn();
+      expect(hasEnded).to.equal(false);
+      time.tick(1);
+      const { kind, message } = await ended;
+      expect([kind, message.startsWith("No response in time")]).to.deep.equal(["unavailable", true]);
+
+      const body = new ReadableStream<Uint8Array>(
+        {
+          pull: (controller) => {
+            time.tick(60_000);
+            controller.enqueue(new TextEncoder().encode("a slow song"));
+            controller.close();
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const song = await post(json({}), { isStatusCall: true }, { fetch: () => Promise.resolve(new Response(body)) });
+      expect(song.text()).to.equal("a slow song");
+    } finally {
+      time.restore();
+    }
+  });
 
   it("ends at once when it is aborted, and does not call when it was before", async () => {
     fake.spoil(ROUTE, "hang");
