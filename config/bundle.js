@@ -1,15 +1,19 @@
 /**
  * Bundles the command into FOLDER/command, in place of what the compiled FOLDER/config/main.js imports: Node loads a
  * few files in half of the time and with less memory than a thousand. Packages stay outside but for those of many small
- * modules. What another process or thread starts from, and what embedding apps import, stays as it was compiled.
+ * modules, and so does what is one large file already. What another process or thread starts from, and what embedding
+ * apps import, stays as it was compiled, and so do commands that check: the contract suites have the compiled modules.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { licencesOf, ROOT } from "../adapters/client/bundling.js";
 
 /** Packages that are bundled, with a slash at the end those of a scope. None is under a copyleft licence. */
-const BUNDLED = ["inversify", "@inversifyjs/", "zod", "@tsoa/runtime", "validator"];
+const BUNDLED = ["inversify", "@inversifyjs/"];
+
+/** Files of ours that are loaded as they are. */
+const AS_THEY_ARE = /\.json$|\/mcp\/sdk\.js$/;
 
 const [, , folder] = process.argv;
 if (folder === undefined) throw new Error("Usage: node bundle.js FOLDER");
@@ -24,6 +28,10 @@ const entryOf = (name) => join(dist, relative("./dist", exports[name].default));
 const inItsPlace = {
   name: "in-its-place",
   setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^\./ }, ({ path, importer }) => {
+      const file = resolve(dirname(importer), path);
+      return file.startsWith(dist) && AS_THEY_ARE.test(file) ? { path: relative(to, file), external: true } : undefined;
+    });
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
       if (kind === "entry-point" || isBundled(path)) return undefined;
       return { path, external: true };
@@ -53,7 +61,7 @@ const { metafile } = await build({
   splitting: true,
   platform: "node",
   format: "esm",
-  target: ["node20"],
+  target: ["node20.19"],
   keepNames: true,
   sourcemap: true,
   sourcesContent: false,
@@ -66,4 +74,9 @@ const { metafile } = await build({
   tsconfigRaw: {},
 });
 writeFileSync(join(to, "licences.txt"), licencesOf(Object.keys(metafile.inputs)));
-writeFileSync(join(dist, "config/main.js"), '#!/usr/bin/env node\nimport "../command/command.js";\n');
+writeFileSync(
+  join(dist, "config/main.js"),
+  `#!/usr/bin/env node
+await import(process.argv.includes("check") ? "./command.js" : "../command/command.js");
+`,
+);

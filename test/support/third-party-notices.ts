@@ -78,8 +78,7 @@ they are published, each from its own folder in \`node_modules\`: none is merged
 code, and each may be exchanged for a modified version. Exceptions are bundles: the pages of \`adapters/web\` with
 preact, @preact/signals, uplot and openapi-fetch, the client of \`adapters/client\` with openapi-fetch and
 eventsource-parser (all MIT), the SDK of the Model Context Protocol in \`adapters/mcp\`, and in the command of a
-built Fermata inversify, zod, validator and @tsoa/runtime with what these need (MIT; the licences of a bundle are in
-\`licences.txt\` next to it). How to replace the audio decoders, or to
+built Fermata inversify with what it needs (MIT; the licences of a bundle are in \`licences.txt\` next to it). How to replace the audio decoders, or to
 do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 
