@@ -25,8 +25,9 @@ const GROUPS: readonly Group[] = [
   { title: "processes that are started and killed", pattern: /^system\/process\// },
   { title: "units, the API and its security", pattern: /^(api|architecture|security|unit)\// },
   { title: "brokers, fleets, attacks and databases that go away", pattern: /^system\/(?!browser|cli|deploy)/ },
+  { title: "browsers", pattern: /^system\/browser\// },
   { title: "adapters", pattern: /^adapters\//, isLight: true },
-  { title: "the command line and browsers", pattern: /^system\// },
+  { title: "the command line", pattern: /^system\// },
   { title: "plugins, and whatever no other run names", pattern: /./ },
 ];
 
