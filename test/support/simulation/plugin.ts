@@ -12,11 +12,11 @@ import type { WorkingProvider } from "../../../core/execution/working-provider.j
 import type { CatalogueProvider } from "../../../core/providers/catalogue.js";
 import { PROVIDERS, type ProviderId, SPLITTERS } from "./plan.js";
 import type { SimProcess } from "./process.js";
-import { CALL_LIMIT_MS, type Vendor, type Work } from "./vendor.js";
+import { CALL_LIMIT_MS, SLOW_MS, type Vendor, type Work } from "./vendor.js";
 
 const CAPABILITIES = {
   idem: { idempotentSubmit: true, lookup: false, cancel: false },
-  look: { idempotentSubmit: false, lookup: true, cancel: true, callbacks: "hints" },
+  look: { idempotentSubmit: false, lookup: true, lookupSettlesMs: SLOW_MS, cancel: true, callbacks: "hints" },
   sign: { idempotentSubmit: false, lookup: false, cancel: false, callbacks: "signed" },
   sync: { idempotentSubmit: true, lookup: false, cancel: false },
 } as const;

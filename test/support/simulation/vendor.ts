@@ -37,7 +37,8 @@ const STEMS = ["vocals", "instrumental"];
 export const CALL_LIMIT_MS = 8_000;
 /** A reply after the call has been given up. */
 const LATE_MS = CALL_LIMIT_MS + 9_000;
-const SLOW_MS = 4_000;
+/** Until a provider that is slow has taken a request: so long after the end of a call a look-up does not find it. */
+export const SLOW_MS = 4_000;
 const LATENCY_MS = 20;
 const LASTING: readonly string[] = ["content_rejected", "out_of_credit", "model_unavailable"];
 const CALLBACK_LATE_MS = 8_000;
