@@ -1,8 +1,8 @@
 /**
- * Bundles the command into FOLDER/command, in place of what the compiled FOLDER/config/main.js imports: Node loads a
- * few files in half of the time and with less memory than a thousand. Packages stay outside but for those of many small
- * modules, and so does what is one large file already. What another process or thread starts from, and what embedding
- * apps import, stays as it was compiled, and so do commands that check: the contract suites have the compiled modules.
+ * Bundles the command of a checkout into FOLDER/command, which FOLDER/config/main.js then imports in place of the
+ * compiled modules: Node loads a few files in half of the time and with less memory than a thousand. Packages stay
+ * outside but for those of many small modules, and so does what is one large file already. What another process or
+ * thread starts from stays as it was compiled. The package has no bundle: it would have everything twice.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -74,9 +74,3 @@ const { metafile } = await build({
   tsconfigRaw: {},
 });
 writeFileSync(join(to, "licences.txt"), licencesOf(Object.keys(metafile.inputs)));
-writeFileSync(
-  join(dist, "config/main.js"),
-  `#!/usr/bin/env node
-await import(process.argv.includes("check") ? "./command.js" : "../command/command.js");
-`,
-);

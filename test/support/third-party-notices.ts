@@ -77,8 +77,9 @@ const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICE
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
 code, and each may be exchanged for a modified version. Exceptions are bundles: the pages of \`adapters/web\` with
 preact, @preact/signals, uplot and openapi-fetch, the client of \`adapters/client\` with openapi-fetch and
-eventsource-parser (all MIT), the SDK of the Model Context Protocol in \`adapters/mcp\`, and in the command of a
-built Fermata inversify with what it needs (MIT; the licences of a bundle are in \`licences.txt\` next to it). How to replace the audio decoders, or to
+eventsource-parser (all MIT), the SDK of the Model Context Protocol in \`adapters/mcp\`, and in the
+command of a checkout, once it is built, inversify with what it needs (MIT; the licences of a bundle are in
+\`licences.txt\` next to it). How to replace the audio decoders, or to
 do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 

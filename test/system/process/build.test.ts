@@ -34,7 +34,6 @@ export class Tempos extends Controller {
 `,
   "config/command.ts": 'import { tempo } from "../core/tempo.js";\nconsole.log(`${tempo} beats`);\n',
   "config/index.ts": "export const app: number = 1;\n",
-  "config/main.ts": '#!/usr/bin/env node\nimport "./command.js";\n',
   "plugins/sdk/index.ts": "export const port: number = 2;\n",
   // In place of the SDK, whose types take the compiler seconds in each build.
   "adapters/mcp/sdk.ts": 'export { h } from "preact";\n',
@@ -69,7 +68,7 @@ export class Songs extends Controller {
 
 /** Copied as they are. */
 const TOOLS = [
-  "config/bundle.js",
+  ...["config/bundle.js", "config/main.ts"],
   ...["adapters/client/build.js", "adapters/client/bundling.js"],
   ...["adapters/mcp/build.js", "adapters/mcp/shims.js"],
   ...["adapters/web/build.js", "adapters/web/build-guides.js", "adapters/web/tsconfig.json"],

@@ -47,7 +47,6 @@ describe("The files of the package", function () {
       ),
       ...["config/observability/alerts.yaml", "config/observability/grafana-dashboard.json"],
       ...["LICENSE", ".github/THIRD-PARTY-NOTICES.md", "dist/adapters/http/generated/web/licences.txt"],
-      "dist/command/licences.txt",
     ]);
   });
 
