@@ -4,7 +4,7 @@
  * outside but for those of many small modules, and so does what is one large file already. What another process or
  * thread starts from stays as it was compiled. The package has no bundle: it would have everything twice.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { licencesOf, ROOT } from "../adapters/client/bundling.js";
@@ -14,6 +14,9 @@ const BUNDLED = ["inversify", "@inversifyjs/"];
 
 /** Files of ours that are loaded as they are. */
 const AS_THEY_ARE = /\.json$|\/mcp\/sdk\.js$/;
+
+/** A day: for so long processes of a version before may run on. */
+const KEPT_MS = 86_400_000;
 
 const [, , folder] = process.argv;
 if (folder === undefined) throw new Error("Usage: node bundle.js FOLDER");
@@ -48,7 +51,6 @@ function isBundled(path) {
   return BUNDLED.some((name) => (name.endsWith("/") ? path.startsWith(name) : `${path}/`.startsWith(`${name}/`)));
 }
 
-rmSync(to, { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: {
     command: join(dist, "config/command.js"),
@@ -65,8 +67,6 @@ const { metafile } = await build({
   keepNames: true,
   sourcemap: true,
   sourcesContent: false,
-  // For the CommonJS modules among the packages.
-  banner: { js: 'import { createRequire as __from } from "node:module"; const require = __from(import.meta.url);' },
   plugins: [inItsPlace],
   metafile: true,
   legalComments: "none", // in licences.txt, as a whole
@@ -74,3 +74,8 @@ const { metafile } = await build({
   tsconfigRaw: {},
 });
 writeFileSync(join(to, "licences.txt"), licencesOf(Object.keys(metafile.inputs)));
+
+// A process that runs may still load files of a build before, whose names have their hashes in them.
+const written = new Set(Object.keys(metafile.outputs).map((path) => resolve(ROOT, path)));
+for (const file of readdirSync(to).map((name) => join(to, name)))
+  if (!written.has(file) && Date.now() - statSync(file).mtimeMs > KEPT_MS) rmSync(file);

@@ -217,6 +217,18 @@ describe("A build", function () {
     expect(stdout).to.equal("120 beats\n");
   });
 
+  it("keeps files of the bundle before for processes that run, for a day", async () => {
+    const [recent, old] = [path("dist/command/chunk-NEW.js"), path("dist/command/chunk-OLD.js")];
+    for (const file of [recent, old]) await writeFile(file, "export {};\n");
+    const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000);
+    await utimes(old, twoDaysAgo, twoDaysAgo);
+    await write("core/tempo.ts", "export const tempo: number = 90;\n");
+    expect((await build()).code).to.equal(0);
+    expect([existsSync(recent), existsSync(old)]).to.deep.equal([true, false]);
+    const { stdout } = await promisify(execFile)(process.execPath, [path("dist/config/main.js")]);
+    expect(stdout).to.equal("90 beats\n");
+  });
+
   it("fails with the compiler's words, until the source is corrected", async () => {
     await write("plugins/metre.ts", 'export const beats: number = "three";\n');
     for (let time = 0; time < 2; time++) {
