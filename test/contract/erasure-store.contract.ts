@@ -308,6 +308,9 @@ export function erasureStoreContract(name: string, open: () => Promise<Storage>)
           storage.inTransaction((tx) => storage.erasures.eraseRows(tx, kind, accountId, limit));
         expect([await erase("requests", 2), await erase("requests", 2)]).to.deep.equal([2, 1]);
         expect([await erase("keys", 2), await erase("playlists", 2)]).to.deep.equal([1, 1]);
+        // One item of some thirty leaves a note for the upkeep of the search; those of the tests before may have.
+        const notes = await erase("search_words", 100);
+        expect(notes).to.be.below(10);
         expect([await erase("keys", 2), await erase("search_words", 100)]).to.deep.equal([0, 0]);
         const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
         expect((await storage.requestLog.count({ accountId: other, ...all })).requests).to.equal(3);
