@@ -7,7 +7,7 @@ import { ListCursors, newestFirst } from "../lists/cursors.js";
 import { firstOf, type PageRequest } from "../lists/pages.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
-import type { JobStore } from "../ports/job-store.js";
+import type { JobStore, ShownSummary, ShownState } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { ListPage, ListPosition } from "../ports/list-page.js";
 
@@ -25,6 +25,17 @@ export interface ShownGeneration {
   readonly tracks: readonly ShownTrack[];
 }
 
+/**
+ * The form in which generations are shown. Those of ended ones may be kept: their version changes with whatever can
+ * change of them.
+ */
+export interface GenerationForms<Form> {
+  /** undefined: none was kept of this version */
+  kept(id: JobId, version: string): Form | undefined;
+  /** @param version null: it has not ended, or is not known; not to be kept */
+  of(generation: ShownGeneration, version: string | null): Form;
+}
+
 export const GENERATIONS_LIMIT = { default: 20, minimum: 1, maximum: 50 } as const;
 
 export interface ReadGenerationsDeps {
@@ -38,16 +49,16 @@ export interface ReadGenerationsDeps {
 export class ReadGenerations {
   private readonly cursors: ListCursors<ListPosition<JobId>>;
   /** The first page of each account, and one more. */
-  private readonly newestJobs: GroupedReads<AccountId, readonly JobSummary[]>;
-  private readonly shownJobs: GroupedReads<JobId, JobSummary>;
+  private readonly newestStates: GroupedReads<AccountId, readonly ShownState[]>;
+  private readonly shownJobs: GroupedReads<JobId, ShownSummary>;
   private readonly shownTracks: GroupedReads<JobId, readonly ShownTrack[]>;
   private readonly jobs: GroupedReads<JobId, Job>;
   private readonly tracks: GroupedReads<JobId, readonly Track[]>;
   private readonly outputs: GroupedReads<JobId, readonly JobOutput[]>;
 
   constructor(private readonly deps: ReadGenerationsDeps) {
-    this.newestJobs = new GroupedReads(deps.clock, (ids) =>
-      deps.jobs.newestShownJobs(ids, "music", GENERATIONS_LIMIT.default + 1),
+    this.newestStates = new GroupedReads(deps.clock, (ids) =>
+      deps.jobs.newestShownStates(ids, "music", GENERATIONS_LIMIT.default + 1),
     );
     this.shownJobs = new GroupedReads(deps.clock, (ids) => deps.jobs.findShownJobs(ids));
     this.shownTracks = new GroupedReads(deps.clock, (ids) => deps.library.shownTracksOfJobs(ids));
@@ -62,15 +73,21 @@ export class ReadGenerations {
    *
    * @throws {InvalidRequestError} the cursor is none of this list
    */
-  async page(accountId: AccountId, request: PageRequest): Promise<ListPage<ShownGeneration, string>> {
+  async page<Form>(
+    accountId: AccountId,
+    request: PageRequest,
+    forms: GenerationForms<Form>,
+  ): Promise<ListPage<Form, string>> {
     const { limit = GENERATIONS_LIMIT.default, cursor } = request;
     const after = this.cursors.read(cursor, { accountId }) ?? undefined;
-    const isUsual = after === undefined && limit === GENERATIONS_LIMIT.default;
-    const found = isUsual
-      ? ((await this.newestJobs.get(accountId)) ?? [])
-      : await this.deps.jobs.listShownJobs({ accountId, kind: "music", after, limit: limit + 1 });
+    if (after === undefined && limit === GENERATIONS_LIMIT.default) {
+      const { items, next } = firstOf((await this.newestStates.get(accountId)) ?? [], limit);
+      return { items: await this.formsOf(items, forms), next: this.cursors.write(next, { accountId }) };
+    }
+    const found = await this.deps.jobs.listShownJobs({ accountId, kind: "music", after, limit: limit + 1 });
     const { items, next } = firstOf(found, limit);
-    return { items: await this.toShown(items), next: this.cursors.write(next, { accountId }) };
+    const shown = await this.toShown(items);
+    return { items: shown.map((one) => forms.of(one, null)), next: this.cursors.write(next, { accountId }) };
   }
 
   /** The first of the list with all that is known of them, for embedding apps. */
@@ -79,11 +96,14 @@ export class ReadGenerations {
   }
 
   /** @throws {JobNotFoundError} no generation of this account */
-  async get(accountId: AccountId, id: string): Promise<ShownGeneration> {
+  async get<Form>(accountId: AccountId, id: string, forms: GenerationForms<Form>): Promise<Form> {
     const job = isId("job", id) ? await this.shownJobs.get(id) : undefined;
     if (job === undefined || job.accountId !== accountId || job.kind !== "music") throw new JobNotFoundError();
+    const version = versionOf(job);
+    const kept = version === null ? undefined : forms.kept(job.id, version);
+    if (kept !== undefined) return kept;
     const [shown] = await this.toShown([job]);
-    return shown as ShownGeneration;
+    return forms.of(shown as ShownGeneration, version);
   }
 
   /** A job of any kind. @throws {JobNotFoundError} unknown, or another account's */
@@ -104,6 +124,25 @@ export class ReadGenerations {
     return { job, tracks: tracks ?? [], outputs: outputs ?? [] };
   }
 
+  /** Those that are kept as they are; the others are read. One that was deleted meanwhile is left out. */
+  private async formsOf<Form>(states: readonly ShownState[], forms: GenerationForms<Form>): Promise<Form[]> {
+    const kept = states.map((state) => {
+      const version = versionOf(state);
+      return version === null ? undefined : forms.kept(state.id, version);
+    });
+    const missing = states.flatMap(({ id }, index) => (kept[index] === undefined ? [id] : []));
+    const read = missing.length === 0 ? null : await this.readForms(missing, forms);
+    return states.flatMap(({ id }, index) => kept[index] ?? read?.get(id) ?? []);
+  }
+
+  private async readForms<Form>(ids: readonly JobId[], forms: GenerationForms<Form>): Promise<Map<JobId, Form>> {
+    const found = await this.shownJobs.getAll(ids);
+    // The version is read before the tracks: what is kept is never older than its version says.
+    const jobs = ids.flatMap((id) => found.get(id) ?? []);
+    const shown = await this.toShown(jobs);
+    return new Map(shown.map((one, index) => [one.job.id, forms.of(one, versionOf(jobs[index] as ShownSummary))]));
+  }
+
   /** With their tracks, which are read together. */
   private async toShown(jobs: readonly JobSummary[]): Promise<ShownGeneration[]> {
     const completed = jobs.filter(({ status }) => status === "completed").map(({ id }) => id);
@@ -121,4 +160,11 @@ export class ReadGenerations {
     const outputs = splits.length === 0 ? new Map<JobId, JobOutput[]>() : await this.deps.jobs.outputsOf(splits);
     return jobs.map((job) => ({ job, tracks: tracks.get(job.id) ?? [], outputs: outputs.get(job.id) ?? [] }));
   }
+}
+
+/** The same for as long as an ended generation is shown in the same way; null: it has not ended. */
+function versionOf({ status, creditsCharged, tracks }: ShownState): string | null {
+  if (status !== "completed" && status !== "failed") return null;
+  const parts = tracks.map(({ id, shareToken, linkGeneration }) => `${id} ${shareToken ?? ""} ${linkGeneration}`);
+  return [status, creditsCharged, ...(parts.length > 1 ? parts.sort() : parts)].join(" ");
 }

@@ -74,6 +74,11 @@ export class AudioUrls {
     return `${this.deps.publicUrl()}${AUDIO_PATH}${audioKey}?${parameters.join("&")}`;
   }
 
+  /** While this stays the same, {@link sign} makes the same link of the same file and generation. */
+  period(): string {
+    return `${this.endOf(undefined)} ${this.deps.keyring.current("audio-links").id} ${this.deps.publicUrl()}`;
+  }
+
   /**
    * Checks a link by its parts. A forged link is never said to be expired. Reads the storage for links that are
    * otherwise valid: one indexed row, and a second one for files of no track.

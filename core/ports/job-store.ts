@@ -1,6 +1,7 @@
 import type { AccountId, JobId, ProcessId, TrackId } from "../ids.js";
 import type { ClaimedJob, ClaimRequest, NextDueAt } from "./job-claims.js";
 import type { Job, JobAttempt, JobKind, JobOutput, JobRequest, JobState, JobStatus, JobSummary } from "../jobs/job.js";
+import type { Track } from "../library/track.js";
 import type { Locked, Transaction } from "./unit-of-work.js";
 
 /** What changes while a job lives; everything else is fixed at its creation. */
@@ -83,6 +84,16 @@ export interface ShownJobFilter {
   readonly limit: number;
 }
 
+/** Of a track of a generation, what changes while it is there. */
+export type ShownTrackState = Pick<Track, "id" | "shareToken" | "linkGeneration">;
+
+/** Of a job and its tracks, in no order, all that can change of what an ended generation shows. */
+export interface ShownState extends Pick<JobSummary, "id" | "accountId" | "status" | "creditsCharged" | "createdAt"> {
+  readonly tracks: readonly ShownTrackState[];
+}
+
+export type ShownSummary = JobSummary & ShownState;
+
 /** Jobs, their leases and their attempts. Selected by `storage.url`. */
 export interface JobStore {
   /** A second job of an account with the same reference is refused, and runs `tx` again as any lost race does. */
@@ -98,12 +109,12 @@ export interface JobStore {
   listJobs(filter: JobFilter): Promise<Job[]>;
 
   /** {@link findJobs} without the texts of their requests, which are long. */
-  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, JobSummary>>;
+  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, ShownSummary>>;
 
   /** An account's jobs of a kind, in whichever state: newest first, as {@link listJobs}. */
   listShownJobs(filter: ShownJobFilter): Promise<JobSummary[]>;
-  /** The first of {@link listShownJobs} of several accounts at once; those without such jobs are left out. */
-  newestShownJobs(ids: readonly AccountId[], kind: JobKind, limit: number): Promise<Map<AccountId, JobSummary[]>>;
+  /** Of the first of {@link listShownJobs} of several accounts at once; those without such jobs are left out. */
+  newestShownStates(ids: readonly AccountId[], kind: JobKind, limit: number): Promise<Map<AccountId, ShownState[]>>;
 
   /** Reads jobs in ascending order of id and keeps them from changing until `tx` ends; unknown ids are left out. */
   lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>>;

@@ -113,7 +113,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   tryLockJobs: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.tryLockJobs(tx, [job.id])),
   findShownJobs: ({ jobs }, { job }) => jobs.findShownJobs([job.id]),
   listShownJobs: ({ jobs }, { account }) => jobs.listShownJobs({ accountId: account.id, kind: "music", limit: 20 }),
-  newestShownJobs: ({ jobs }, { account }) => jobs.newestShownJobs([account.id, anId("acct")], "music", 21),
+  newestShownStates: ({ jobs }, { account }) => jobs.newestShownStates([account.id, anId("acct")], "music", 21),
   "listShownJobs behind another job": ({ jobs }, { account }) => {
     const after = { createdAt: NOON, id: anId("job") };
     return jobs.listShownJobs({ accountId: account.id, kind: "music", after, limit: 20 });

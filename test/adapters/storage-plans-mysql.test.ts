@@ -99,7 +99,7 @@ describe("MySQL query plans", function () {
     ["listJobs of an account and a status", "fermata_jobs_account"],
     ["listJobs of a kind, behind another job", "fermata_jobs_account"],
     ["listShownJobs", "fermata_jobs_listed"],
-    ["newestShownJobs", "fermata_jobs_listed"],
+    ["newestShownStates", "fermata_jobs_listed"],
     ["listShownJobs behind another job", "fermata_jobs_listed"],
     ["listJobs of all", "fermata_jobs_status"],
     ["findOverdue", "fermata_jobs_status"],

@@ -35,7 +35,7 @@ describe("SQLite query plans", () => {
       "jobs_provider (provider_id=? AND status=? AND created_at<?)",
     ],
     ["listShownJobs", "jobs_listed (account_id=? AND kind=?)"],
-    ["newestShownJobs", "jobs_listed (account_id=? AND kind=?)"],
+    ["newestShownStates", "jobs_listed (account_id=? AND kind=?)"],
     ["listShownJobs behind another job", "jobs_listed (account_id=? AND kind=? AND created_at<?)"],
     ["findByReferences", "jobs_reference (account_id=? AND reference=?)"],
     ["findOverdue", "jobs_status (status=? AND created_at<?)"],

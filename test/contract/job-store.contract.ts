@@ -2,7 +2,16 @@ import { expect } from "chai";
 import type { AccountId, JobId, TrackId } from "../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobStatus, JobSummary } from "../../core/jobs/job.js";
 import type { ClaimedJob, ClaimRequest } from "../../core/ports/job-claims.js";
-import type { AttemptUpdate, JobFilter, JobReference, JobUpdate, ShownJobFilter } from "../../core/ports/job-store.js";
+import type {
+  AttemptUpdate,
+  JobFilter,
+  JobReference,
+  JobUpdate,
+  ShownSummary,
+  ShownJobFilter,
+  ShownState,
+  ShownTrackState,
+} from "../../core/ports/job-store.js";
 import { aHash, aJob, aJobRequest, anAttempt, anId, aTrack, NOON } from "../support/builders.js";
 import type { StorageWith } from "../support/storage-under-test.js";
 
@@ -230,8 +239,31 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
         const full = aJob({ request, ...ended("failed"), error: { code: "generation_failed", message: "No." } });
         await add(plain, full);
         const found = await storage.jobs.findShownJobs([plain.id, anId("job"), full.id]);
-        expect(found).to.deep.equal(new Map([plain, full].map((job) => [job.id, shown(job)])));
+        expect(found).to.deep.equal(new Map([plain, full].map((job) => [job.id, { ...shown(job), tracks: [] }])));
         expect((await storage.jobs.findShownJobs([])).size).to.equal(0);
+      });
+
+      it("are found with all that can change of their tracks, which is nothing of other jobs", async () => {
+        const [one, two, none] = [aJob(ended("completed")), aJob(ended("completed")), aJob(ended("completed"))];
+        await add(one, two, none);
+        const tracks = [
+          aTrack({ jobId: one.id, position: 0 }),
+          aTrack({ jobId: one.id, position: 1, linkGeneration: 3 }),
+          aTrack({ jobId: two.id, shareToken: `${anId("trk")}_-Az09` }),
+        ];
+        await storage.inTransaction((tx) => storage.library.insertTracks(tx, [...tracks, aTrack()]));
+        const found = await storage.jobs.findShownJobs([two.id, none.id, one.id]);
+        const tracksOf = ({ id }: Job): readonly ShownTrackState[] => ascending(found.get(id) as ShownSummary).tracks;
+        const states = tracks.map(({ id, shareToken, linkGeneration }) => ({ id, shareToken, linkGeneration }));
+        expect(tracksOf(one)).to.have.deep.members(states.slice(0, 2));
+        expect([tracksOf(two), tracksOf(none)]).to.deep.equal([states.slice(2), []]);
+        for (const { id, accountId, status, creditsCharged, createdAt } of [one, two, none]) {
+          const state = (await storage.jobs.newestShownStates([accountId], "music", 5)).get(accountId);
+          const shownTracks = ascending(found.get(id) as ShownSummary).tracks;
+          expect(state?.map(ascending)).to.deep.equal([
+            { id, accountId, status, creditsCharged, createdAt, tracks: shownTracks },
+          ]);
+        }
       });
 
       it("are listed by account and kind in every state, the newest first, behind a job", async () => {
@@ -262,16 +294,23 @@ export function jobStoreContract(name: string, open: () => Promise<Storage>): vo
           ...[...jobsOf.values()].flat(),
           aJob({ accountId: first, kind: "stem_split", operation: "stem_split" }),
         );
-        const newest = new Map<AccountId, JobSummary[]>();
-        for (const accountId of accountIds)
-          newest.set(accountId, await storage.jobs.listShownJobs({ accountId, kind: "music", limit: 3 }));
+        const newest = new Map<AccountId, ShownState[]>();
+        for (const accountId of accountIds) {
+          const jobs = await storage.jobs.listShownJobs({ accountId, kind: "music", limit: 3 });
+          newest.set(
+            accountId,
+            jobs.map(({ id, status, creditsCharged, createdAt }) => ({
+              ...{ id, accountId, status, creditsCharged, createdAt, tracks: [] },
+            })),
+          );
+        }
         expect(newest.get(first)).to.have.length(3);
         const asked = [anId("acct"), ...accountIds].reverse();
-        expect(await storage.jobs.newestShownJobs(asked, "music", 3)).to.deep.equal(newest);
-        expect(await storage.jobs.newestShownJobs([first], "music", 3)).to.deep.equal(
+        expect(await storage.jobs.newestShownStates(asked, "music", 3)).to.deep.equal(newest);
+        expect(await storage.jobs.newestShownStates([first], "music", 3)).to.deep.equal(
           new Map([[first, newest.get(first)]]),
         );
-        expect((await storage.jobs.newestShownJobs([], "music", 3)).size).to.equal(0);
+        expect((await storage.jobs.newestShownStates([], "music", 3)).size).to.equal(0);
       });
     });
 
@@ -996,4 +1035,9 @@ function ended(status: JobStatus): Pick<Job, "status" | "phase" | "dueAt" | "com
   if (status === "queued" || status === "processing")
     return { status, phase: "waiting", dueAt: NOON, completedAt: null };
   return { status, phase: "ended", dueAt: null, completedAt: NOON };
+}
+
+/** What is in no order, in one. */
+function ascending<Shown extends ShownState>(shown: Shown): Shown {
+  return { ...shown, tracks: [...shown.tracks].sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }

@@ -13,18 +13,27 @@ import {
   Tags,
 } from "@tsoa/runtime";
 import type express from "express";
+import type { JobId } from "../../../core/ids.js";
 import { createGeneration, type GenerationRequest } from "../create-generation.js";
 import { contextOf } from "../request-context.js";
 import { bodyClient } from "../middleware/body-client.js";
 import { idempotencyKey } from "../middleware/idempotency-key.js";
 import { jsonBody } from "../middleware/json-body.js";
 import type { HttpDeps } from "../deps.js";
-import { type AcceptedGeneration, type Generation, presentGeneration } from "../presenters/generation.js";
+import type { AcceptedGeneration, Generation } from "../presenters/generation.js";
+import { GenerationTexts } from "../presenters/generation-texts.js";
+import { PreparedResponse } from "../send.js";
+
+const OK = 200;
 
 @Route("api/v1/generations")
 @Tags("Generations")
 export class GenerationsController {
-  constructor(private readonly deps: Pick<HttpDeps, "readGenerations" | "audioUrls" | "shareUrls">) {}
+  private readonly texts: GenerationTexts;
+
+  constructor(private readonly deps: Pick<HttpDeps, "readGenerations" | "audioUrls" | "shareUrls" | "clock">) {
+    this.texts = new GenerationTexts(deps);
+  }
 
   /**
    * Starts a generation and reserves its credits. It runs on by itself: poll `status_url`, or ask with `Prefer` to wait
@@ -66,9 +75,9 @@ export class GenerationsController {
     @Query() limit?: number,
     @Query() cursor?: string,
   ): Promise<{ data: { generations: Generation[]; next_cursor: string | null } }> {
-    const page = await this.deps.readGenerations.page(contextOf(request).account.id, { limit, cursor });
-    const generations = page.items.map((each) => presentGeneration(each, this.deps));
-    return { data: { generations, next_cursor: page.next } };
+    const { id } = contextOf(request).account;
+    const { items, next } = await this.deps.readGenerations.page(id, { limit, cursor }, this.texts);
+    return prepared(`{"generations":[${items.join(",")}],"next_cursor":${JSON.stringify(next)}}`);
   }
 
   /**
@@ -80,8 +89,13 @@ export class GenerationsController {
   @Security("bearer", ["generations:read"])
   async getGeneration(@Request() request: express.Request, @Path() id: string): Promise<{ data: Generation }> {
     const context = contextOf(request);
-    const found = await this.deps.readGenerations.get(context.account.id, id);
-    context.jobId = found.job.id;
-    return { data: presentGeneration(found, this.deps) };
+    const text = await this.deps.readGenerations.get(context.account.id, id, this.texts);
+    context.jobId = id as JobId;
+    return prepared(text);
   }
+}
+
+/** @param text JSON of what the operation declares */
+function prepared<Data>(text: string): { data: Data } {
+  return new PreparedResponse(OK, `{"data":${text}}`) as unknown as { data: Data };
 }

@@ -9,6 +9,8 @@ import type {
   JobUpdate,
   ProviderWork,
   ShownJobFilter,
+  ShownState,
+  ShownSummary,
 } from "../../../../core/ports/job-store.js";
 import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
 import { groupBy, mapIn, marksOf, paddedLists } from "../lists.js";
@@ -29,7 +31,7 @@ import {
 import { CLAIM, claimOf, FIND_DUE, FIND_DUE_WHOLE } from "./claims.js";
 import { deleteAttempts, deleteRequests } from "./job-retention.js";
 import { HELD, RENEW } from "./lease-rows.js";
-import { findShownJobs, listShownJobs, newestShownJobs } from "./shown-jobs.js";
+import { findShownJobs, listShownJobs, newestShownStates } from "./shown-jobs.js";
 import { OutputQueries } from "./output-queries.js";
 import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
@@ -86,7 +88,7 @@ export class KnexJobStore extends OutputQueries implements JobStore {
     return this.listByStatus(statuses, condition, values, "DESC", filter.limit);
   }
 
-  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, JobSummary>> {
+  findShownJobs(ids: readonly JobId[]): Promise<Map<JobId, ShownSummary>> {
     return findShownJobs(this.database, ids);
   }
 
@@ -94,8 +96,8 @@ export class KnexJobStore extends OutputQueries implements JobStore {
     return listShownJobs(this.database, filter);
   }
 
-  newestShownJobs(ids: readonly AccountId[], kind: JobKind, limit: number): Promise<Map<AccountId, JobSummary[]>> {
-    return newestShownJobs(this.database, ids, kind, limit);
+  newestShownStates(ids: readonly AccountId[], kind: JobKind, limit: number): Promise<Map<AccountId, ShownState[]>> {
+    return newestShownStates(this.database, ids, kind, limit);
   }
 
   async findOverdue(createdBefore: number, limit: number): Promise<JobState[]> {
@@ -118,7 +120,6 @@ export class KnexJobStore extends OutputQueries implements JobStore {
   }
 
   async claimJobs(request: ClaimRequest): Promise<ClaimedJob[]> {
-    const due = request.phases.map((phase) => [request.providerId, phase, request.now]);
     if (request.limit < 1) return [];
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
@@ -129,11 +130,10 @@ export class KnexJobStore extends OutputQueries implements JobStore {
       const find = `${withRequests ? FIND_DUE_WHOLE : FIND_DUE}${notThese}${notOwned} ORDER BY due_at LIMIT ?`;
       const rows = await session.allEach<JobStateRow | JobRow>(
         find + this.database.dialect.forClaim,
-        request.phases.map((phase, index) => [
-          ...(due[index] ?? []),
-          ...except,
-          phase === "waiting" ? capacity : request.limit,
-        ]),
+        request.phases.map((phase) => {
+          const limit = phase === "waiting" ? capacity : request.limit;
+          return [request.providerId, phase, request.now, ...except, limit];
+        }),
       );
       // Each phase comes in its own order, straight from the index.
       const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
