@@ -16,6 +16,8 @@ import { hostKeyOf } from "./url-rules.js";
 
 /** Tries under way at once in one process. */
 const TRIES_MAX = 100;
+/** Endpoints with a backlog whose state is read for each claim; of more, a look returns some. */
+const BACKLOG_MAX = 100;
 /** A lease lasts for as many times the longest attempt: a sender that is silent for so long is lost. */
 const LEASE_ATTEMPTS = 4;
 
@@ -53,8 +55,9 @@ export class DeliverWebhooks {
   private place: WebhookEndpointId | null = null;
   /** Whether the looks since the last pause began at the beginning. */
   private isWhole = false;
-  /** Endpoints of which more is due than was claimed, as of the last look. */
+  /** Endpoints of which more is due than was claimed, as of all looks since the last one that began at the beginning. */
   private readonly backlog = new Set<WebhookEndpointId>();
+  /** When that one was. */
   private lookedAt = Number.NEGATIVE_INFINITY;
   private isAsked = false;
 
@@ -118,12 +121,13 @@ export class DeliverWebhooks {
   }
 
   /**
-   * Whether the last look found all endpoints with something due, and what is left of them can be claimed without
+   * Whether the last looks found all endpoints with something due, and what is left of them can be claimed without
    * another: a look costs more than a claim. What other processes add is found by the next sweep.
    */
   private knowsBacklog(now: number): boolean {
     const age = now - this.lookedAt;
-    return !this.isAsked && this.place === null && this.backlog.size > 0 && age >= 0 && age < this.deps.sweepMs;
+    const isFew = this.backlog.size > 0 && this.backlog.size <= BACKLOG_MAX;
+    return !this.isAsked && this.place === null && isFew && age >= 0 && age < this.deps.sweepMs;
   }
 
   /** Whether slots are free, and some endpoints have not been looked at since the last pause. */
@@ -135,12 +139,14 @@ export class DeliverWebhooks {
   }
 
   private async endpointsWithDue(now: number): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
-    if (this.place === null) this.isWhole = true;
-    this.isAsked = false;
+    if (this.place === null) {
+      this.isWhole = true;
+      this.isAsked = false;
+      this.lookedAt = now;
+      this.backlog.clear();
+    }
     const { ids, next } = await this.deps.webhooks.endpointsWithDue(now, this.place);
     this.place = next;
-    this.lookedAt = now;
-    this.backlog.clear();
     for (const id of ids) this.backlog.add(id);
     return this.activeOf(ids);
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { WebhookMessage, WebhookResult, WebhookSender } from "../../core/ports/webhook-sender.js";
 import { sqliteStorage } from "../support/databases.js";
@@ -20,6 +21,8 @@ class SlowReceivers implements WebhookSender {
 
   async send({ url }: WebhookMessage, signal: AbortSignal): Promise<WebhookResult> {
     const hangs = url.includes("hangs");
+    // All that is sent at once hears of the same stop.
+    setMaxListeners(0, signal);
     await pause(hangs ? TIMEOUT_MS : RESPONSE_MS, undefined, { signal }).catch(() => undefined);
     if (!hangs) this.delivered++;
     const failure = hangs ? "timeout" : null;

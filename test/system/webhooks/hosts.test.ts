@@ -52,6 +52,16 @@ describe("The receiving hosts of webhooks", () => {
     });
   }
 
+  it("are all served while each has a backlog that one look does not go through, without a sweep in between", async () => {
+    const endpoints: ShownEndpoint[] = [];
+    for (let index = 0; index < ENDPOINTS; index++)
+      endpoints.push(...(await endpointsAt(`well-${index}.example.com`, 1)));
+    await eventsFor(endpoints, 20);
+    harness.start();
+    await harness.quiet();
+    expect(await harness.storage.webhooks.countPending()).to.equal(0);
+  });
+
   it("that hang with hundreds of due endpoints delay no endpoint behind those, and none is left out", async () => {
     const hanging = await endpointsAt("hangs.example.com", 260);
     const well: ShownEndpoint[] = [];
