@@ -34,8 +34,8 @@ const db = knex({
   },
 });
 const keys = new BareKeys((hash) =>
-  db("fermata_api_keys")
-    .join("accounts", "accounts.id", "api_keys.account_id")
+  db("fermata_api_keys as api_keys")
+    .join("fermata_accounts as accounts", "accounts.id", "api_keys.account_id")
     .where("token_hash", hash)
     .first<BareHolder>("account_id", "scopes", "revoked_at", "terms_accepted_at"),
 );
