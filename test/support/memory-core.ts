@@ -8,13 +8,12 @@ import { MemoryAudioStore } from "./doubles/memory-audio-store.js";
 import { RecordingLogger } from "./doubles/recording-logger.js";
 import { RecordingMetrics } from "./doubles/recording-metrics.js";
 import { RecordingSender } from "./doubles/recording-sender.js";
-import { memoryStorage } from "./memory-storage.js";
-import type { StorageUnderTest } from "./storage-under-test.js";
+import { memoryStorage, type MemoryStorage } from "./memory-storage.js";
 
 /** A core for one test, with what the test looks at. */
 export interface MemoryCore {
   readonly core: Core;
-  readonly storage: StorageUnderTest;
+  readonly storage: MemoryStorage;
   /** What the core was created with. */
   readonly ports: CorePorts;
   readonly clock: ManualClock;
@@ -27,7 +26,7 @@ export interface MemoryCore {
 export interface MemoryCoreOptions {
   readonly options?: Partial<CoreOptions>;
   /** Ports in place of the doubles and the stores. */
-  readonly ports?: (storage: StorageUnderTest) => Partial<CorePorts>;
+  readonly ports?: (storage: MemoryStorage) => Partial<CorePorts>;
 }
 
 /**

@@ -17,20 +17,26 @@ import { storageUnderTest, type StorageUnderTest } from "./storage-under-test.js
 
 const NAMES = new TableNames("fermata_");
 
+/** A storage under test in memory. */
+export interface MemoryStorage extends StorageUnderTest {
+  /** Runs a statement past the stores, for rows that they would never write. Tables have the prefix `fermata_`. */
+  readonly sql: (text: string, ...values: readonly (string | number | null)[]) => void;
+}
+
 let opened: Promise<SimDatabase> | undefined;
 
 /**
  * The stores of the SQL adapter over one SQLite in memory, as a migration leaves it. The database is opened once in a
  * process, and each call empties it: whoever had it before is done with it. A test has it within a few milliseconds.
  */
-export async function memoryStorage(clock: Clock): Promise<StorageUnderTest> {
+export async function memoryStorage(clock: Clock): Promise<MemoryStorage> {
   const database = await (opened ??= migratedDatabase());
   database.restore();
   const stores = createStores(new KnexDatabase(sqliteDialect, NAMES, connectionsTo(database)), {
     clock,
     random: new ManualRandom(),
   });
-  return storageUnderTest(stores);
+  return { ...storageUnderTest(stores), sql: (text, ...values) => void database.prepared(text).run(...values) };
 }
 
 async function migratedDatabase(): Promise<SimDatabase> {

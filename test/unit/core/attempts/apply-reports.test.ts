@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
-import type { JobState } from "../../../../core/jobs/job.js";
+import type { ReportCommand } from "../../../../core/attempts/report-groups.js";
+import type { CallbackId } from "../../../../core/ids.js";
+import type { Job, JobState } from "../../../../core/jobs/job.js";
 import { anAsset, anId, aTrack } from "../../../support/builders.js";
 import { FaultyPort } from "../../../support/doubles/faulty-port.js";
 import { LostReplies } from "../../../support/doubles/faulty-storage.js";
@@ -209,10 +211,13 @@ describe("ApplyReports", () => {
 
   it("writes nothing of a group in which a locked job has lost its fence", async () => {
     const job = await kit.write();
-    const jobs = new FaultyPort(kit.storage.jobs).on("updateJobs", async () => 0);
-    const failed = await kit.reports({ jobs }).apply(anIntent(job)).catch(String);
-    expect(failed).to.include("a locked job keeps its fence");
+    const faulty = new FaultyPort(kit.storage.jobs);
+    const reports = kit.reports({ jobs: faulty.on("updateJobs", async () => 0) });
+    expect(await reports.apply(anIntent(job)).catch(String)).to.include("a locked job keeps its fence");
     expect(await kit.storage.jobs.listAttempts(job.id)).to.deep.equal([]);
+    faulty.repair();
+    expect((await reports.apply(anIntent(job))).next).to.equal("continue");
+    expect(await kit.storage.jobs.listAttempts(job.id)).to.have.length(1);
   });
 
   describe("on rows that others hold", () => {
@@ -282,6 +287,63 @@ describe("ApplyReports", () => {
       expect(again).to.deep.include({ next: "done", ended: { job: await kit.job(job.id), tracks: [], outputs: [] } });
       expect(another).to.include({ next: "continue", ended: null });
       expect((await reports.apply(aCancellation(job))).ended, "another report").to.equal(null);
+    });
+  });
+
+  describe("of a provider that sends callbacks", () => {
+    const policy = { ...A_POLICY, capabilities: { ...A_POLICY.capabilities, callbacks: "hints" } } as const;
+
+    /** Stores a callback, as the API does. */
+    async function receive(job: Job): Promise<CallbackId> {
+      const id = anId("cbk");
+      const given = { providerId: "synth", attempt: null, headers: {}, query: {}, body: new Uint8Array() };
+      const callback = { id, jobId: job.id, digest: id.padEnd(64, "0"), receivedAt: kit.clock.now(), ...given };
+      await kit.storage.inTransaction((tx) => kit.storage.callbacks.insert(tx, callback));
+      return id;
+    }
+    const polled = (
+      job: Job,
+      callbacksRead: readonly CallbackId[],
+      given: Partial<ReportCommand> = {},
+    ): ReportCommand =>
+      aReport(
+        job,
+        { type: "running", number: 1, nextPollMs: 60_000, handle: null, callbacksRead },
+        { policy, ...given },
+      );
+    const rendering = (): Promise<Job> =>
+      kit.write({ phase: "rendering" }, { state: "accepted", acceptedAt: kit.clock.now(), handle: HANDLE });
+    const unread = async (job: Job): Promise<CallbackId[]> =>
+      (await kit.storage.callbacks.unread(job.id, 10)).map(({ id }) => id);
+
+    it("note which callbacks their worker has read, and leave the job until its next poll", async () => {
+      const job = await rendering();
+      const id = await receive(job);
+      await kit.reports().apply(polled(job, [id]));
+      expect(await unread(job)).to.deep.equal([]);
+      expect(await kit.job(job.id)).to.include({ leaseOwner: null, dueAt: kit.clock.now() + 60_000 });
+    });
+
+    it("make the job due at once where a callback came that the worker has not read", async () => {
+      const [job, other] = [await rendering(), await rendering()];
+      const [read, missed] = [await receive(job), await receive(job)];
+      const reports = kit.reports();
+      await Promise.all([reports.apply(polled(job, [read])), reports.apply(polled(other, []))]);
+      expect(await unread(job)).to.deep.equal([missed]);
+      expect(await kit.job(job.id)).to.include({ dueAt: kit.clock.now() });
+      expect(await kit.job(other.id)).to.include({ dueAt: kit.clock.now() + 60_000 });
+    });
+
+    it("leave the job to the worker that holds it, and to another provider's pace", async () => {
+      const [job, other] = [await rendering(), await rendering()];
+      await receive(job);
+      await receive(other);
+      const reports = kit.reports();
+      const stored = { type: "files_kept", number: 1, files: someFiles(job) } as const;
+      await reports.apply(aReport(job, stored, { policy }));
+      expect(await kit.job(job.id)).to.include({ dueAt: job.dueAt });
+      await reports.apply(polled(other, [], { policy: A_POLICY }));
+      expect(await kit.job(other.id)).to.include({ dueAt: kit.clock.now() + 60_000 });
     });
   });
 
