@@ -5,7 +5,6 @@ import type { Knex } from "knex";
 import { KnexDatabase } from "../../adapters/storage/sql/database.js";
 import type { Connections } from "../../adapters/storage/sql/dialect.js";
 import { createStores } from "../../adapters/storage/sql/index.js";
-import type { Session } from "../../adapters/storage/sql/session.js";
 import { sqliteDialect } from "../../adapters/storage/sql/sqlite/dialect.js";
 import { SqliteSession } from "../../adapters/storage/sql/sqlite/session.js";
 import { TableNames } from "../../adapters/storage/sql/table-names.js";
@@ -58,12 +57,14 @@ export async function serialized(file: string): Promise<Buffer> {
   return bytes;
 }
 
-/** One connection: transactions follow one another, and a read outside of them waits for the one under way. */
+/**
+ * One connection: transactions follow one another. A read outside of them waits for none, as on a second connection, and
+ * unlike there it sees what the one under way has written.
+ */
 function connectionsTo(database: SimDatabase): Connections {
   let last: Promise<unknown> = Promise.resolve();
-  const alone = async <T>(work: () => Promise<T>): Promise<T> => {
-    const before = last;
-    const run = before.then(work);
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const run = last.then(work);
     last = run.catch(() => undefined);
     return run;
   };
@@ -87,7 +88,7 @@ function connectionsTo(database: SimDatabase): Connections {
     reader: new SqliteSession(database.connection, NAMES),
     transaction,
     join: () => Promise.reject(new Error("No app has a transaction on a storage in memory.")),
-    snapshot: (work) => alone(() => work(new SqliteSession(database.connection, NAMES) as Session)),
+    snapshot: (work) => work(new SqliteSession(database.connection, NAMES)),
     alone: () => Promise.reject(new Error("A storage in memory is migrated.")),
     file: null,
     pools: () => [],
