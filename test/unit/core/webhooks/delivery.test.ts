@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { WebhookDelivery } from "../../../core/ports/webhook-records.js";
-import { sendReturns, sendFails, sendHolds } from "../../support/doubles/recording-sender.js";
-import { DeliveryHarness, SCHEDULE_MS } from "./delivery-harness.js";
+import type { WebhookDelivery } from "../../../../core/ports/webhook-records.js";
+import { sendReturns, sendFails, sendHolds } from "../../../support/doubles/recording-sender.js";
+import { DeliveryHarness, SCHEDULE_MS } from "../../../support/delivery-harness.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -162,25 +162,6 @@ describe("The delivery of a webhook event", () => {
           ({ level, message }) => level === "error" && message === "A webhook endpoint was disabled",
         ),
       ).to.equal(true);
-    });
-
-    it("has failed for five days: it is disabled, after warnings", async () => {
-      const endpoint = await harness.endpoint();
-      harness.sender.reception = sendReturns(500);
-      harness.start(60_000);
-      for (let hours = 0; hours <= 124; hours += 4) {
-        await harness.event(endpoint);
-        await harness.pass(4 * HOUR_MS);
-      }
-      expect(await harness.kept(endpoint.id)).to.include({ status: "disabled", disabledBy: "failing" });
-      expect(harness.metrics.counted.filter(([what]) => what !== "try" && what !== "delivery")).to.deep.equal([
-        ["warning", 24],
-        ["warning", 72],
-        ["disabled", "failing"],
-      ]);
-      const sent = harness.sender.messages.length;
-      await harness.pass(24 * HOUR_MS);
-      expect(harness.sender.messages).to.have.length(sent);
     });
   });
 
