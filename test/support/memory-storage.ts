@@ -58,8 +58,8 @@ export async function serialized(file: string): Promise<Buffer> {
 }
 
 /**
- * One connection: transactions follow one another. A read outside of them waits for none, as on a second connection, and
- * unlike there it sees what the one under way has written.
+ * One connection: transactions follow one another. A read outside of them waits for none, as on a second connection,
+ * and unlike there it sees what the one under way has written.
  */
 function connectionsTo(database: SimDatabase): Connections {
   let last: Promise<unknown> = Promise.resolve();

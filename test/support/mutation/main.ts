@@ -13,7 +13,7 @@ const SCORE_MIN = 85;
 /** Quick tests of other folders of `unit/core` that go through the code of a folder. */
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   "core/jobs": ["generations/generations.test.ts", "generations/splits.test.ts", "attempts/apply-reports.test.ts"],
-  "core/results": ["execution/poll-and-store.test.ts", "execution/build-request.test.ts"],
+  "core/results": ["execution/store.test.ts", "execution/build-request.test.ts"],
 };
 const FOLDER = /^core(\/[\w-]+)*$/;
 

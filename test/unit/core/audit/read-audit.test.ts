@@ -82,7 +82,7 @@ describe("ReadAudit", () => {
     expect(end).to.deep.include({ count: 2, broken: { number: 3, problem: "missing: the chain had 3 records" } });
   });
 
-  it("finds that the newest were taken away with all that knew of them, by a head that was kept elsewhere", async () => {
+  it("finds that the newest were taken away with all that knew of them, by a head kept elsewhere", async () => {
     const [, , third] = await append(3);
     const shortened = new FaultyPort(memory.storage.auditLog);
     shortened.on("findHead", async (find) => ({ ...(await find()), number: 2 }));

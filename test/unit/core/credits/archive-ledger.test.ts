@@ -1,12 +1,11 @@
 import { expect } from "chai";
 import { AuditTrail } from "../../../../core/audit/audit-trail.js";
-import { monthsBefore, parseArchive, partsByAccount } from "../../../../core/credits/archive-file.js";
 import { type ArchiveFolder, ArchiveLedger } from "../../../../core/credits/archive-ledger.js";
 import { VerifyLedger } from "../../../../core/credits/verify-ledger.js";
 import { OperationRefusedError } from "../../../../core/errors.js";
 import type { AccountId } from "../../../../core/ids.js";
 import type { Movement } from "../../../../core/credits/balance.js";
-import { aJob, anEntry, aReservation, aSettlement, NOON } from "../../../support/builders.js";
+import { aJob, aReservation, aSettlement, NOON } from "../../../support/builders.js";
 import { type MemoryCore, memoryCore } from "../../../support/memory-core.js";
 
 const DAY_MS = 86_400_000;
@@ -153,13 +152,14 @@ describe("Archives of the ledger", () => {
   it("are not written of a ledger that breaks an invariant", async () => {
     memory.storage.sql("UPDATE fermata_balances SET pack = 99");
     expect(await refusal(archive())).to.equal(
-      `The ledger breaks balance-equals-sum-of-entries (${accountId}); nothing was archived. See \`fermata ledger verify\`.`,
+      `The ledger breaks balance-equals-sum-of-entries (${accountId}); nothing was archived. ` +
+        "See `fermata ledger verify`.",
     );
     expect(folder.files.size).to.equal(0);
   });
 
   for (const part of ["entries", "end"] as const) {
-    it(`are finished by the next run when the process was lost before its ${part === "end" ? "end" : "commit"}`, async () => {
+    it(`are finished by the next run when the process was lost before the ${part} is written`, async () => {
       const before = await entries();
       const { append } = folder;
       folder.append = async (file, text) => {
@@ -184,7 +184,7 @@ describe("Archives of the ledger", () => {
     });
   }
 
-  it("are finished where only the record of a complete file is missing, and where nothing of it was written", async () => {
+  it("are finished where only the record of a file is missing, and where nothing of it was written", async () => {
     await archive();
     const text = folder.text(FIRST);
     memory.storage.sql("DELETE FROM fermata_ledger_archives");
@@ -286,40 +286,5 @@ describe("Archives of the ledger", () => {
       memory.storage.sql("UPDATE fermata_installation SET value = 'another' WHERE name = 'id'");
       expect(await refusal(archive())).to.equal(`${FIRST} is an archive of something else; name another folder.`);
     });
-  });
-});
-
-describe("A file of entries", () => {
-  const line = (value: object): string => `${JSON.stringify(value)}\n`;
-
-  it("is read up to its last complete line", () => {
-    const parse = (text: string) => parseArchive(Buffer.from(text));
-    expect(parse("")).to.deep.equal({ header: null, entries: [], end: null, bytes: 0 });
-    expect(parse('{"type":')).to.deep.equal({ header: null, entries: [], end: null, bytes: 0 });
-    const header = { type: "ledger-archive", number: 1 };
-    const [entry, end] = [anEntry(), { type: "end", entries: 1, sha256: "x" }];
-    const text = line(header) + line(entry);
-    expect(parse(`${text}{"half`)).to.deep.equal({ header, entries: [entry], end: null, bytes: text.length });
-    expect(parse(text + line(end))).to.deep.include({ header, entries: [entry], end });
-    expect(() => parse("nonsense\n")).to.throw(SyntaxError);
-  });
-
-  it("is taken in parts of one account that are not long", () => {
-    const [a, b] = [anEntry(), anEntry()];
-    expect(partsByAccount([a, a, a, b, a], 2)).to.deep.equal([[a, a], [a], [b], [a]]);
-    expect(partsByAccount([], 2)).to.deep.equal([]);
-  });
-});
-
-describe("So many months before", () => {
-  const before = (date: string, months: number): string =>
-    new Date(monthsBefore(Date.parse(date), months)).toISOString();
-
-  it("is the same day and time of an earlier month, or the month's last day", () => {
-    expect(before("2026-11-21T06:30:00.123Z", 3)).to.equal("2026-08-21T06:30:00.123Z");
-    expect(before("2026-03-31T23:59:59.999Z", 1)).to.equal("2026-02-28T23:59:59.999Z");
-    expect(before("2028-03-30T00:00:00.000Z", 1)).to.equal("2028-02-29T00:00:00.000Z");
-    expect(before("2026-01-01T00:00:00.000Z", 1)).to.equal("2025-12-01T00:00:00.000Z");
-    expect(before("2026-02-10T01:00:00.000Z", 24)).to.equal("2024-02-10T01:00:00.000Z");
   });
 });

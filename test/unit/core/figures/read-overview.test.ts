@@ -32,14 +32,8 @@ describe("The overview of an installation", () => {
     const waiting = [1, 3].map((minutes) => aJob({ createdAt: now - minutes * MINUTE_MS }));
     const rendering = aJob({ status: "processing", phase: "rendering" });
     await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [...waiting, rendering]));
-    storage.sql(
-      "INSERT INTO fermata_provider_health (provider_id, failures, opened_at, trial_until) VALUES ('synth', 3, ?, NULL)",
-      now - 1_000,
-    );
-    storage.sql(
-      "INSERT INTO fermata_provider_health (provider_id, failures, opened_at, trial_until) VALUES ('synth/song', 2, ?, NULL)",
-      now - 1_000,
-    );
+    const row = "INSERT INTO fermata_provider_health (provider_id, failures, opened_at, trial_until)";
+    storage.sql(`${row} VALUES ('synth', 3, ?, NULL), ('synth/song', 2, ?, NULL)`, now - 1_000, now - 1_000);
     const { providers, queueAgeMs } = await core.overview.read();
     expect(providers).to.deep.equal([
       {

@@ -5,7 +5,7 @@ import { AuditTrail } from "../../../../core/audit/audit-trail.js";
 import { OperationRefusedError, ServiceUnavailableError } from "../../../../core/errors.js";
 import type { WebhookEndpointId } from "../../../../core/ids.js";
 import { NO_KEY_ID } from "../../../../core/ports/keyring.js";
-import type { RetiredSecret, WebhookEndpoint } from "../../../../core/ports/webhook-records.js";
+import type { WebhookEndpoint } from "../../../../core/ports/webhook-records.js";
 import { createSecrets, type Secrets } from "../../../../core/secrets/create-secrets.js";
 import { FIRST_KEY } from "../../../../core/secrets/key-state.js";
 import { FixedKeyring } from "../../../support/doubles/fixed-keyring.js";
@@ -231,79 +231,6 @@ describe("The secret keys of an installation", () => {
       const { lost } = await secrets.rotate.retire({ force: true }, NEVER);
       expect([...lost].sort()).to.deep.equal(ids.sort());
       expect((await memory.storage.auditLog.list({ limit: 1 }))[0]?.fields).to.include({ forced: true, lost: 12 });
-    });
-  });
-
-  describe("after a rotation, in the background", () => {
-    beforeEach(async () => {
-      await open();
-    });
-    const run = (signal = NEVER): Promise<void> => secrets.reseal.run(signal);
-    const rowsLogged = (): unknown[] =>
-      memory.logger.lines
-        .filter(({ message }) => message === "Stored secrets were sealed with the current key")
-        .map(({ fields }) => fields["rows"]);
-
-    it("do nothing before a rotation", async () => {
-      await anEndpointWith("whsec_1");
-      await run();
-      expect(memory.logger.lines).to.deep.equal([]);
-      expect(secrets.reseal).to.include({ id: "reseal-secrets", everyMs: 5_000 });
-    });
-
-    it("seal all rows with the current key, whose secrets still sign", async () => {
-      const box = new AesSecretBox(keyring);
-      const ids = await Promise.all(Array.from({ length: 101 }, () => anEndpointWith("whsec_1")));
-      const [first] = ids as [WebhookEndpointId];
-      const [signing, over] = [memory.clock.now() + 1, memory.clock.now()].map((signsUntil) => ({
-        sealed: box.seal("whsec_0", first),
-        signsUntil,
-      })) as [RetiredSecret, RetiredSecret];
-      const retiredSecrets = [signing, over];
-      await memory.storage.inTransaction(async (tx) =>
-        memory.storage.webhooks.saveEndpoint(tx, { ...(await stored(first)), retiredSecrets }),
-      );
-      await secrets.rotate.rotate();
-      await run();
-      expect(rowsLogged()).to.deep.equal([101]);
-      const { retiredSecrets: left } = await stored(first);
-      expect(left.map(({ signsUntil }) => signsUntil)).to.deep.equal([memory.clock.now() + 1]);
-      expect(left.map(({ sealed }) => box.keyIdOf(sealed))).to.deep.equal([SECOND]);
-      for (const id of ids) expect(await keyOf(id)).to.equal(SECOND);
-      await run();
-      expect(rowsLogged()).to.deep.equal([101]);
-    });
-
-    it("leave rows to processes that have the new key already", async () => {
-      const id = await anEndpointWith("whsec_1");
-      keyring.refresh = () => Promise.resolve();
-      await secrets.rotate.rotate();
-      await run();
-      expect([await keyOf(id), rowsLogged()]).to.deep.equal([FIRST, []]);
-    });
-
-    it("stop when they are aborted, and are done once a pass after the notice of all finds nothing", async () => {
-      const id = await anEndpointWith("whsec_1");
-      await secrets.rotate.rotate();
-      await run(AbortSignal.abort());
-      expect(await keyOf(id)).to.equal(FIRST);
-      await run();
-      await memory.clock.advance(10_000);
-      await run();
-      const sealLate = async (): Promise<WebhookEndpointId> => {
-        keyring.secretKey = KEYS[0];
-        const late = await anEndpointWith("whsec_2");
-        await keyring.refresh();
-        return late;
-      };
-      const late = await sealLate();
-      await run();
-      expect(await keyOf(late), "others may not have noticed the rotation").to.equal(SECOND);
-      await memory.clock.advance(1);
-      await run();
-      const tooLate = await sealLate();
-      await run();
-      expect(await keyOf(tooLate), "it is done").to.equal(FIRST);
     });
   });
 });
