@@ -95,7 +95,7 @@ export async function memoryWorkers(given: MemoryWorkersOptions = {}): Promise<M
       maintenance: { everyMs: 30_000 },
       tiers: OPTIONS.tiers.map((tier) => ({ ...tier, maxConcurrent: 1_000 })),
       ...given.options,
-      jobs: { ...OPTIONS.jobs, ...given.jobs },
+      jobs: { ...OPTIONS.jobs, sweepMs: 5_000, ...given.jobs },
     },
     ports: (storage) => ({
       assetOpener: openerOf(links),

@@ -101,7 +101,7 @@ describe("A finished result", () => {
     expect(await kit.job(id)).to.include({ status: "completed" });
     isBroken = true;
     const other = await kit.accept();
-    await kit.pass(30 * 60 * SECOND);
+    await kit.pass(15 * 60 * SECOND);
     expect(await kit.job(other)).to.include({ status: "failed" });
     expect((await kit.attempts(other))[0]).to.include({ loss: "files_lost" });
     expect(kit.provider.submissions).to.have.length(2);

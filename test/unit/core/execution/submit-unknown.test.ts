@@ -63,16 +63,16 @@ describe("A submission", () => {
     });
 
     it("is looked up again while that fails, and given up after the grace time", async () => {
-      const kit = await memoryWorkers({ capabilities: { lookup: true }, jobs: { unknownGraceMs: 200 * SECOND } });
+      const kit = await memoryWorkers({ capabilities: { lookup: true }, jobs: { unknownGraceMs: 120 * SECOND } });
       kit.provider.behaviour = lost;
       kit.provider.lookupBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "not now"));
       const id = await kit.accept();
       await kit.start();
-      await kit.pass(100 * SECOND);
+      await kit.pass(30 * SECOND);
       expect(kit.provider.lookups.length).to.be.above(1);
       expect(messagesOf(kit)).to.include("A lost submission could not be looked up");
       expect(await kit.job(id)).to.include({ phase: "submitting" });
-      await kit.pass(150 * SECOND);
+      await kit.pass(100 * SECOND);
       expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0 });
       expect(kit.provider.submissions).to.have.length(1);
     });

@@ -100,7 +100,7 @@ describe("The submission of a job", () => {
     await kit.pass(5 * SECOND);
     expect(await kit.job(id)).to.include({ status: "queued", attempt: 0 });
     await kit.core.submissions.resume();
-    await kit.pass(2 * SECOND);
+    await kit.pass(6 * SECOND);
     expect(await kit.job(id)).to.include({ status: "completed" });
   });
 
