@@ -11,7 +11,7 @@ import { TableNames } from "../../adapters/storage/sql/table-names.js";
 import type { Clock } from "../../core/ports/clock.js";
 import { createMigratedFile, temporaryFolder } from "./databases.js";
 import { ManualRandom } from "./doubles/manual-random.js";
-import { SimDatabase } from "./simulation/database.js";
+import { MemoryDatabase } from "./memory-database.js";
 import { storageUnderTest, type StorageUnderTest } from "./storage-under-test.js";
 
 const NAMES = new TableNames("fermata_");
@@ -22,11 +22,11 @@ export interface MemoryStorage extends StorageUnderTest {
   readonly sql: (text: string, ...values: readonly (string | number | null)[]) => void;
 }
 
-let opened: Promise<SimDatabase> | undefined;
+let opened: Promise<MemoryDatabase> | undefined;
 
 /**
  * The stores of the SQL adapter over one SQLite in memory, as a migration leaves it. The database is opened once in a
- * process, and each call empties it: whoever had it before is done with it. A test has it within a few milliseconds.
+ * process, and each call empties it: the test that had it before has ended. A test has it within a few milliseconds.
  */
 export async function memoryStorage(clock: Clock): Promise<MemoryStorage> {
   const database = await (opened ??= migratedDatabase());
@@ -38,14 +38,14 @@ export async function memoryStorage(clock: Clock): Promise<MemoryStorage> {
   return { ...storageUnderTest(stores), sql: (text, ...values) => void database.prepared(text).run(...values) };
 }
 
-async function migratedDatabase(): Promise<SimDatabase> {
+async function migratedDatabase(): Promise<MemoryDatabase> {
   const folder = await temporaryFolder();
   const file = join(folder, "migrated.db");
   await createMigratedFile(file);
-  return new SimDatabase(await serialized(file));
+  return new MemoryDatabase(await serialized(file));
 }
 
-/** The content of a database file that nobody has open. */
+/** The content of a database file that no process has open. */
 export async function serialized(file: string): Promise<Buffer> {
   const copy = `${file}-copy`;
   await copyFile(file, copy);
@@ -61,7 +61,7 @@ export async function serialized(file: string): Promise<Buffer> {
  * One connection: transactions follow one another. A read outside of them waits for none, as on a second connection,
  * and unlike there it sees what the one under way has written.
  */
-function connectionsTo(database: SimDatabase): Connections {
+function connectionsTo(database: MemoryDatabase): Connections {
   let last: Promise<unknown> = Promise.resolve();
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
     const run = last.then(work);

@@ -32,7 +32,7 @@ describe("ReadAudit", () => {
     });
   }
 
-  /** Verifies what a storage returns that somebody changed. */
+  /** Verifies what a storage returns, changed by an attacker. */
   function verify(change: (records: AuditRecord[]) => AuditRecord[], head?: string): Promise<AuditVerification> {
     const auditLog = new FaultyPort(memory.storage.auditLog).on("page", async (page, after, limit) =>
       change(await page(after, limit)),

@@ -114,7 +114,7 @@ describe("An import", () => {
         track("c", { audio_file: "gone.mp3" }),
         track("d", { audio_file: "text.mp3" }),
       ],
-      playlists: [playlist("p", ["nobody"])],
+      playlists: [playlist("p", ["unknown"])],
     };
     const issues = await issuesOf(importing().execute(document, folder));
     expect(issues.length).to.be.at.least(5);
