@@ -64,6 +64,7 @@ describe("The steps of a job", () => {
     kit.provider.behaviour = submitCompletes;
     await kit.pass(5 * SECOND);
     expect(await kit.job(id)).to.include({ status: "completed" });
+    expect(messagesOf(kit)).to.include("The health of a provider could not be written");
   });
 
   it("that a stop aborts report once what they know, and are released", async () => {
