@@ -41,8 +41,9 @@ export function decideSettlement(
   const updates: JobUpdate[] = [];
 
   const ended = endings.map(({ jobId, endedBy, outcome, changes: earlier = {} }): JobState => {
-    const job = jobs.get(jobId);
-    assert(job !== undefined && !isFinal(job.status), "a job ends once, while it is alive");
+    const stored = jobs.get(jobId);
+    assert(stored !== undefined && !isFinal(stored.status), "a job ends once, while it is alive");
+    const job: JobState = { ...stored, ...earlier };
     assert(!updates.some(({ id }) => id === jobId), "a batch ends a job once");
     assertMove(job, outcome.status);
 
@@ -56,7 +57,7 @@ export function decideSettlement(
     const changes = {
       status: outcome.status,
       phase: "ended",
-      fence: job.fence + 1,
+      fence: stored.fence + 1,
       leaseOwner: null,
       dueAt: null,
       error: outcome.status === "failed" ? outcome.error : null,
@@ -64,7 +65,7 @@ export function decideSettlement(
       completedAt: now,
       endedBy,
     } as const;
-    updates.push({ id: job.id, fence: job.fence, changes: { ...earlier, ...changes } });
+    updates.push({ id: job.id, fence: stored.fence, changes: { ...earlier, ...changes } });
     return { ...job, ...changes };
   });
 

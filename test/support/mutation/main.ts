@@ -9,6 +9,12 @@ import { fileURLToPath } from "node:url";
 import type { RunnerOptions } from "./test-runner.js";
 
 const SCORE_MIN = 85;
+
+/** Quick tests of other folders of `unit/core` that go through the code of a folder. */
+const FURTHER: Readonly<Record<string, readonly string[]>> = {
+  "core/jobs": ["generations/generations.test.ts", "generations/splits.test.ts", "attempts/apply-reports.test.ts"],
+  "core/results": ["execution/store.test.ts", "execution/build-request.test.ts"],
+};
 const FOLDER = /^core(\/[\w-]+)*$/;
 
 const WITHOUT = "--without=";
@@ -20,8 +26,8 @@ const wrong = targets.find((target) => !FOLDER.test(target.replace(/(\.ts|\/)$/,
 if (wrong !== undefined) fail(`${wrong} is no folder or file of core/.`);
 
 const plugin = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const folders = targets.map((target) => `test/unit/${target.replace(/\/([\w-]+\.ts)?$/, "")}`);
-const ours: RunnerOptions = { unitTests: { folders: [...new Set(folders)], without, setup: "test/support/setup.ts" } };
+const places = [...new Set(targets.flatMap(testsOf))];
+const ours: RunnerOptions = { unitTests: { places, without, setup: "test/support/setup.ts" } };
 const mutants = await new Stryker({
   ...ours,
   mutate: targets.map((target) => (target.endsWith(".ts") ? target : `${target}/**/*.ts`)),
@@ -42,6 +48,13 @@ const mutants = await new Stryker({
 }).runMutationTest();
 const survived = mutants.filter(({ status }) => status === "Survived" || status === "NoCoverage").length;
 process.stdout.write(`${survived} of ${mutants.length} mutants survived\n`);
+
+/** A file directly in `core/` has a file of tests of its own. */
+function testsOf(target: string): string[] {
+  if (/^core\/[\w-]+\.ts$/.test(target)) return [`test/unit/${target.replace(/\.ts$/, ".test.ts")}`];
+  const folder = target.replace(/\/([\w-]+\.ts)?$/, "");
+  return [`test/unit/${folder}`, ...(FURTHER[folder] ?? []).map((name) => `test/unit/core/${name}`)];
+}
 
 function fail(words: string): never {
   process.stderr.write(`${words}\n`);

@@ -25,8 +25,8 @@ const TEST_MS = 20_000;
 /** The members of the options that are of this runner alone. */
 export interface RunnerOptions {
   readonly unitTests: {
-    /** Below them, every `*.test.ts` is run. */
-    readonly folders: readonly string[];
+    /** Files of tests, and folders: below them, every `*.test.ts` is run. */
+    readonly places: readonly string[];
     /** But not these, named without their ending: what takes long, and what the others should find alone. */
     readonly without: readonly string[];
     readonly setup: string;
@@ -52,12 +52,12 @@ class UnitTestRunner implements TestRunner {
   }
 
   async init(): Promise<void> {
-    const { folders, without, setup } = (this.options as StrykerOptions & RunnerOptions).unitTests;
+    const { places, without, setup } = (this.options as StrykerOptions & RunnerOptions).unitTests;
     const { mocha, context } = this;
     const { mochaHooks } = (await import(pathToFileURL(resolve(setup)).href)) as { mochaHooks: Mocha.RootHookObject };
     mocha.rootHooks(mochaHooks);
     mocha.cleanReferencesAfterRun(false);
-    const files = folders.flatMap(testsBelow);
+    const files = [...new Set(places.flatMap(testsAt))];
     for (const file of files) if (!without.includes(basename(file, ".test.ts"))) mocha.addFile(file);
     mocha.suite.beforeEach(function () {
       context.currentTestId = this.currentTest?.fullTitle() ?? "";
@@ -110,6 +110,10 @@ class UnitTestRunner implements TestRunner {
     const limit = determineHitLimitReached(context.hitCount, context.hitLimit);
     return limit ?? { status: DryRunStatus.Complete, tests };
   }
+}
+
+function testsAt(place: string): string[] {
+  return place.endsWith(".test.ts") ? [place] : testsBelow(place);
 }
 
 function testsBelow(folder: string): string[] {

@@ -1,12 +1,12 @@
 import { CRASHES_MAX } from "../../../core/attempts/policy.js";
 import type { MemoryAudioStore } from "../doubles/memory-audio-store.js";
 import type { Demand } from "./clients.js";
-import type { SimDatabase } from "./database.js";
+import type { MemoryDatabase } from "../memory-database.js";
 import type { Receivers } from "./receivers.js";
 import { bytesOf, type Vendor } from "./vendor.js";
 
 export interface EndOfRun {
-  readonly database: SimDatabase;
+  readonly database: MemoryDatabase;
   readonly vendor: Vendor;
   readonly receivers: Receivers;
   readonly audio: MemoryAudioStore;
@@ -34,14 +34,14 @@ function demandNumberOf({ request }: Pick<EndedJob, "request">): number {
 }
 
 /** The number of the demand that a job is of. */
-export function demandOf(database: SimDatabase, jobId: string): number {
+export function demandOf(database: MemoryDatabase, jobId: string): number {
   const [job] = database.all<EndedJob>("SELECT * FROM fermata_jobs WHERE id = ?", jobId);
   if (job === undefined) throw new Error(`A provider was asked for ${jobId}, which there is none of.`);
   return demandNumberOf(job);
 }
 
 /** Work that is not over; empty when nothing is left to do. */
-export function leftToDo(database: SimDatabase): readonly string[] {
+export function leftToDo(database: MemoryDatabase): readonly string[] {
   const jobs = database.all<{ what: string }>(
     "SELECT 'job ' || id || ' is ' || phase AS what FROM fermata_jobs WHERE phase <> 'ended'",
   );
@@ -72,7 +72,7 @@ export async function checkEnd({ database, vendor, receivers, audio, demands }: 
   return checkPurchases({ database, vendor, audio }, jobs);
 }
 
-function checkDeliveries(database: SimDatabase, receivers: Receivers): void {
+function checkDeliveries(database: MemoryDatabase, receivers: Receivers): void {
   const deliveries = database.all<{
     event: string;
     state: string;

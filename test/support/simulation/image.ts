@@ -1,4 +1,3 @@
-import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { createStores, openDatabase } from "../../../adapters/storage/sql/index.js";
@@ -11,6 +10,7 @@ import { anAsset, aTrack } from "../builders.js";
 import { corePorts } from "../core-ports.js";
 import { createMigratedFile, SILENT, temporaryFolder } from "../databases.js";
 import { ManualClock } from "../doubles/manual-clock.js";
+import { serialized } from "../memory-storage.js";
 import { SIM_OPTIONS, simPorts, SimRandom } from "./options.js";
 
 /** What every run begins with: the schema, and accounts with credits and an endpoint each. */
@@ -32,15 +32,10 @@ export async function createImage(accounts: number): Promise<Image> {
   const file = join(await temporaryFolder(), "image.db");
   await createMigratedFile(file);
   const created = await fill(file, accounts);
-  const copy = `${file}-copy`;
-  await copyFile(file, copy);
-  const database = new BetterSqlite3(copy);
-  // A database in memory has no log next to it.
-  database.pragma("journal_mode = DELETE");
+  const database = new BetterSqlite3(file);
   database.prepare("UPDATE fermata_installation SET value = ? WHERE name = 'id'").run("simulation");
-  const image = database.serialize();
   database.close();
-  return { database: image, ...created };
+  return { database: await serialized(file), ...created };
 }
 
 async function fill(file: string, count: number): Promise<Omit<Image, "database">> {

@@ -1,6 +1,6 @@
 import { INVARIANTS } from "../../../adapters/storage/sql/ledger/ledger-invariants.js";
 import { OPEN_STATES } from "../../../core/attempts/attempt-states.js";
-import type { SimDatabase } from "./database.js";
+import type { MemoryDatabase } from "../memory-database.js";
 import { NAMES } from "./storage.js";
 
 interface Broken {
@@ -73,7 +73,7 @@ export class InstantChecks {
   private readonly known = new Map<string, JobNow>();
   private readonly ended = new Map<string, string>();
 
-  constructor(private readonly database: SimDatabase) {}
+  constructor(private readonly database: MemoryDatabase) {}
 
   /** @returns what is broken now; null: nothing */
   find(): string | null {

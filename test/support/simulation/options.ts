@@ -9,9 +9,9 @@ import type { Random } from "../../../core/ports/random.js";
 import type { SecretBox } from "../../../core/ports/secret-box.js";
 import type { Stores } from "../../../core/ports/stores.js";
 import type { SeededRandom } from "../chaos/seeded-random.js";
+import { OPTIONS } from "../core-options.js";
 import { FixedKeyring } from "../doubles/fixed-keyring.js";
 import { StubGuard } from "../doubles/stub-guard.js";
-import { OPTIONS } from "../own-adapters.js";
 import { FALLBACKS, PROVIDERS, SPLITTERS } from "./plan.js";
 import { catalogueOf, modelOf } from "./plugin.js";
 

@@ -6,7 +6,7 @@ import type { Session, TransactionSession } from "../../../adapters/storage/sql/
 import { sqliteDialect } from "../../../adapters/storage/sql/sqlite/dialect.js";
 import { SqliteSession } from "../../../adapters/storage/sql/sqlite/session.js";
 import { TableNames } from "../../../adapters/storage/sql/table-names.js";
-import type { SimDatabase } from "./database.js";
+import type { MemoryDatabase } from "../memory-database.js";
 import type { Injector } from "./injector.js";
 import type { SimProcess } from "./process.js";
 import { never } from "./scheduler.js";
@@ -30,7 +30,7 @@ export class SimStorage {
   private known: number | null = null;
 
   constructor(
-    readonly database: SimDatabase,
+    readonly database: MemoryDatabase,
     private readonly injector: Injector<SimProcess>,
     private readonly concurrentWriters: number,
   ) {

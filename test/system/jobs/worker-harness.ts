@@ -1,6 +1,5 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
 import { NodeDigest } from "../../../adapters/crypto/digest.js";
@@ -51,9 +50,10 @@ import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { FixedKeyring } from "../../support/doubles/fixed-keyring.js";
+import { until } from "../../support/until.js";
 
-/** The limit in real time of every wait of a test. */
-const TIMEOUT_MS = 8_000;
+export { until };
+
 /** The steps in which time advances: so short that no sleeper misses a relevant moment. */
 const STEP_MS = 250;
 
@@ -438,17 +438,6 @@ function executionOptions(options: WorkerOptions, queueDeadlineMs: number): Exec
     sweepMs: 1_000,
     submissions: options.submissions ?? "active",
   };
-}
-
-/** Turns the event loop until `condition` holds. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + TIMEOUT_MS;
-  // Pending callbacks get their first turn before the first check.
-  await nextTurn();
-  while (!(await condition())) {
-    if (Date.now() > giveUpAt) throw new Error(`Waited in vain until ${what}.`);
-    await nextTurn();
-  }
 }
 
 /** Scripted files are delivered as bytes. */

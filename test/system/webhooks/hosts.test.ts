@@ -3,7 +3,7 @@ import type { WebhookDelivery } from "../../../core/ports/webhook-records.js";
 import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
 import { sendReturns, sendFails, sendHolds } from "../../support/doubles/recording-sender.js";
 import { anId } from "../../support/builders.js";
-import { DeliveryHarness } from "./delivery-harness.js";
+import { DeliveryHarness } from "../../support/delivery-harness.js";
 
 const ENDPOINTS = 20;
 const EVENTS = 3;

@@ -1,11 +1,8 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { promisify } from "node:util";
 import { expect } from "chai";
-import { COPIED, DEVELOPMENT_TOOLS, scaffold, UNWRITTEN } from "../../../adapters/cli/scaffold.js";
+import { DEVELOPMENT_TOOLS, scaffold } from "../../../adapters/cli/scaffold.js";
 import { OperationRefusedError } from "../../../core/errors.js";
-import { BUILT_IN } from "../../../config/plugins.js";
 import { REPOSITORY, repositoryPath } from "../../support/repository.js";
 import { librariesOf, TESTING_ENTRIES } from "../../support/testing-entries.js";
 
@@ -59,17 +56,6 @@ describe("The package that `plugins new` writes", () => {
   it("shows how to switch the plugin on: it is off by default", async () => {
     const readme = (await scaffold("night-owl", REPOSITORY)).get("README.md");
     expect(readme).to.match(/^ {2}night-owl:\n {4}enabled: true\n {4}use: "fermata-night-owl"$/m);
-  });
-
-  it("is copied from files that the npm package has, of a plugin that is none of the built-in ones", async function () {
-    this.timeout(60_000);
-    const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-      cwd: REPOSITORY,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    const [{ files }] = JSON.parse(stdout) as readonly [{ readonly files: readonly { readonly path: string }[] }];
-    expect(files.map(({ path }) => path)).to.include.members([...Object.values(COPIED), UNWRITTEN]);
-    expect(BUILT_IN).to.not.have.property("template");
   });
 
   it("is refused, with a reason, by an installation without the template", async () => {

@@ -21,8 +21,8 @@ export const CREDITS: readonly Guard[] = [
   {
     name: "a job ends once",
     file: "core/jobs/decide-settlement.ts",
-    find: `assert(job !== undefined && !isFinal(job.status), "a job ends once, while it is alive");`,
-    replace: `assert(job !== undefined, "it is there");`,
+    find: `assert(stored !== undefined && !isFinal(stored.status), "a job ends once, while it is alive");`,
+    replace: `assert(stored !== undefined, "it is there");`,
     tests: UNIT,
   },
   {
@@ -42,8 +42,8 @@ export const CREDITS: readonly Guard[] = [
   {
     name: "a settlement is written under the job's fence",
     file: "core/jobs/decide-settlement.ts",
-    find: "updates.push({ id: job.id, fence: job.fence,",
-    replace: "updates.push({ id: job.id, fence: job.fence + 1,",
+    find: "updates.push({ id: job.id, fence: stored.fence,",
+    replace: "updates.push({ id: job.id, fence: stored.fence + 1,",
     tests: UNIT,
   },
   {

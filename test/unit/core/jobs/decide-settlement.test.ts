@@ -95,6 +95,16 @@ describe("decideSettlement", () => {
     expect(() => decide([anEnding(job)], [job], [balanceOf(job)])).to.throw(AssertionError);
   });
 
+  it("completes one that went on in the same transaction, and returns what changed of it before", () => {
+    const job = aJob({ status: "queued", fence: 3 });
+    const earlier = { status: "processing", attempt: 2, servedModelId: "synth/v2" } as const;
+    const { ended, updates } = decide([{ ...anEnding(job), changes: earlier }], [job], [balanceOf(job)]);
+    const after = { status: "completed", attempt: 2, servedModelId: "synth/v2", fence: 4 } as const;
+    expect(ended[0]).to.include(after);
+    expect(updates[0]).to.deep.include({ id: job.id, fence: 3 });
+    expect(updates[0]?.changes).to.include(after);
+  });
+
   it("never ends a job twice, nor one that does not exist", () => {
     const job = aRunningJob();
     // The reservation of the account's other job would pay for a second end.

@@ -39,6 +39,41 @@ describe("Cursors of lists", () => {
     for (const read of others) expect(read).to.throw(InvalidRequestError);
   });
 
+  it("have a checksum of 16 digits, and no sign that a URL takes for another", () => {
+    const names = new ListCursors<readonly string[]>(digest, "names", {
+      toParts: (parts) => parts,
+      fromParts: (parts) => parts as readonly string[],
+    });
+    for (const place of [["~~~???>>>"], ["a", ""], ["ab", "c", "d>>?"], ["?>?>?>"]]) {
+      const cursor = names.write(place, scope) ?? "";
+      expect(cursor).to.match(/^[\w-]+$/);
+      expect(names.read(cursor, scope)).to.deep.equal(place);
+      const [checksum] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [string];
+      expect(checksum).to.match(/^[0-9a-f]{16}$/);
+    }
+  });
+
+  it("are the same in whichever order the filters were given", () => {
+    const one = { accountId: null, filters: { client: "cli", status: 200 } };
+    const other = { accountId: null, filters: { status: 200, client: "cli" } };
+    expect(cursors.read(cursors.write(position, one) ?? "", other)).to.deep.equal(position);
+  });
+
+  it("are refused as a wrong parameter of the query, also where they are no text of ours", () => {
+    const texts = ["", "a b", "====", "!", "e30", "bnVsbA", "W10", "_-_"];
+    for (const text of texts) {
+      const refused = (): unknown => cursors.read(text, scope);
+      expect(refused, text).to.throw(InvalidRequestError);
+      try {
+        refused();
+      } catch (error) {
+        expect((error as InvalidRequestError).details).to.deep.include({
+          issues: [{ path: "query.cursor", message: "must be next_cursor of this list, with the same filters" }],
+        });
+      }
+    }
+  });
+
   it("are refused with a place that no list has, whatever their checksum", () => {
     for (const place of [{ ...position, id: anId("req") }, { ...position, createdAt: 0.5 }, { createdAt: NOON }]) {
       const made = new ListCursors(digest, "generations", {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../../../core/ports/music-provider.js";
+import { RESULT_LIMITS } from "../../../../core/results/clamp-result.js";
 import { failureIssue, resultIssues } from "../../../../core/results/result-issues.js";
 
 const MIX = {
@@ -11,6 +12,9 @@ const MIX = {
 };
 const TRACK = { title: null, bpm: null, tags: { mood: [], activity: [], genre: [], other: [] }, assets: [MIX] };
 const DONE = { state: "completed", tracks: [TRACK] };
+const KINDS =
+  "unavailable, rate_limited, timeout, misconfigured, out_of_credit, model_unavailable, content_rejected, " +
+  "invalid_input, failed, cancelled, gone, outcome_unknown";
 const HANDLE = { version: 1, data: { id: "7" } };
 
 /** The issues, each with `!` in front where the result cannot be used. */
@@ -99,6 +103,112 @@ describe("resultIssues", () => {
     expect(issuesOf("poll", { state: "completed", tracks: [], stems })).to.deep.equal([
       "! stems[1].source.url: missing; allowed: text",
     ]);
+  });
+
+  it("names each member of another form, with what is allowed", () => {
+    const running = (changes: object): object => ({ state: "running", nextPollMs: 1, ...changes });
+    const source = (changes: object): object => withMix({ source: changes });
+    const kinds = "bytes, stream, text, url, archive";
+    const at = "! tracks[0].assets[0].source";
+    const wrong: readonly (readonly [call: string, result: unknown, ...issues: readonly string[]])[] = [
+      ["poll", running({ progress: 5 }), "progress: 5; allowed: an object with percent, queuePosition or both"],
+      ["poll", running({ progress: { percent: "5" } }), 'progress.percent: "5"; allowed: a number, or left out'],
+      [
+        "poll",
+        running({ progress: { queuePosition: [] } }),
+        "progress.queuePosition: a list; allowed: a number, or left out",
+      ],
+      ["poll", running({ progress: { percent: 1, queuePosition: 0 } })],
+      ["poll", running({ handle: null }), "handle: null; allowed: an object with version and data"],
+      ["poll", running({ nextPollMs: "1" }), 'nextPollMs: "1"; allowed: a number'],
+      ["submit", { ...DONE, handle: 7 }, "handle: 7; allowed: an object with version and data"],
+      ["submit", { ...DONE, cost: 7 }, "cost: 7; allowed: an object with amount and unit"],
+      ["submit", { ...DONE, cost: null }],
+      ["submit", { ...DONE, cost: {} }, "cost.amount: missing; allowed: a number", "cost.unit: missing; allowed: text"],
+      ["submit", { ...DONE, stems: {} }, "! stems: an object; allowed: a list of files, or none"],
+      ["submit", { ...DONE, stems: [7] }, "! stems[0]: 7; allowed: an object"],
+      ["submit", { ...DONE, stems: [{ ...MIX, label: 7 }] }, "stems[0].label: 7; allowed: text, such as full"],
+      ["submit", { ...DONE, tracks: [7] }, "! tracks[0]: 7; allowed: an object"],
+      [
+        "submit",
+        withTrack({ tags: [] }),
+        "tracks[0].tags: a list; allowed: an object with mood, activity, genre, other",
+      ],
+      ["submit", withTrack({ tags: undefined, title: undefined, bpm: undefined })],
+      ["submit", withMix({ label: null }), "tracks[0].assets[0].label: null; allowed: text, such as full"],
+      [
+        "submit",
+        withMix({ durationSeconds: "9" }),
+        'tracks[0].assets[0].durationSeconds: "9"; allowed: a number or null',
+      ],
+      ["submit", withMix({ contentType: undefined })],
+      ["submit", source({ kind: "file" }), `${at}.kind: "file"; allowed: ${kinds}`],
+      ["submit", source({ kind: "bytes", bytes: "x" }), `${at}.bytes: "x"; allowed: a Uint8Array`],
+      ["submit", source({ kind: "stream", open: 1 }), `${at}.open: 1; allowed: a function`],
+      ["submit", source({ kind: "url", url: () => 1 }), `${at}.url: a function; allowed: text`],
+      [
+        "submit",
+        source({ kind: "text", encoding: "utf8" }),
+        `${at}.encoding: "utf8"; allowed: base64, hex`,
+        `${at}.text: missing; allowed: text`,
+      ],
+      ["submit", source({ kind: "text", encoding: "hex", text: "00" })],
+      ["submit", source({ kind: "text", encoding: "base64", text: "AA" })],
+      ["submit", source({ kind: "stream", open: () => 1 })],
+      [
+        "submit",
+        source({ kind: "archive", archive: { kind: "archive" } }),
+        `${at}.entry: missing; allowed: text: the name of a file inside the ZIP`,
+        `${at}.archive.kind: "archive"; allowed: bytes, stream, text, url`,
+      ],
+      ["probe", null, "! the result: null; allowed: an object with credit and warnings"],
+      ["probe", { credit: 5, warnings: [] }, "! credit: 5; allowed: an object with amount and unit"],
+      ["probe", { credit: { amount: 1, unit: 2 }, warnings: [] }, "! credit.unit: 2; allowed: text"],
+      ["probe", { credit: null, warnings: ["a", 1] }, "! warnings: a list; allowed: a list of texts"],
+      ["parseCallback", [], "! the result: a list; allowed: an object with trust verified, hint, forged"],
+      ["parseCallback", { trust: "forged", snapshot: 7 }],
+      ["poll", new ProviderFailure("odd" as never, "x"), `! kind: "odd"; allowed: ${KINDS}`],
+      ["cancel", "requested"],
+      ["cancel", "cancelled"],
+      ["other", 7],
+    ];
+    for (const [call, result, ...issues] of wrong)
+      expect(issuesOf(call, result), JSON.stringify(result)).to.deep.equal(issues);
+    expect(issuesOf("submit", withMix({ contentType: "audio/midi" }))[0]).to.match(
+      /^tracks\[0\]\.assets\[0\]\.contentType: "audio\/midi"; allowed: audio\/mpeg, .* or null$/,
+    );
+  });
+
+  it("names what makes a result no use first", () => {
+    const issues = issuesOf("submit", { ...DONE, handle: 7, stems: {} });
+    expect(issues).to.deep.equal([
+      "! stems: an object; allowed: a list of files, or none",
+      "handle: 7; allowed: an object with version and data",
+    ]);
+  });
+
+  it("looks at as many tracks and files as a result may have", () => {
+    const tracks = [...Array.from({ length: RESULT_LIMITS.tracks }, () => TRACK), 7];
+    expect(issuesOf("submit", { ...DONE, tracks })).to.deep.equal([]);
+    const assets = [...Array.from({ length: RESULT_LIMITS.assets }, () => MIX), 7];
+    expect(issuesOf("submit", withTrack({ assets }))).to.deep.equal([]);
+  });
+
+  it("shows short words as they are, and of anything else what it is", () => {
+    const shown = (value: unknown): string => issuesOf("poll", withTrack({ title: value }))[0]?.split("; ")[0] ?? "";
+    const values: readonly (readonly [value: unknown, shown: string])[] = [
+      [7, "7"],
+      [true, "true"],
+      [{}, "an object"],
+      [[], "a list"],
+      [Symbol("x"), "a symbol"],
+      [new ProviderFailure("gone", "secret"), "a failure"],
+    ];
+    for (const [value, words] of values) expect(shown(value)).to.equal(`tracks[0].title: ${words}`);
+    const state = (text: string): string => issuesOf("poll", { state: text })[0]?.split("; ")[0] ?? "";
+    expect(state("a/b.c+d-e 1")).to.equal('! state: "a/b.c+d-e 1"');
+    expect(state("a?b")).to.equal("! state: a text of 3 characters");
+    expect(state("x".repeat(200))).to.equal("! state: a text of 200 characters");
   });
 
   it("names ten issues at most, and shows no texts that could be links", () => {

@@ -67,4 +67,31 @@ describe("Refused requests", () => {
     expect(rowsOf(5)).to.equal(0);
     expect(counts()).to.deep.equal([10]);
   });
+
+  it("are forgotten after that: an hour of requests leaves two minutes of counts", () => {
+    rowsOf(25);
+    rowsOf(1, { createdAt: NOON + 2 * MINUTE_MS });
+    expect(rowsOf(5), "they are counted from the first again").to.equal(5);
+  });
+
+  it("are read alike with GET and HEAD, and create something only with POST", () => {
+    const generation = { route: "/api/v1/generations" };
+    rowsOf(REFUSED_ROWS_MAX, { method: "GET" });
+    expect(rowsOf(1, { method: "HEAD" })).to.equal(0);
+    rowsOf(REFUSED_ROWS_MAX, { method: "POST", ...generation });
+    expect(rowsOf(1, { method: "DELETE", ...generation }), "a write of its own").to.equal(1);
+    expect(rowsOf(1, { method: "POST", route: "/api/v1/webhook-endpoints" })).to.equal(1);
+    rowsOf(REFUSED_ROWS_MAX, { method: "DELETE", ...generation });
+    expect(rowsOf(1, { method: "POST", route: "/api/v1/webhook-endpoints" })).to.equal(0);
+  });
+
+  it("are returned as many as asked for, and are not all written before", () => {
+    for (const accountOf of [anId("acct"), anId("acct")]) rowsOf(21, { accountId: accountOf });
+    expect(requests.changed(1)).to.have.length(1);
+    expect(requests.isWritten).to.equal(false);
+    requests.wereWritten(requests.changed(1));
+    expect(requests.isWritten).to.equal(false);
+    requests.wereWritten(requests.changed(1));
+    expect(requests.isWritten).to.equal(true);
+  });
 });

@@ -1,39 +1,38 @@
 import { expect } from "chai";
-import { AesSecretBox } from "../../../adapters/crypto/secret-box.js";
-import type { AccountId, WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
-import { createMaintenance } from "../../../core/maintenance/create-maintenance.js";
-import type { Maintenance } from "../../../core/maintenance/maintenance.js";
-import { createWebhooks, type Webhooks } from "../../../core/webhooks/create-webhooks.js";
-import type { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";
-import type { WebhookDelivery, WebhookEndpoint, DeliveryAttempt } from "../../../core/ports/webhook-records.js";
-import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
-import type { ManageEndpoints } from "../../../core/webhooks/manage-endpoints.js";
-import type { OperateWebhooks } from "../../../core/webhooks/operate-webhooks.js";
-import { newDelivery, newEvent } from "../../../core/webhooks/write-events.js";
-import { anId, RETENTION } from "../../support/builders.js";
-import { corePorts } from "../../support/core-ports.js";
-import { RecordingMetrics } from "../../support/doubles/recording-metrics.js";
-import { sqliteStorage } from "../../support/databases.js";
-import type { StorageUnderTest } from "../../support/storage-under-test.js";
-import { unrecorded } from "../../../core/audit/unrecorded.js";
-import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { ManualRandom } from "../../support/doubles/manual-random.js";
-import { RecordingLogger } from "../../support/doubles/recording-logger.js";
-import { RecordingSender } from "../../support/doubles/recording-sender.js";
-import { StubGuard } from "../../support/doubles/stub-guard.js";
-import { until } from "../jobs/worker-harness.js";
-import type { WebhookStore } from "../../../core/ports/webhook-store.js";
-import { FaultyPort } from "../../support/doubles/faulty-port.js";
-import { EVERY_KEY, FixedKeyring } from "../../support/doubles/fixed-keyring.js";
+import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
+import type { AccountId, WebhookDeliveryId, WebhookEndpointId } from "../../core/ids.js";
+import { createMaintenance } from "../../core/maintenance/create-maintenance.js";
+import type { Maintenance } from "../../core/maintenance/maintenance.js";
+import { createWebhooks, type Webhooks } from "../../core/webhooks/create-webhooks.js";
+import type { DeliverWebhooks } from "../../core/webhooks/deliver-webhooks.js";
+import type { WebhookDelivery, WebhookEndpoint, DeliveryAttempt } from "../../core/ports/webhook-records.js";
+import type { ShownEndpoint } from "../../core/webhooks/shown-endpoint.js";
+import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
+import type { OperateWebhooks } from "../../core/webhooks/operate-webhooks.js";
+import { newDelivery, newEvent } from "../../core/webhooks/write-events.js";
+import { anId, RETENTION } from "./builders.js";
+import { corePorts } from "./core-ports.js";
+import { RecordingMetrics } from "./doubles/recording-metrics.js";
+import { memoryStorage } from "./memory-storage.js";
+import type { StorageUnderTest } from "./storage-under-test.js";
+import { unrecorded } from "../../core/audit/unrecorded.js";
+import { ManualClock } from "./doubles/manual-clock.js";
+import { ManualRandom } from "./doubles/manual-random.js";
+import { RecordingLogger } from "./doubles/recording-logger.js";
+import { RecordingSender } from "./doubles/recording-sender.js";
+import { StubGuard } from "./doubles/stub-guard.js";
+import { until } from "./until.js";
+import type { WebhookStore } from "../../core/ports/webhook-store.js";
+import { FaultyPort } from "./doubles/faulty-port.js";
+import { EVERY_KEY, FixedKeyring } from "./doubles/fixed-keyring.js";
 
 export const SCHEDULE_MS = [
   5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
 ] as const;
 const STEP_MS = 500;
 
-/** Real storage; a manual clock and scripted receivers. */
+/** The stores in memory; a manual clock and scripted receivers. */
 export class DeliveryHarness {
-  readonly clock = new ManualClock();
   readonly random = new ManualRandom();
   readonly logger = new RecordingLogger();
   readonly sender = new RecordingSender();
@@ -48,6 +47,7 @@ export class DeliveryHarness {
 
   private constructor(
     readonly storage: StorageUnderTest,
+    readonly clock: ManualClock,
     readonly accountId: AccountId,
   ) {
     this.webhookStore = new FaultyPort(storage.webhooks);
@@ -57,8 +57,9 @@ export class DeliveryHarness {
   }
 
   static async open(): Promise<DeliveryHarness> {
-    const storage = await sqliteStorage.open();
-    const harness = new DeliveryHarness(storage, (await storage.addAccount()).id);
+    const clock = new ManualClock();
+    const storage = await memoryStorage(clock);
+    const harness = new DeliveryHarness(storage, clock, (await storage.addAccount()).id);
     // In the middle: every wait is as long as planned.
     harness.random.nextFraction = 0.5;
     return harness;
@@ -67,7 +68,6 @@ export class DeliveryHarness {
   async close(): Promise<void> {
     for (const sender of [...this.senders]) await this.stop(sender, 0);
     const { violations } = await this.storage.ledger.audit();
-    await this.storage.close();
     expect(violations).to.deep.equal([]);
   }
 

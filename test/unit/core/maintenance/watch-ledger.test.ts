@@ -1,33 +1,32 @@
 import { expect } from "chai";
-import { WatchLedger, findLedgerWatch, WATCH_EVERY_MS } from "../../../core/maintenance/watch-ledger.js";
-import { anAccount, anId, aJob } from "../../support/builders.js";
-import { sqliteStorage, type SqliteUnderTest } from "../../support/databases.js";
-import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { RecordingLogger } from "../../support/doubles/recording-logger.js";
+import { WatchLedger, findLedgerWatch, WATCH_EVERY_MS } from "../../../../core/maintenance/watch-ledger.js";
+import { anAccount, anId, aJob } from "../../../support/builders.js";
+import { ManualClock } from "../../../support/doubles/manual-clock.js";
+import { memoryStorage, type MemoryStorage } from "../../../support/memory-storage.js";
+import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
 const NEVER = new AbortController().signal;
 const A_MINUTE_MS = 60_000;
 const A_DAY_MS = 86_400_000;
 
 describe("The watch of the ledger", () => {
-  let storage: SqliteUnderTest;
+  let storage: MemoryStorage;
   let clock: ManualClock;
   let logger: RecordingLogger;
   beforeEach(async () => {
-    storage = await sqliteStorage.open();
     clock = new ManualClock();
+    storage = await memoryStorage(clock);
     logger = new RecordingLogger();
   });
-  afterEach(() => storage.close());
 
-  function aProcess(ledger: Pick<SqliteUnderTest["ledger"], "auditPage"> = storage.ledger): WatchLedger {
+  function aProcess(ledger: Pick<MemoryStorage["ledger"], "auditPage"> = storage.ledger): WatchLedger {
     return new WatchLedger({ ...storage, ledger, clock, logger, ids: { next: anId }, fullEveryMs: A_DAY_MS });
   }
 
   /** An account whose balance has a credit that no entry has. */
   async function aWrongBalance(): Promise<string> {
     const { id } = await storage.addAccount({}, { pack: 10 });
-    await storage.database.write("fermata_balances").where("account_id", id).update({ pack: 11 });
+    storage.sql("UPDATE fermata_balances SET pack = 11 WHERE account_id = ?", id);
     return id;
   }
 
@@ -62,7 +61,7 @@ describe("The watch of the ledger", () => {
     await round();
     await round();
     expect(errors()).to.deep.equal([["balance-equals-sum-of-entries", id]]);
-    await storage.database.write("fermata_balances").where("account_id", id).update({ pack: 10 });
+    storage.sql("UPDATE fermata_balances SET pack = 10 WHERE account_id = ?", id);
     await round();
     expect(counts).to.deep.equal([1, 1, 0]);
   });
@@ -88,14 +87,14 @@ describe("The watch of the ledger", () => {
     expect(await round(0)).to.deep.equal(whole);
     expect(await round(A_MINUTE_MS)).to.deep.equal(["new-balances", "new-entries", "new-jobs"]);
     expect(await round(A_DAY_MS - A_MINUTE_MS)).to.deep.equal(whole);
-    await storage.database.write("fermata_balances").where("account_id", id).update({ pack: 11 });
+    storage.sql("UPDATE fermata_balances SET pack = 11 WHERE account_id = ?", id);
     expect(await round(A_MINUTE_MS)).to.deep.equal(["new-balances", "new-entries", "new-jobs"]);
     expect(errors()).to.deep.equal([["balance-equals-sum-of-entries", id]]);
     expect(await round(A_MINUTE_MS)).to.deep.equal(whole);
     // A change of what was verified is found by a round of all rows alone, which finds it until it is put right.
-    await storage.database.write("fermata_balances").where("account_id", id).update({ pack: 10 });
+    storage.sql("UPDATE fermata_balances SET pack = 10 WHERE account_id = ?", id);
     expect(await round(A_MINUTE_MS)).to.deep.equal(whole);
-    await storage.database.write("fermata_ledger_entries").where("account_id", id).update({ created_at: 1 });
+    storage.sql("UPDATE fermata_ledger_entries SET created_at = 1 WHERE account_id = ?", id);
     await round(A_MINUTE_MS);
     expect(await findLedgerWatch(storage.installation)).to.include({ foundBefore: 0 });
     await round(A_DAY_MS);

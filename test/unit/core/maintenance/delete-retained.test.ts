@@ -1,20 +1,19 @@
 import { expect } from "chai";
-import { deleteRetained } from "../../../core/maintenance/delete-retained.js";
-import { aHash, anIdempotencyRecord, NOON } from "../../support/builders.js";
-import { sqliteStorage, type SqliteUnderTest } from "../../support/databases.js";
-import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { until } from "./worker-harness.js";
+import { deleteRetained } from "../../../../core/maintenance/delete-retained.js";
+import { aHash, anIdempotencyRecord, NOON } from "../../../support/builders.js";
+import { ManualClock } from "../../../support/doubles/manual-clock.js";
+import { memoryStorage, type MemoryStorage } from "../../../support/memory-storage.js";
+import { until } from "../../../support/until.js";
 
 const MINUTE_MS = 60_000;
 const LIMIT = 2;
 const NEVER = new AbortController().signal;
 
 describe("Deletion of what is past its time", () => {
-  let storage: SqliteUnderTest;
+  let storage: MemoryStorage;
   beforeEach(async () => {
-    storage = await sqliteStorage.open();
+    storage = await memoryStorage(new ManualClock(NOON));
   });
-  afterEach(() => storage.close());
 
   /** Each batch takes so long. */
   function setUp(batchMs = 0) {

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { OperationRefusedError } from "../../../core/errors.js";
-import type { WebhookDelivery } from "../../../core/ports/webhook-records.js";
-import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
-import type { ResendProgress } from "../../../core/webhooks/operate-webhooks.js";
-import { sendReturns } from "../../support/doubles/recording-sender.js";
-import { DeliveryHarness } from "./delivery-harness.js";
+import { OperationRefusedError } from "../../../../core/errors.js";
+import type { WebhookDelivery } from "../../../../core/ports/webhook-records.js";
+import type { ShownEndpoint } from "../../../../core/webhooks/shown-endpoint.js";
+import type { ResendProgress } from "../../../../core/webhooks/operate-webhooks.js";
+import { sendReturns } from "../../../support/doubles/recording-sender.js";
+import { DeliveryHarness } from "../../../support/delivery-harness.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
