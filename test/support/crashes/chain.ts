@@ -144,7 +144,7 @@ class ChainRun implements Rounds {
 
   private async noting(run: () => Promise<void>): Promise<void> {
     await run().catch((error: unknown) => {
-      this.violations.push(error instanceof Error ? error.message : String(error));
+      this.violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
     });
   }
 }

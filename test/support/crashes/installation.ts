@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,13 +12,15 @@ import { bundledModules } from "./bundle.js";
 import { recordingFile } from "./checks.js";
 import { type CrashDatabase, type Engine, openCrashDatabase } from "./database.js";
 import { coverPainter } from "./cover.js";
-import { crashProvider, PROVIDER_ID } from "./provider.js";
+import { crashProvider, FORGOTTEN, PROVIDER_ID } from "./provider.js";
 import { Receiver } from "./receiver.js";
 
 /** Where processes fail. */
 export interface Stack {
   readonly engine: Engine;
   readonly withBroker: boolean;
+  /** The provider finds no submission again, so that one whose response is lost is bought twice: a planted fault. */
+  readonly isForgetful?: boolean;
 }
 
 /** What processes that fail share. */
@@ -44,8 +47,8 @@ const SETTINGS: Environment = {
   FERMATA_VOCAL_REMOVAL__PROVIDERS: PROVIDER_ID,
   FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8",
   FERMATA_WEBHOOKS__ALLOW_HTTP: "true",
-  // The lease of a delivery is four times as long: shorter than a process stands still.
-  FERMATA_WEBHOOKS__TIMEOUT_SECONDS: "0.5",
+  // The lease of a delivery is four times as long: a killed sender's deliveries are due again in seconds.
+  FERMATA_WEBHOOKS__TIMEOUT_SECONDS: "2",
   FERMATA_WEBHOOKS__SCHEDULE_SECONDS: "0.2,0.2,0.5,0.5,1,1,1,2,2,2",
   FERMATA_METRICS__ENABLED: "false",
   // It has processes of its own, and is no port that fails.
@@ -64,10 +67,11 @@ const LOADER: Environment = IS_SOURCE
 /** Opens an installation, and closes it after `run`. */
 export async function withInstallation<T>(
   sandbox: Sandbox,
-  { engine, withBroker }: Stack,
+  { engine, withBroker, isForgetful = false }: Stack,
   run: (installation: Installation) => Promise<T>,
 ): Promise<T> {
   const dataDir = await sandbox.dataDir();
+  if (isForgetful) await writeFile(`${recordingFile(dataDir)}${FORGOTTEN}`, "");
   const database = await openCrashDatabase(engine, dataDir);
   const queues = withBroker ? await openQueueSpace() : null;
   const receiver = await Receiver.open();
