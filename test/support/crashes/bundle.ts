@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { afterAllTests } from "../setup.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const FOLDER = join(HERE, "bundle");
+/** Of this process: another one may bundle other modules meanwhile. */
+const FOLDER = join(HERE, "bundle", String(process.pid));
 const ENTRIES = ["child", "adapters/storage", "adapters/queue", "adapters/audio"];
 
 /** A chunk is elsewhere than the modules in it: each goes on to find files from its own place. */
@@ -32,6 +35,7 @@ let bundled: Promise<string> | undefined;
  */
 export function bundledModules(): Promise<string> {
   bundled ??= (async () => {
+    afterAllTests(() => rm(FOLDER, { recursive: true }));
     await build({
       entryPoints: Object.fromEntries(ENTRIES.map((name) => [name, join(HERE, `${name}.js`)])),
       outdir: FOLDER,

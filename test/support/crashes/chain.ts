@@ -31,7 +31,6 @@ export interface ChainResult {
 const AT_ONCE = 3;
 /** Bounds for a busy machine; a chain ends within seconds of its last fault. */
 const SETTLE_MAX_MS = 180_000;
-const ACCOUNT_TRIES = 20;
 
 /**
  * Processes fail at their points while clients use them; this process goes on with their work, and in the end
@@ -100,14 +99,12 @@ class ChainRun implements Rounds {
   /** A process that stands still within a transaction may hold this one up. */
   private async newKey(): Promise<string> {
     const { accounts } = this.installation.app;
-    for (let tries = 1; ; tries++) {
-      try {
-        const { id } = await accounts.create({ name: "Caller", tier: "pro", credits: 1_000, acceptTerms: true });
-        return (await accounts.issueKey(id, {})).token;
-      } catch (error) {
-        if (tries === ACCOUNT_TRIES) throw error;
-      }
-    }
+    let last: unknown;
+    const account = { name: "Caller", tier: "pro", credits: 1_000, acceptTerms: true } as const;
+    const create = async (): Promise<string> =>
+      (await accounts.issueKey((await accounts.create(account)).id, {})).token;
+    const created = eventually("an account", () => create().catch((error: unknown) => void (last = error)));
+    return created.catch(() => Promise.reject(last as Error));
   }
 
   /** This process works as well. */

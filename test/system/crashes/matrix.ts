@@ -42,7 +42,8 @@ describe("Processes that fail at any boundary of their ports", function () {
     const use =
       named === undefined && stack !== undefined ? await measureUse(sandbox, stack) : new Map<string, never>();
     const chains = named === undefined ? chainsOf(cases, use) : [chainNamed(named)];
-    write(`FERMATA_TEST_SEED=${seed}: ${cases.length} cases in ${chains.length} chains`);
+    const count = chains.flatMap(({ lives }) => lives.flat()).length;
+    write(`FERMATA_TEST_SEED=${seed}: ${count} cases in ${chains.length} chains`);
     const startsAt = performance.now();
     const inTime = function* (): Generator<(typeof chains)[number]> {
       for (const one of chains) if (performance.now() < startsAt + Number(seconds) * 1000) yield one;

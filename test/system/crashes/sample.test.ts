@@ -42,7 +42,7 @@ describe("Processes that fail at boundaries of their ports", function () {
     expect(results.filter(({ isReached }) => isReached).map(nameOf)).to.have.lengthOf(2 * SAMPLE);
   });
 
-  it("are found to have bought a job twice, by the point where it happened, when a provider forgets submissions", async () => {
+  it("are found to have bought a job twice, and at which point, when a provider forgets submissions", async () => {
     const stack = { ...stackNamed("sqlite"), isForgetful: true };
     const [before, after] = ["kill webhooks.claimDeliveries:before 1", "kill provider.submit:after 1"];
     const chain = chainNamed(`sqlite ${before}; ${after}`);
