@@ -59,7 +59,7 @@ class ChainRun implements Rounds {
       for (const life of waiting) this.outcomes.push(await this.live(life));
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
-    await this.takeOver();
+    await this.noting(() => this.takeOver());
     await Promise.all([...this.running, ...(this.rounds.length === 0 ? [this.begin(null).ended] : [])]);
     await this.noting(() => this.settled());
     await this.noting(() => this.check());
