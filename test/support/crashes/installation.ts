@@ -25,7 +25,7 @@ export interface Stack {
 
 /** What processes that fail share. */
 export interface Installation {
-  /** In this process, which does not fail. It works and listens when it is told to. */
+  /** In this process, which does not fail. It neither works nor listens yet. */
   readonly app: App;
   readonly dataDir: string;
   readonly database: CrashDatabase;
