@@ -141,11 +141,14 @@ export class AppProcess {
 
   /**
    * Jobs of a provider that was switched off wait for a process that has it, or for their deadline: better said than
-   * found.
+   * found. Never rejects: the workers have started, and a storage that is unavailable for a moment keeps none of them.
    */
   private async warnOfStrandedJobs(): Promise<void> {
     const { jobs, logger } = this.deps.ports;
-    const alive = await jobs.countAlive();
+    const alive = await jobs.countAlive().catch((error: unknown) => {
+      logger.warn("Jobs of providers that this process does not work for could not be counted", { error });
+      return new Map<string, number>();
+    });
     for (const [provider, count] of alive) {
       if (this.providers.some(({ id }) => id === provider)) continue;
       logger.warn(

@@ -4,8 +4,10 @@ import { expect } from "chai";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
 import { fingerprint } from "../../adapters/crypto/secret-key.js";
 import type { Generation, JobId, LeaseRenewal, Overrides, RateLimiter } from "../../config/index.js";
+import { ServiceUnavailableError } from "../../core/errors.js";
 import { errorOf, refusalOf } from "../support/api-client.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
+import { FaultyPort } from "../support/doubles/faulty-port.js";
 import { FixedKeyring } from "../support/doubles/fixed-keyring.js";
 import { MemoryAudioStore } from "../support/doubles/memory-audio-store.js";
 import { RecordingMetrics } from "../support/doubles/recording-metrics.js";
@@ -239,6 +241,13 @@ describe("An app with ports of its own", () => {
       await isRenewed;
       expect(renewed).to.include(id);
       held.release();
+      expect((await test.app.generations.wait(id)).status).to.equal("completed");
+    });
+
+    it("works on jobs although its stores cannot count those of other providers as it begins", async () => {
+      const jobs = new FaultyPort(storage.jobs).failOn("countAlive", () => new ServiceUnavailableError());
+      const { test, caller } = await start({ work: true, stores: { ...storage, jobs } });
+      const { id } = await test.app.generations.create(caller.account.id, INPUT);
       expect((await test.app.generations.wait(id)).status).to.equal("completed");
     });
 

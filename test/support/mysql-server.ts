@@ -89,10 +89,14 @@ export interface PrivateMysql {
 }
 
 /**
- * MariaDB, or the MySQL below the folder that `FERMATA_TEST_MYSQL_ROOT` names. It ends with this process at the latest.
+ * MariaDB, or the MySQL below a folder. It ends with this process at the latest.
+ *
+ * @param root that folder; by default what `FERMATA_TEST_MYSQL_ROOT` names
  */
-export async function startPrivateMysql(options: readonly string[] = []): Promise<PrivateMysql> {
-  const root = process.env["FERMATA_TEST_MYSQL_ROOT"];
+export async function startPrivateMysql(
+  options: readonly string[] = [],
+  root = process.env["FERMATA_TEST_MYSQL_ROOT"],
+): Promise<PrivateMysql> {
   const make = root === undefined ? MARIADB : mysqlBelow(root);
   await findProgram(make);
   const { path, seen } = await make.folder();

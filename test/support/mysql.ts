@@ -32,35 +32,48 @@ export interface MysqlDatabase {
   drop(): Promise<void>;
 }
 
-/** A database as {@link createMysqlDatabase} creates it, with the schema, and the rows that migrations write. */
-export async function createMigratedMysqlDatabase(): Promise<MysqlDatabase> {
-  const { tables, rows } = await (template ??= createTemplate());
-  const database = await createMysqlDatabase();
+/**
+ * A database as {@link createMysqlDatabase} creates it, with the schema, and the rows that migrations write.
+ *
+ * @param server the shared server by default
+ */
+export async function createMigratedMysqlDatabase(server?: string): Promise<MysqlDatabase> {
+  const on = server ?? (await sharedServer());
+  const { tables, rows } = await templateOn(on);
+  const database = await createMysqlDatabase(on);
   await runAll(database, [...tables.values(), ...rows]);
   return database;
 }
 
-const unused: MysqlDatabase[] = [];
+interface UnusedMysql {
+  readonly server: string;
+  readonly database: MysqlDatabase;
+}
+
+const unused: UnusedMysql[] = [];
 
 /**
  * The same, for a caller who changes rows only: `drop` deletes them, and the next caller gets the database. Deleting
  * all rows takes a hundredth of the time in which the tables are created.
  */
-export async function borrowMysqlDatabase(): Promise<MysqlDatabase> {
-  const database = unused.pop() ?? (await createMigratedMysqlDatabase());
+export async function borrowMysqlDatabase(server?: string): Promise<MysqlDatabase> {
+  const on = server ?? (await sharedServer());
+  const index = unused.findIndex((one) => one.server === on);
+  const database =
+    index < 0 ? await createMigratedMysqlDatabase(on) : (unused.splice(index, 1)[0] as UnusedMysql).database;
   const drop = async (): Promise<void> => {
-    const { tables, rows } = await (template ??= createTemplate());
+    const { tables, rows } = await templateOn(on);
     const found = await tablesOf(database.url);
     if (found.length !== tables.size || !found.every((name) => tables.has(name))) return database.drop();
     await runAll(database, [...found.map((name) => `DELETE FROM ${name}`), ...rows]);
     if (unused.length === 0) afterAllTests(dropUnused);
-    unused.push(database);
+    unused.push({ server: on, database });
   };
   return { url: database.url, drop };
 }
 
 async function dropUnused(): Promise<void> {
-  for (const { drop } of unused.splice(0)) await drop();
+  for (const { database } of unused.splice(0)) await database.drop();
 }
 
 /** Statements that copy a migrated database into the one that a connection is in. */
@@ -70,11 +83,18 @@ interface Template {
   readonly rows: readonly string[];
 }
 
-let template: Promise<Template> | undefined;
+/** By the server. */
+const templates = new Map<string, Promise<Template>>();
 
-/** Migrating takes four times as long as creating the tables at once, so each process does it once. */
-async function createTemplate(): Promise<Template> {
-  const { url, drop } = await createMysqlDatabase();
+/** Migrating takes four times as long as creating the tables at once, so each process does it once on a server. */
+function templateOn(server: string): Promise<Template> {
+  const template = templates.get(server) ?? createTemplate(server);
+  templates.set(server, template);
+  return template;
+}
+
+async function createTemplate(server: string): Promise<Template> {
+  const { url, drop } = await createMysqlDatabase(server);
   afterAllTests(drop);
   const database = await openDatabase({ url, logger: SILENT });
   await database.migrate();

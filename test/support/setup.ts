@@ -7,7 +7,10 @@ import sinon from "sinon";
 
 const endings: (() => Promise<void>)[] = [];
 
-/** Calls `end` after the last test of this process. A process without these hooks leaves it undone. */
+/**
+ * Calls `end` after the last test of this process, the latest one first: a server ends after its databases. A process
+ * without these hooks leaves it undone.
+ */
 export function afterAllTests(end: () => Promise<void>): void {
   endings.push(end);
 }
@@ -27,7 +30,7 @@ export const mochaHooks: Mocha.RootHookObject = {
     sinon.restore();
   },
   async afterAll() {
-    for (const end of endings.splice(0)) await end();
+    for (const end of endings.splice(0).reverse()) await end();
     await nextTurn();
     if (lost.length > 0) throw new Error(`Unhandled rejections:\n${lost.join("\n")}`);
   },

@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 export const FAULTS = ["kill", "drop", "stall"] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** One fault of one process: at the `occurrence`th time, from 1 on, that it comes to `point`. */
+/** One fault of one process: at the `occurrence`th time, from 1 on, that it comes to `point` after it was armed. */
 export interface CrashPlan {
   readonly point: string;
   readonly occurrence: number;
@@ -17,23 +17,36 @@ export interface CrashPlan {
 /** Longer than a lease, and than another process needs to take its work. */
 const STALL_SECONDS = 2.5;
 
-/** The line on stdout that says that the point was reached. */
+/** The lines on stdout, each with the number of the plan, that say what became of it. */
 export const REACHED = "reached its point";
+export const RESUMED = "goes on after its point";
+export const ARMED = "is armed for its point";
+/**
+ * On this signal a process is armed for its next point, and says how often it came to each so far. A point that it did
+ * not come to is given up.
+ */
+export const ARM: NodeJS.Signals = "SIGUSR2";
 
 /**
  * The boundaries of the ports of one process: before and after each call. Every fault happens within the boundary, so
- * that nothing of the process comes between.
+ * that nothing of the process comes between. The process is armed for its first point from its start on, for each
+ * further one by a signal.
  */
 export class Boundary {
   /** How often each point was reached. */
   readonly counts: Record<string, number> = {};
   private readonly sockets = new Set<Socket>();
+  private next = 0;
+  private isArmed = true;
+  /** How often it came to the point that it is armed for. */
+  private times = 0;
 
   constructor(
-    private readonly plan: CrashPlan | null,
+    private readonly plans: readonly CrashPlan[],
     /** Of the database server. */
     private readonly databasePort: number | null,
   ) {
+    process.on(ARM, () => this.arm());
     subscribe("net.client.socket", (message) => this.watch((message as { readonly socket: Socket }).socket));
   }
 
@@ -67,14 +80,30 @@ export class Boundary {
     return result.finally(() => this.at(`${name}:after`));
   }
 
+  private arm(): void {
+    if (this.isArmed) this.next += 1;
+    this.isArmed = true;
+    this.times = 0;
+    say(`${ARMED} ${this.next}`);
+    this.sayCounts();
+  }
+
+  sayCounts(): void {
+    say(`points ${JSON.stringify(this.counts)}`);
+  }
+
   private at(point: string): void {
-    const count = (this.counts[point] ?? 0) + 1;
-    this.counts[point] = count;
-    const { plan } = this;
-    if (plan === null || plan.point !== point || plan.occurrence !== count) return;
-    writeSync(1, `${REACHED}\n`);
+    this.counts[point] = (this.counts[point] ?? 0) + 1;
+    const plan = this.plans[this.next];
+    if (!this.isArmed || plan?.point !== point) return;
+    this.times += 1;
+    if (this.times !== plan.occurrence) return;
+    this.isArmed = false;
+    this.next += 1;
+    say(`${REACHED} ${this.next - 1}`);
     if (plan.fault === "drop") for (const socket of this.sockets) socket.resetAndDestroy();
     else this.stop(plan.fault);
+    say(`${RESUMED} ${this.next - 1}`);
   }
 
   /** A signal to oneself is delivered before the next step, and stops the threads that renew leases as well. */
@@ -94,4 +123,8 @@ export class Boundary {
       socket.once("close", () => this.sockets.delete(socket));
     });
   }
+}
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`);
 }

@@ -1,8 +1,9 @@
-/** A whole Fermata that fails at the point that its environment names. On SIGTERM it says which points it came to. */
+/** A whole Fermata that fails at the points that its environment names. On SIGTERM it says which points it came to. */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { WinstonLogger } from "../../../adapters/observability/winston-logger.js";
 import { compose, loadSettings } from "../../../config/index.js";
+import { coverPainter } from "./cover.js";
 import { boundary } from "./here.js";
 import { openSender } from "./sender.js";
 import { crashProvider } from "./provider.js";
@@ -13,6 +14,7 @@ const app = await compose(
   {
     logger: WinstonLogger.open({ ...settings.logs, stream: process.stderr }),
     plugins: [crashProvider((provider) => boundary.around("provider", provider))],
+    coverPainter,
     webhookSender: boundary.around("webhookSender", openSender(settings)),
   },
   { migrate: false },
@@ -23,5 +25,5 @@ const { url } = await app.listen();
 writeSync(1, `listening on ${url}\n`);
 await stopped;
 await app.stop();
-writeSync(1, `points ${JSON.stringify(boundary.counts)}\n`);
+boundary.sayCounts();
 process.exit();

@@ -1,35 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiResponse, ApiClient, type SendOptions } from "../api-client.js";
+import type { Servers } from "./servers.js";
 
 const PAUSE_MS = 30;
 /** A server that does not respond in this time is given up for the next one. */
 const PATIENCE_MS = 10_000;
-/** Longer than any run. */
-const BOUND_MS = 150_000;
+/** Longer than any scenario. */
+const BOUND_MS = 240_000;
 
 /** A client that asks until it is answered, by whichever server there is. */
 export class PatientClient {
   /** Responses that no client should get. */
   readonly undecided: string[] = [];
-  private readonly servers: { readonly url: string; readonly gone: AbortController }[] = [];
+  /** How many responses it got. */
+  responses = 0;
   private readonly over = AbortSignal.timeout(BOUND_MS);
 
-  constructor(private readonly key: string) {}
-
-  use(url: string): void {
-    this.servers.push({ url, gone: new AbortController() });
-  }
-
-  /** A server that died, or does not respond; its requests are given up. */
-  leave(url: string): void {
-    const index = this.servers.findIndex((server) => server.url === url);
-    if (index >= 0) this.servers.splice(index, 1)[0]?.gone.abort();
-  }
+  constructor(
+    private readonly key: string,
+    private readonly servers: Servers,
+    /** The server that it tries first; null: any. */
+    private readonly preferred: string | null,
+  ) {}
 
   async send(method: string, path: string, options: SendOptions = {}): Promise<ApiResponse> {
     let last = "no response";
     for (let tries = 0; !this.over.aborted; tries++) {
       const response = await this.trySend(tries, method, path, options);
+      if (response !== null) this.responses += 1;
       if (response !== null && response.status < 500) return response;
       if (response !== null) last = `${response.status} ${response.text}`;
       if (response !== null && response.status !== 503 && response.status !== 502)
@@ -45,9 +43,9 @@ export class PatientClient {
     path: string,
     options: SendOptions,
   ): Promise<ApiResponse | null> {
-    const server = this.servers[tries % Math.max(1, this.servers.length)];
+    const server = this.servers.choose(this.preferred, tries);
     if (server === undefined) return null;
-    const signal = AbortSignal.any([server.gone.signal, AbortSignal.timeout(PATIENCE_MS)]);
+    const signal = AbortSignal.any([server.gone, AbortSignal.timeout(PATIENCE_MS)]);
     return new ApiClient(server.url, this.key).send(method, path, { ...options, signal }).catch(() => null);
   }
 }

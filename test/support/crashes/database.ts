@@ -2,9 +2,11 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { createMigratedFile } from "../databases.js";
 import { borrowMysqlDatabase } from "../mysql.js";
-import { query } from "../mysql-server.js";
+import { setUpMysql9 } from "../mysql9-setup.js";
+import { query, startPrivateMysql } from "../mysql-server.js";
+import { afterAllTests } from "../setup.js";
 
-export const ENGINES = ["sqlite", "mysql"] as const;
+export const ENGINES = ["sqlite", "mysql", "mysql9"] as const;
 export type Engine = (typeof ENGINES)[number];
 
 /** The database of one run, read without Fermata's code. */
@@ -15,8 +17,8 @@ export interface CrashDatabase {
 }
 
 export async function openCrashDatabase(engine: Engine, dataDir: string): Promise<CrashDatabase> {
-  if (engine === "mysql") {
-    const { url, drop } = await borrowMysqlDatabase();
+  if (engine !== "sqlite") {
+    const { url, drop } = await borrowMysqlDatabase(engine === "mysql9" ? await mysql9() : undefined);
     return { url, all: (sql) => query(url, sql), close: drop };
   }
   const file = join(dataDir, "fermata.sqlite");
@@ -27,4 +29,18 @@ export async function openCrashDatabase(engine: Engine, dataDir: string): Promis
     all: async <Row extends object>(sql: string) => database.prepare(sql).all() as Row[],
     close: async () => void database.close(),
   };
+}
+
+let server: Promise<string> | undefined;
+
+/** `FERMATA_TEST_MYSQL9`, or a private server that is set up as for `npm run test:mysql`, and ends with the tests. */
+function mysql9(): Promise<string> {
+  server ??= (async () => {
+    const named = process.env["FERMATA_TEST_MYSQL9"];
+    if (named !== undefined) return named;
+    const own = await startPrivateMysql([], await setUpMysql9());
+    afterAllTests(() => own.close());
+    return own.server;
+  })();
+  return server;
 }

@@ -1,33 +1,39 @@
 import { SeededRandom } from "../chaos/seeded-random.js";
 import type { Sandbox } from "../process.js";
 import { type CrashPlan, type Fault, FAULTS } from "./boundary.js";
+import { type Chain, runChain } from "./chain.js";
+import { type CrashCase, livesOf, stackName, stackNamed } from "./cases.js";
+import { isOfStop } from "./failing-process.js";
+import type { Stack } from "./installation.js";
 import { portCalls } from "./points.js";
-import { type CrashResult, runCrash, type Stack } from "./run.js";
 import { UNREACHED } from "./unreached.js";
-
-export const STACKS: readonly Stack[] = [
-  { engine: "sqlite", withBroker: false },
-  { engine: "sqlite", withBroker: true },
-  { engine: "mysql", withBroker: false },
-  { engine: "mysql", withBroker: true },
-];
-
-/** A run of the matrix. */
-export interface CrashCase {
-  readonly stack: Stack;
-  readonly plan: CrashPlan;
-}
 
 export interface CaseResult extends CrashCase {
   readonly isReached: boolean;
+  /** Of this case alone. */
   readonly violations: readonly string[];
-  /** Of the process that failed. */
-  readonly log: string;
+}
+
+/** How a process without faults comes to a point. */
+export interface PointUse {
+  /** In its first round of requests. */
+  readonly times: number;
+  /** And not again in the next one. */
+  readonly isOnce: boolean;
+}
+
+export interface RunOptions {
+  /** Chains at once. */
+  readonly lanes: number;
+  onResult(result: CaseResult): void;
+  /** What is wrong after a chain, before its cases are run alone. */
+  onChain(chain: Chain, violations: readonly string[], log: string): void;
 }
 
 /** Later ones are left to chance: how often a point is reached differs from run to run. */
 const OCCURRENCE_MAX = 3;
-const STARTS_MAX = 3;
+const TRIES_MAX = 4;
+const CHAIN_MAX = 30;
 
 /** The points of the ports, before and after each call that a run comes to. */
 export function allPoints(): string[] {
@@ -38,7 +44,7 @@ export function allPoints(): string[] {
 
 /** A file has no socket. */
 export function faultsOn({ engine }: Stack): readonly Fault[] {
-  return engine === "mysql" ? FAULTS : FAULTS.filter((fault) => fault !== "drop");
+  return engine === "sqlite" ? FAULTS.filter((fault) => fault !== "drop") : FAULTS;
 }
 
 /** Every point with every fault on these stacks, in an order that the seed decides. */
@@ -56,68 +62,74 @@ export function casesOf(stacks: readonly Stack[], faults: readonly Fault[], seed
   }));
 }
 
-/** Runs cases, `lanes` at once. @param onResult called with each as it ends */
-export async function runCases(
+/** What a process without faults comes to. @throws {Error} with what is wrong after it */
+export async function measureUse(sandbox: Sandbox, stack: Stack): Promise<Map<string, PointUse>> {
+  const { counts, violations } = await runChain(sandbox, { stack, lives: [[]] });
+  if (violations.length > 0) throw new Error(`Without a fault: ${violations.join("; ")}`);
+  const [first = {}, second = {}] = counts.slice(-2);
+  return new Map(
+    Object.entries(second).map(([point, times]) => {
+      const before = first[point] ?? 0;
+      return [point, { times: before, isOnce: before === times && !isOfStop(point) }];
+    }),
+  );
+}
+
+/** Cases as chains of processes, each on one stack, and the stacks in turn. */
+export function chainsOf(cases: readonly CrashCase[], use: ReadonlyMap<string, PointUse>): Chain[] {
+  const chains: { readonly chain: Chain; readonly start: number }[] = [];
+  for (const name of new Set(cases.map(({ stack }) => stackName(stack)))) {
+    const own = cases.filter(({ stack }) => stackName(stack) === name).map(({ plan }) => planFor(plan, use));
+    for (let start = 0; start < own.length; start += CHAIN_MAX) {
+      const lives = livesOf(own.slice(start, start + CHAIN_MAX), use);
+      chains.push({ chain: { stack: stackNamed(name), lives }, start });
+    }
+  }
+  return chains.sort((one, other) => one.start - other.start).map(({ chain }) => chain);
+}
+
+function planFor(plan: CrashPlan, use: ReadonlyMap<string, PointUse>): CrashPlan {
+  const times = use.get(plan.point)?.times ?? 1;
+  return { ...plan, occurrence: Math.max(1, Math.min(plan.occurrence, times)) };
+}
+
+/** Runs chains. What a chain does not come to is run alone, and so is all of a chain after which something is wrong. */
+export async function runChains(
   sandbox: Sandbox,
-  cases: Iterable<CrashCase>,
-  { lanes, onResult }: { readonly lanes: number; onResult(result: CaseResult): void },
+  chains: Iterable<Chain>,
+  { lanes, onResult, onChain }: RunOptions,
 ): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
-  const waiting = cases[Symbol.iterator]();
+  const note = (result: CaseResult): void => {
+    results.push(result);
+    onResult(result);
+  };
+  const waiting = chains[Symbol.iterator]();
   const lane = async (): Promise<void> => {
     for (let next = waiting.next(); next.done !== true; next = waiting.next()) {
-      const { stack, plan } = next.value;
-      const result = await runOne(sandbox, stack, plan);
-      const { isReached, violations, log } = result;
-      const ended = { stack, plan, isReached, violations, log };
-      results.push(ended);
-      onResult(ended);
+      const chain = next.value;
+      const { stack, lives } = chain;
+      const { reached, violations, log } = await runChain(sandbox, chain);
+      onChain(chain, violations, log);
+      for (const plan of lives.flat()) {
+        const isReached = reached.has(plan);
+        const isClear = isReached && violations.length === 0;
+        note(isClear ? { stack, plan, isReached, violations: [] } : await runAlone(sandbox, stack, plan, isReached));
+      }
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return results;
 }
 
-/** Again where the process could not start, and from the first time on where the point is not reached so often. */
-async function runOne(sandbox: Sandbox, stack: Stack, plan: CrashPlan): Promise<CrashResult> {
-  let result = await runCrash(sandbox, stack, plan);
-  for (let starts = 1; !result.isStarted && starts < STARTS_MAX; starts++)
-    result = await runCrash(sandbox, stack, plan);
-  if (result.isReached || result.violations.length > 0 || plan.occurrence === 1) return result;
-  return runOne(sandbox, stack, { ...plan, occurrence: 1 });
-}
-
-/** `mysql+broker kill jobs.updateJobs:after 2`: as `FERMATA_TEST_CRASH_CASE` names it. */
-export function nameOf({ stack, plan }: CrashCase): string {
-  return `${stackName(stack)} ${plan.fault} ${plan.point} ${plan.occurrence}`;
-}
-
-/** @returns the case of a name as {@link nameOf} gives it */
-export function caseNamed(name: string): CrashCase {
-  const [stackPart, fault, point, occurrence] = name.split(" ");
-  const stack = STACKS.find((one) => stackName(one) === stackPart);
-  const known = FAULTS.find((one) => one === fault);
-  if (stack === undefined || known === undefined || point === undefined) throw new Error(`No case is called ${name}.`);
-  return { stack, plan: { point, fault: known, occurrence: Number(occurrence ?? 1) } };
-}
-
-export function stackName({ engine, withBroker }: Stack): string {
-  return withBroker ? `${engine}+broker` : engine;
-}
-
-/** The results as a table of Markdown. */
-export function tableOf(results: readonly CaseResult[]): string {
-  const rows = STACKS.flatMap((stack) =>
-    FAULTS.map((fault) => {
-      const own = results.filter((one) => stackName(one.stack) === stackName(stack) && one.plan.fault === fault);
-      const points = new Set(own.map(({ plan }) => plan.point)).size;
-      const reached = own.filter(({ isReached }) => isReached).length;
-      const violated = own.filter(({ violations }) => violations.length > 0).length;
-      return { name: `| ${stackName(stack)} | ${fault} |`, points, reached, violated };
-    }),
-  );
-  const lines = rows
-    .filter(({ points }) => points > 0)
-    .map(({ name, points, reached, violated }) => `${name} ${points} | ${reached} | ${violated} |`);
-  return ["| Stack | Fault | Points | Reached | Violations |", "|---|---|---|---|---|", ...lines, ""].join("\n");
+/** Again where its point was not reached, from then on at the first time. */
+async function runAlone(sandbox: Sandbox, stack: Stack, plan: CrashPlan, wasReached: boolean): Promise<CaseResult> {
+  let own = wasReached ? plan : { ...plan, occurrence: 1 };
+  for (let tries = 1; ; tries++) {
+    const { reached, violations } = await runChain(sandbox, { stack, lives: [[own]] });
+    const isReached = reached.size > 0;
+    if (isReached || violations.length > 0 || tries === TRIES_MAX)
+      return { stack, plan: own, isReached: isReached || wasReached, violations };
+    own = { ...plan, occurrence: 1 };
+  }
 }

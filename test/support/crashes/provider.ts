@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import {
   type Accepted,
   type CallContext,
   type CancelOutcome,
   type Completed,
+  type LookupOutcome,
   type ParsedCallback,
   type MusicProvider,
   type ProviderAsset,
@@ -15,6 +17,9 @@ import { toProviderHost } from "../../../plugins/sdk/host.js";
 import { COMPLETED, RecordingProvider, accepted, recordingProvider } from "../plugins/recording/provider.js";
 
 export const PROVIDER_ID = "recording-crash";
+
+/** With a file of this name next to the recording the provider finds no submission again whose response it sent. */
+export const FORGOTTEN = ".forgotten";
 
 /** Longer than a run: only a cancellation ends it sooner. */
 const LONG_MS = 20_000;
@@ -35,6 +40,13 @@ class CrashProvider extends RecordingProvider {
   override async poll(handle: ProviderHandle): Promise<Running | Completed> {
     const result = await super.poll(handle);
     return result.state === "completed" && handle.data["modelId"] === "stem_split" ? SPLIT : result;
+  }
+
+  override async lookup(attemptId: string): Promise<LookupOutcome> {
+    const outcome = await super.lookup(attemptId);
+    const isFound = outcome.state === "accepted" && outcome.handle.data["modelId"] !== `${PROVIDER_ID}/losing`;
+    const isForgotten = existsSync(`${String(this.host.settings["file"])}${FORGOTTEN}`);
+    return isFound && isForgotten ? { state: "absent" } : outcome;
   }
 
   async cancel(): Promise<CancelOutcome> {

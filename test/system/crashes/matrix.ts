@@ -1,43 +1,73 @@
 import { expect } from "chai";
-import { type Fault, FAULTS } from "../../support/crashes/boundary.js";
-import { casesOf, caseNamed, nameOf, runCases, STACKS, stackName, tableOf } from "../../support/crashes/matrix.js";
 import { aSeed } from "../../support/chaos/seeded-random.js";
+import { type Fault, FAULTS } from "../../support/crashes/boundary.js";
+import { chainNamed, nameOf, nameOfChain, stackNamed } from "../../support/crashes/cases.js";
+import { allPoints, casesOf, chainsOf, measureUse, runChains } from "../../support/crashes/matrix.js";
+import { keyOf, ResultFile, tableOf } from "../../support/crashes/report.js";
 import { useSandbox } from "../../support/process.js";
 
 /** The long form of sample.test.ts, run by `npm run test:crashes`. */
 const {
   FERMATA_TEST_CRASH_CASE: named,
   FERMATA_TEST_CRASH_CASES: most = "Infinity",
-  FERMATA_TEST_CRASH_STACKS: onStacks = STACKS.map(stackName).join(),
+  FERMATA_TEST_CRASH_STACKS: onStacks = "sqlite,sqlite+broker,mysql,mysql+broker",
   FERMATA_TEST_CRASH_FAULTS: withFaults = FAULTS.join(),
+  FERMATA_TEST_CRASH_POINTS: atPoints = "",
+  FERMATA_TEST_CRASH_PART: part = "1/1",
   FERMATA_TEST_CRASH_LANES: lanes = "2",
   FERMATA_TEST_CRASH_SECONDS: seconds = "Infinity",
+  FERMATA_TEST_CRASH_RESULTS: resultFile = null,
 } = process.env;
 
-describe("A process that fails at any boundary of its ports", function () {
+const write = (line: string): void => void process.stdout.write(`${line}\n`);
+
+describe("Processes that fail at any boundary of their ports", function () {
   this.timeout(0);
   const sandbox = useSandbox();
 
-  it("leaves nothing undone, done twice or wrong", async () => {
+  it("leave nothing undone, done twice or wrong", async () => {
     const seed = aSeed();
-    const stacks = STACKS.filter((stack) => onStacks.split(",").includes(stackName(stack)));
-    const faults = withFaults.split(",") as Fault[];
-    const cases = named === undefined ? casesOf(stacks, faults, seed) : [caseNamed(named)];
-    process.stdout.write(`FERMATA_TEST_SEED=${seed}: ${cases.length} cases\n`);
-    const endsAt = performance.now() + Number(seconds) * 1000;
-    const inTime = function* (): Generator<(typeof cases)[number]> {
-      for (const one of cases.slice(0, Number(most))) if (performance.now() < endsAt) yield one;
+    const stacks = onStacks.split(",").map(stackNamed);
+    const kept = new ResultFile(resultFile);
+    const done = new Set(
+      kept.read().flatMap((one) => (one.isReached && one.violations.length === 0 ? keyOf(one) : [])),
+    );
+    const [number = 1, parts = 1] = part.split("/").map(Number);
+    const cases = casesOf(stacks, withFaults.split(",") as Fault[], seed)
+      .filter(({ plan }) => new RegExp(atPoints).test(plan.point))
+      .filter((_case, index) => index % parts === number - 1)
+      .filter((one) => !done.has(keyOf(one)))
+      .slice(0, Number(most));
+    const [stack] = stacks;
+    const use =
+      named === undefined && stack !== undefined ? await measureUse(sandbox, stack) : new Map<string, never>();
+    const chains = named === undefined ? chainsOf(cases, use) : [chainNamed(named)];
+    const count = chains.flatMap(({ lives }) => lives.flat()).length;
+    write(`FERMATA_TEST_SEED=${seed}: ${count} cases in ${chains.length} chains`);
+    const startsAt = performance.now();
+    const inTime = function* (): Generator<(typeof chains)[number]> {
+      for (const one of chains) if (performance.now() < startsAt + Number(seconds) * 1000) yield one;
     };
-    const results = await runCases(sandbox, inTime(), {
+    const broken: string[] = [];
+    const results = await runChains(sandbox, inTime(), {
       lanes: Number(lanes),
       onResult: (result) => {
-        const outcome = result.isReached ? "reached" : "not reached";
-        process.stdout.write(`${nameOf(result)}: ${[outcome, ...result.violations].join("; ")}\n`);
-        if (named !== undefined) process.stdout.write(result.log);
+        kept.note(result);
+        const { isReached, violations } = result;
+        if (!isReached || violations.length > 0)
+          write(`${nameOf(result)}: ${[isReached ? "reached" : "NOT REACHED", ...violations].join("; ")}`);
+      },
+      onChain: (chain, violations, log) => {
+        const elapsed = Math.round((performance.now() - startsAt) / 1000);
+        write(`${elapsed} s: ${chain.lives.flat().length} cases on ${nameOfChain(chain).split(" ", 1)[0]} have run`);
+        if (named !== undefined) write(log);
+        if (violations.length === 0) return;
+        broken.push(`${nameOfChain(chain)}: ${violations.join("; ")}`);
+        write(`FERMATA_TEST_CRASH_CASE="${nameOfChain(chain)}" ${violations.join("; ")}`);
       },
     });
-    process.stdout.write(tableOf(results));
-    const violated = results.filter(({ violations }) => violations.length > 0);
-    expect(violated.map((one) => `${nameOf(one)}: ${one.violations.join("; ")}`)).to.deep.equal([]);
+    write(tableOf(resultFile === null ? results : kept.read(), allPoints().length));
+    const unreached = results.filter(({ isReached }) => !isReached).map(nameOf);
+    expect({ broken, unreached }).to.deep.equal({ broken: [], unreached: [] });
   });
 });
