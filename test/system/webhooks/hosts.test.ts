@@ -52,7 +52,7 @@ describe("The receiving hosts of webhooks", () => {
     });
   }
 
-  it("are all served without a wait for a sweep, while a look does not go through all their backlogs", async () => {
+  it("are all served without a wait for a sweep, while one look does not see all of their backlogs", async () => {
     const endpoints: ShownEndpoint[] = [];
     for (let index = 0; index < ENDPOINTS; index++)
       endpoints.push(...(await endpointsAt(`well-${index}.example.com`, 1)));
