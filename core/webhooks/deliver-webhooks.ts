@@ -55,7 +55,7 @@ export class DeliverWebhooks {
   private place: WebhookEndpointId | null = null;
   /** Whether the looks since the last pause began at the beginning. */
   private isWhole = false;
-  /** Endpoints of which more is due than was claimed, as of all looks since the last one that began at the beginning. */
+  /** Endpoints of which more is due than was claimed, by all looks since the last one from the beginning. */
   private readonly backlog = new Set<WebhookEndpointId>();
   /** When that one was. */
   private lookedAt = Number.NEGATIVE_INFINITY;

@@ -34,7 +34,7 @@ const mutants = await new Stryker({
   plugins: [plugin("test-runner.js"), plugin("messages.js")],
   ignorers: ["messages"],
   testRunner: "unit-tests",
-  testRunnerNodeArgs: ["--import", "tsx/esm"],
+  testRunnerNodeArgs: ["--import", "tsx"],
   coverageAnalysis: "perTest",
   // Mutants that run when a module is loaded need a process of their own each.
   ignoreStatic: true,

@@ -70,4 +70,18 @@ describe("Processes that fail at any boundary of their ports", function () {
     const unreached = results.filter(({ isReached }) => !isReached).map(nameOf);
     expect({ broken, unreached }).to.deep.equal({ broken: [], unreached: [] });
   });
+
+  it("are found out alone when their chain has bought a job twice, by a provider that forgets submissions", async () => {
+    const stack = { ...stackNamed("sqlite"), isForgetful: true };
+    const [other, guilty] = ["kill webhooks.claimDeliveries:before 1", "kill provider.submit:after 1"];
+    const results = await runChains(sandbox, [{ ...chainNamed(`sqlite ${other}; ${guilty}`), stack }], {
+      lanes: 1,
+      onResult: () => undefined,
+      onChain: () => undefined,
+    });
+    // The other one may be to blame as well: a call may be under way when its process dies.
+    const violated = results.filter(({ violations }) => violations.length > 0);
+    expect(violated.map(nameOf)).to.include(`sqlite ${guilty}`);
+    expect(violated.flatMap(({ violations }) => violations).join()).to.match(/was bought 2 times/);
+  });
 });

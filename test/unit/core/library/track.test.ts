@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { assetOf, titleFromPrompt, titleOf } from "../../../../core/library/track.js";
 import { anAsset } from "../../../support/builders.js";
+import { anyText } from "../../../support/any-text.js";
 
 describe("titleOf", () => {
   it("is the provider's title without control characters", () => {
@@ -48,7 +49,7 @@ describe("titleFromPrompt", () => {
 
   it("is well-formed, on one line, never empty and at most 81 code points, whatever the prompt", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (prompt) => {
+      fc.property(anyText(300), (prompt) => {
         const title = titleFromPrompt(prompt);
         expect(title.isWellFormed()).to.equal(true);
         expect([...title].length).to.be.within(1, 81);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { foldTag, foldWords } from "../../../../core/library/words.js";
+import { anyText } from "../../../support/any-text.js";
 
 const WORDS: readonly (readonly [what: string, text: string, words: readonly string[]])[] = [
   ["case", "Rain ON Tin", ["rain", "on", "tin"]],
@@ -33,7 +34,7 @@ describe("Words of a search", () => {
 
   it("are letters and numbers, and stay what they are when folded again", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(anyText(), (text) => {
         const words = foldWords(text);
         expect(words.flatMap(foldWords)).to.deep.equal(words);
         for (const word of words) expect(word).to.match(/^[\p{L}\p{N}]+$/u);
@@ -64,7 +65,7 @@ describe("Tags of a search", () => {
 
   it("stay what they are when folded again", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(anyText(), (text) => {
         expect(foldTag(foldTag(text))).to.equal(foldTag(text));
       }),
       { numRuns: 2_000 },

@@ -26,7 +26,7 @@ const RULES = fc.tuple(LIMIT, LIMIT).map(([perMinute, perFive]): WindowRule[] =>
   { limit: perMinute, windowSeconds: 60 },
   { limit: perFive, windowSeconds: 300 },
 ]);
-const RUNS = { numRuns: 60 };
+const RUNS = { numRuns: 40 };
 
 const LIMITERS: Readonly<Record<string, (clock: Clock) => RateLimiter>> = {
   MemoryRateLimiter: (clock) => new MemoryRateLimiter(clock),

@@ -6,6 +6,7 @@ import { GENRES } from "../../../../plugins/synth/composer/genre-table.js";
 import { onsetsOf } from "../../../../plugins/synth/composer/singing.js";
 import { syllablesOf } from "../../../../plugins/synth/composer/lyrics.js";
 import { MODES, mod } from "../../../../plugins/synth/composer/theory.js";
+import { anyText } from "../../../support/any-text.js";
 
 function notesOf(chunk: Composition): { start: number; seconds: number; midi: number; velocity: number }[] {
   return [
@@ -47,11 +48,7 @@ describe("synth composer", () => {
 
   it("never fails, whatever the words and the length", function () {
     this.timeout(30_000);
-    const texts = fc.oneof(
-      fc.string({ unit: "binary", maxLength: 200 }),
-      fc.string({ unit: "grapheme", maxLength: 80 }),
-      fc.lorem({ maxCount: 20 }),
-    );
+    const texts = fc.oneof(anyText(200), fc.string({ unit: "grapheme", maxLength: 80 }), fc.lorem({ maxCount: 20 }));
     fc.assert(
       fc.property(
         texts,
