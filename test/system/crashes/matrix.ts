@@ -71,7 +71,7 @@ describe("Processes that fail at any boundary of their ports", function () {
     expect({ broken, unreached }).to.deep.equal({ broken: [], unreached: [] });
   });
 
-  it("are found out alone when their chain has bought a job twice, by a provider that forgets submissions", async () => {
+  it("are found out alone when their chain bought a job twice, by a provider that forgets submissions", async () => {
     const stack = { ...stackNamed("sqlite"), isForgetful: true };
     const [other, guilty] = ["kill webhooks.claimDeliveries:before 1", "kill provider.submit:after 1"];
     const results = await runChains(sandbox, [{ ...chainNamed(`sqlite ${other}; ${guilty}`), stack }], {
