@@ -89,12 +89,13 @@ export async function withInstallation<T>(
   const app = await compose(settings, { logger: new RecordingLogger(), plugins, coverPainter }, { migrate: false });
   const modules = IS_SOURCE ? fileURLToPath(new URL(".", import.meta.url)) : await bundledModules();
   const modulePath = (name: string): string => join(modules, `${name}${IS_SOURCE ? ".ts" : ".js"}`);
-  const adapters = ["storage", "queue", "audio"].map((port) => [
-    `FERMATA_${port.toUpperCase()}__USE`,
-    modulePath(`adapters/${port}`),
-  ]);
+  const adapters: Environment = {
+    FERMATA_STORAGE__USE: modulePath("adapters/storage"),
+    FERMATA_QUEUE__USE: modulePath("adapters/queue"),
+    FERMATA_AUDIO__USE: modulePath("adapters/audio"),
+  };
   const start = (plans: readonly CrashPlan[]): FermataProcess => {
-    const own = { ...Object.fromEntries(adapters), ...LOADER, FERMATA_TEST_CRASH: JSON.stringify(plans) };
+    const own = { ...adapters, ...LOADER, FERMATA_TEST_CRASH: JSON.stringify(plans) };
     return new FermataProcess([], { ...env, ...own }, dataDir, modulePath("child"));
   };
   try {

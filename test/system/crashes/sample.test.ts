@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { aSeed } from "../../support/chaos/seeded-random.js";
 import { FAULTS } from "../../support/crashes/boundary.js";
-import { chainNamed, nameOf, nameOfChain, stackNamed } from "../../support/crashes/cases.js";
-import { runChain } from "../../support/crashes/chain.js";
+import { nameOf, nameOfChain, stackNamed } from "../../support/crashes/cases.js";
 import { allPoints, casesOf, chainsOf, measureUse, runChains, type PointUse } from "../../support/crashes/matrix.js";
 import { portCalls } from "../../support/crashes/points.js";
 import { UNREACHED } from "../../support/crashes/unreached.js";
@@ -41,11 +40,5 @@ describe("Processes that fail at boundaries of their ports", function () {
     });
     expect(broken).to.deep.equal([]);
     expect(results.filter(({ isReached }) => isReached).map(nameOf)).to.have.lengthOf(2 * SAMPLE);
-  });
-
-  it("are found to have bought a job twice when a provider forgets submissions", async () => {
-    const stack = { ...stackNamed("sqlite"), isForgetful: true };
-    const { violations } = await runChain(sandbox, { ...chainNamed("sqlite kill provider.submit:after 1"), stack });
-    expect(violations.join()).to.match(/was bought 2 times/);
   });
 });

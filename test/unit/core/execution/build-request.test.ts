@@ -50,7 +50,7 @@ describe("The request for a provider", () => {
       reference: null,
     });
     const bytes: Uint8Array[] = [];
-    for await (const chunk of await request.source.open()) bytes.push(chunk);
+    for await (const chunk of request.source.open()) bytes.push(chunk);
     expect(Buffer.concat(bytes).equals(SCRIPTED_AUDIO)).to.equal(true);
     const url = new URL(request.source.url ?? "");
     expect(url.pathname).to.include(source.assets[0]?.audioKey ?? "no file");

@@ -55,7 +55,7 @@ describe("A submission", () => {
     it("completes with a result that the look-up returns", async () => {
       const kit = await memoryWorkers({ capabilities: { lookup: true } });
       kit.provider.behaviour = lost;
-      kit.provider.lookupBehaviour = () => submitCompletes({} as SubmitRequest, {} as never) as never;
+      kit.provider.lookupBehaviour = () => submitCompletes({} as SubmitRequest, {} as never);
       const id = await kit.accept();
       await kit.start();
       await kit.pass(5 * SECOND);

@@ -11,7 +11,7 @@ import { Routes } from "../../../../core/providers/routes.js";
 import { ScriptedProvider } from "../../../support/doubles/scripted-provider.js";
 
 const { definition } = new ScriptedProvider("owl");
-const OWL: CatalogueProvider = { ...definition, enabled: true, isReachable: true } as never;
+const OWL: CatalogueProvider = { ...definition, enabled: true, isReachable: true };
 const PREFERENCES = { fallbacks: {}, splits: { stem_split: [], vocal_removal: [] } };
 
 describe("The models as callers see them", () => {
