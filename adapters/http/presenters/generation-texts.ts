@@ -7,7 +7,7 @@ import { presentGeneration } from "./generation.js";
 import type { TrackLinks } from "./track.js";
 
 /** How long a text is shown again: no longer, so that a change that is made by hand in the database is seen too. */
-const KEPT_MS = 60_000;
+const KEPT_MS = 600_000;
 /** Characters of all that is kept; each is a byte, where a text has none beyond Latin-1. */
 const CHARACTERS_MAX = 24 * 1024 * 1024;
 
