@@ -1,78 +1,23 @@
 import { expect } from "chai";
 import { AesSecretBox } from "../../../../adapters/crypto/secret-box.js";
-import { fingerprint } from "../../../../adapters/crypto/secret-key.js";
-import { AuditTrail } from "../../../../core/audit/audit-trail.js";
 import { OperationRefusedError, ServiceUnavailableError } from "../../../../core/errors.js";
-import type { WebhookEndpointId } from "../../../../core/ids.js";
 import { NO_KEY_ID } from "../../../../core/ports/keyring.js";
-import type { WebhookEndpoint } from "../../../../core/ports/webhook-records.js";
-import { createSecrets, type Secrets } from "../../../../core/secrets/create-secrets.js";
 import { FIRST_KEY } from "../../../../core/secrets/key-state.js";
-import { FixedKeyring } from "../../../support/doubles/fixed-keyring.js";
-import { type MemoryCore, memoryCore } from "../../../support/memory-core.js";
+import { KEY_IDS, KEYS, memorySecrets, type MemorySecrets } from "../../../support/memory-secrets.js";
 import { anEndpoint } from "../../../support/webhook-builders.js";
 
-const KEYS = ["first", "second", "third"].map((name) => `the ${name} secret key, long enough for it`) as [
-  string,
-  string,
-  string,
-];
-const [FIRST, SECOND, THIRD] = KEYS.map(fingerprint) as [string, string, string];
+const [FIRST, SECOND, THIRD] = KEY_IDS;
 const NEVER = new AbortController().signal;
 
 describe("The secret keys of an installation", () => {
-  let memory: MemoryCore;
-  let keyring: FixedKeyring;
-  /** What the file of keys holds, by ids. */
-  let held: string[];
-  let origin: "file" | "settings";
-  let secrets: Secrets;
+  let kit: MemorySecrets;
+  let memory: MemorySecrets["memory"];
+  let keyring: MemorySecrets["keyring"];
+  let secrets: MemorySecrets["secrets"];
   beforeEach(async () => {
-    memory = await memoryCore();
-    keyring = new FixedKeyring(KEYS[0]);
-    held = [FIRST];
-    origin = "file";
-    const secretBox = new AesSecretBox(keyring);
-    const secretKeys = {
-      get origin() {
-        return origin;
-      },
-      place: "/var/lib/secret.key",
-      load: async () => held,
-      add: async (inForce: readonly string[]) => {
-        held = [...inForce, SECOND];
-        return SECOND;
-      },
-      keepOnly: async (ids: readonly string[]) => {
-        held = [...ids];
-      },
-    };
-    const ports = { ...memory.ports, keyring, secretBox, secretKeys };
-    secrets = createSecrets(ports, new AuditTrail({ ...ports, actor: () => ({ name: "alice", why: null }) }));
-    // In place of the keyring that follows the storage.
-    keyring.refresh = async () => {
-      const state = await secrets.keyStates.find();
-      const keyOf = (id: string | null): string | null => KEYS.find((key) => fingerprint(key) === id) ?? null;
-      keyring.secretKey = keyOf(state?.current ?? null) ?? keyring.secretKey;
-      keyring.previous = keyOf(state?.previous ?? null);
-    };
+    kit = await memorySecrets();
+    ({ memory, keyring, secrets } = kit);
   });
-
-  const open = (): ReturnType<Secrets["keyStates"]["open"]> =>
-    secrets.keyStates.open({ load: async () => held, origin }, memory.clock.now());
-
-  /** Stores an endpoint whose secret the current key seals. */
-  async function anEndpointWith(secret: string, given: Partial<WebhookEndpoint> = {}): Promise<WebhookEndpointId> {
-    const { id } = anEndpoint();
-    const sealedSecret = new AesSecretBox(keyring).seal(secret, id);
-    const endpoint = anEndpoint({ id, sealedSecret, ...given });
-    await memory.storage.inTransaction((tx) => memory.storage.webhooks.insertEndpoint(tx, endpoint));
-    return id;
-  }
-  const stored = async (id: WebhookEndpointId): Promise<WebhookEndpoint> =>
-    (await memory.storage.webhooks.findEndpoints([id])).get(id) as WebhookEndpoint;
-  const keyOf = async (id: WebhookEndpointId): Promise<string> =>
-    new AesSecretBox(keyring).keyIdOf((await stored(id)).sealedSecret);
   const refusal = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => "done",
@@ -82,25 +27,25 @@ describe("The secret keys of an installation", () => {
   it("are one key at first, which every process of the storage has to have", async () => {
     expect(await secrets.keyStates.find()).to.equal(null);
     const state = { current: FIRST, previous: null, unnamed: null, rotatedAt: null };
-    expect(await open()).to.deep.equal(state);
-    expect(await open()).to.deep.equal(state);
+    expect(await kit.open()).to.deep.equal(state);
+    expect(await kit.open()).to.deep.equal(state);
     expect(await secrets.keyStates.find()).to.deep.equal(state);
-    held = [THIRD];
-    expect(await refusal(open())).to.include("secrets.key is not set");
+    kit.held = [THIRD];
+    expect(await refusal(kit.open())).to.include("secrets.key is not set");
     expect(await secrets.keyStates.find()).to.deep.equal(state);
   });
 
   it("accept what versions without key ids signed, where one has opened the storage", async () => {
     await memory.storage.installation.keep(FIRST_KEY, FIRST);
-    expect(await open()).to.include({ current: FIRST, unnamed: FIRST });
+    expect(await kit.open()).to.include({ current: FIRST, unnamed: FIRST });
   });
 
   it("change to a key that the settings name first, in all processes", async () => {
-    origin = "settings";
-    await open();
-    held = [SECOND, FIRST];
+    kit.origin = "settings";
+    await kit.open();
+    kit.held = [SECOND, FIRST];
     const state = { current: SECOND, previous: FIRST, unnamed: null, rotatedAt: memory.clock.now() };
-    expect(await open()).to.deep.equal(state);
+    expect(await kit.open()).to.deep.equal(state);
     expect(await secrets.keyStates.find()).to.deep.equal(state);
   });
 
@@ -110,7 +55,7 @@ describe("The secret keys of an installation", () => {
   });
 
   it("may seal while they are in force, and not once they are retired", async () => {
-    await open();
+    await kit.open();
     const requires = (id: string): Promise<unknown> =>
       memory.storage.inTransaction((tx) => secrets.keyStates.requireInForce(tx, id)).catch((error: unknown) => error);
     expect(await requires(FIRST)).to.equal(undefined);
@@ -121,14 +66,14 @@ describe("The secret keys of an installation", () => {
 
   describe("rotated by an operator", () => {
     beforeEach(async () => {
-      await open();
+      await kit.open();
     });
 
     it("are two from then on: the new one seals, and it is recorded", async () => {
       const state = await secrets.rotate.rotate();
       expect(state).to.deep.equal({ current: SECOND, previous: FIRST, unnamed: null, rotatedAt: memory.clock.now() });
       expect(keyring.current("webhook-secrets").id).to.equal(SECOND);
-      expect(held).to.deep.equal([FIRST, SECOND]);
+      expect(kit.held).to.deep.equal([FIRST, SECOND]);
       const [record] = await memory.storage.auditLog.list({ limit: 1 });
       expect(record).to.deep.include({
         action: "secrets.rotate",
@@ -141,15 +86,15 @@ describe("The secret keys of an installation", () => {
     it("are refused a third one, and are rotated in the settings where they come from there", async () => {
       await secrets.rotate.rotate();
       expect(await refusal(secrets.rotate.rotate())).to.include("Two keys are in force already");
-      origin = "settings";
+      kit.origin = "settings";
       expect(await refusal(secrets.rotate.rotate())).to.include("so it is rotated there");
     });
 
     it("are shown with what is sealed under each", async () => {
-      await anEndpointWith("whsec_1");
-      await anEndpointWith("whsec_2");
+      await kit.anEndpointWith("whsec_1");
+      await kit.anEndpointWith("whsec_2");
       await secrets.rotate.rotate();
-      await anEndpointWith("whsec_3");
+      await kit.anEndpointWith("whsec_3");
       expect(await secrets.rotate.status()).to.deep.equal({
         state: await secrets.keyStates.find(),
         origin: "file",
@@ -163,7 +108,7 @@ describe("The secret keys of an installation", () => {
 
     it("are shown with keys that are not in force, though rows need them", async () => {
       keyring.secretKey = KEYS[2];
-      const lost = await anEndpointWith("whsec_1");
+      const lost = await kit.anEndpointWith("whsec_1");
       keyring.secretKey = KEYS[0];
       const { keys } = await secrets.rotate.status();
       expect(keys).to.deep.equal([
@@ -194,7 +139,7 @@ describe("The secret keys of an installation", () => {
     });
 
     it("are one again once the old one is retired: everything is sealed with the new one", async () => {
-      const id = await anEndpointWith("whsec_1");
+      const id = await kit.anEndpointWith("whsec_1");
       await secrets.rotate.rotate();
       const retired = await secrets.rotate.retire({ force: false }, NEVER);
       expect(retired).to.deep.equal({
@@ -202,8 +147,8 @@ describe("The secret keys of an installation", () => {
         retired: [FIRST],
         lost: [],
       });
-      expect([await keyOf(id), held, keyring.previous]).to.deep.equal([SECOND, [SECOND], null]);
-      expect(await new AesSecretBox(keyring).open((await stored(id)).sealedSecret, id)).to.equal("whsec_1");
+      expect([await kit.keyOf(id), kit.held, keyring.previous]).to.deep.equal([SECOND, [SECOND], null]);
+      expect(await new AesSecretBox(keyring).open((await kit.stored(id)).sealedSecret, id)).to.equal("whsec_1");
       const [record] = await memory.storage.auditLog.list({ limit: 1 });
       expect(record).to.deep.include({ action: "secrets.retire", fields: { retired: FIRST, forced: false, lost: 0 } });
       expect(await refusal(secrets.rotate.retire({ force: false }, NEVER))).to.include("There is nothing to retire");
@@ -212,10 +157,10 @@ describe("The secret keys of an installation", () => {
     it("are not retired while rows need the old one, unless an operator gives those up", async () => {
       const ids = await Promise.all(
         Array.from({ length: 12 }, async () => {
-          const id = await anEndpointWith("whsec_1");
+          const id = await kit.anEndpointWith("whsec_1");
           const swapped = new AesSecretBox(keyring).seal("whsec_1", "whe_other");
           await memory.storage.inTransaction(async (tx) =>
-            memory.storage.webhooks.saveEndpoint(tx, { ...(await stored(id)), sealedSecret: swapped }),
+            memory.storage.webhooks.saveEndpoint(tx, { ...(await kit.stored(id)), sealedSecret: swapped }),
           );
           return id;
         }),
