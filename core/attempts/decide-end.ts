@@ -1,9 +1,9 @@
 import { CANCELLED_ERROR, jobErrorOf, POISON_ERROR } from "../jobs/job-errors.js";
-import { isBought } from "./attempt-states.js";
+import { isBought, isOpen } from "./attempt-states.js";
 import { giveUp, isOverdue } from "./decide-rendering.js";
-import { neverHeard } from "./decide-submission.js";
-import { CRASHES_MAX, LAST_POLL_WINDOW_MS } from "./policy.js";
-import { fail, openAttempt, type Situation } from "./situation.js";
+import { isGraceOver, neverHeard } from "./decide-submission.js";
+import { CRASHES_MAX, LAST_POLL_WINDOW_MS, suspectedDelayMs } from "./policy.js";
+import { fail, openAttempt, release, type Situation } from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
 
 /** An operator ends the job; later reports of its worker or provider do not change that. */
@@ -12,21 +12,20 @@ export function onCancelled(situation: Situation): Transition {
 }
 
 /**
- * Workers were lost or failed on the job repeatedly: a job without a purchase ends; an accepted attempt is polled once
- * more and then cancelled.
+ * Workers were lost or failed on the job repeatedly: a job without an attempt that may be bought ends. What is bought,
+ * or may be, is worth more than a worker: it is left alone for longer after each further loss, until its deadline.
  */
-export function onSuspected(situation: Situation): Transition {
-  const { job, policy } = situation;
-  const attempt = openAttempt(situation);
+export function onSuspected(situation: Situation, { wasLost }: { readonly wasLost: boolean }): Transition {
+  const { job, attempts, policy } = situation;
   if (job.crashes <= CRASHES_MAX) return transition({ next: "continue" });
+  const attempt = openAttempt(situation);
   if (attempt === undefined) return fail(situation, POISON_ERROR, "crashed");
-  // Only the settlement fails and the files are stored: it is repeated until the deadline.
-  if (attempt.state === "stored") return transition({ next: "continue" });
-  if (isBought(attempt))
-    return job.crashes <= CRASHES_MAX + 1 ? transition({ next: "continue" }) : fail(situation, POISON_ERROR, "crashed");
-  // Where the call can be neither repeated nor looked up, the job only waits, which cannot crash a worker.
-  const isTried = policy.capabilities.idempotentSubmit || policy.capabilities.lookup;
-  return isTried ? fail(situation, POISON_ERROR, "unknown") : transition({ next: "continue" });
+  // Each repeated call has a deadline of its own; the grace period of the first is that of them all, but one more call
+  // after the first suspicion may bring what an earlier one bought.
+  const isRepeated = policy.capabilities.idempotentSubmit && !isBought(attempt) && job.crashes > CRASHES_MAX + 1;
+  if (isRepeated && isGraceOver(situation, attempts.filter(isOpen))) return fail(situation, POISON_ERROR, "unknown");
+  if (!wasLost) return transition({ next: "continue" });
+  return transition({ job: release(situation, suspectedDelayMs(job.crashes)) });
 }
 
 /**

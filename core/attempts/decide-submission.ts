@@ -184,7 +184,7 @@ export function onSubmissionFailed(
 }
 
 /** Whether the grace period of the first of these attempts is over; also when there is none of them. */
-function isGraceOver({ policy, now }: Situation, unheard: readonly JobAttempt[]): boolean {
+export function isGraceOver({ policy, now }: Situation, unheard: readonly JobAttempt[]): boolean {
   return unheard.length === 0 || unheard.some(({ startedAt }) => now >= startedAt + policy.unknownGraceMs);
 }
 

@@ -109,7 +109,7 @@ function underLease(situation: Situation, event: LeaseEvent): Transition {
     case "files_unavailable":
       return collected(situation, event, onFilesUnavailable(situation, event));
     case "suspected":
-      return onSuspected(situation);
+      return onSuspected(situation, event);
     case "crashed":
       return collected(situation, event, onCrashed(situation));
     case "collecting":

@@ -109,8 +109,8 @@ export type FilesEvent =
     };
 
 export type WorkerEvent =
-  /** More than {@link CRASHES_MAX} workers in a row were lost on the job or failed on it. */
-  | { readonly type: "suspected" }
+  /** More than {@link CRASHES_MAX} workers in a row were lost on the job, or failed on it; `wasLost`: the last was. */
+  | { readonly type: "suspected"; readonly wasLost: boolean }
   /** The worker is about to download and analyse the provider's files. */
   | { readonly type: "collecting" }
   /** The step failed unexpectedly; `endsCollection`: while this worker collected files. */

@@ -22,7 +22,7 @@ export interface ExecutionPolicy {
   readonly fraction: number;
 }
 
-/** How many workers in a row may be lost on a job before the job counts as the cause. */
+/** How many workers in a row may be lost on a job, or fail on it, before the job counts as the cause. */
 export const CRASHES_MAX = 3;
 
 /** How many calls of a provider in a row may get no reply before the next one may be the last. */
@@ -65,6 +65,14 @@ const CRASH_DELAY_MAX_MS = 60_000;
 /** The wait before the next step after an unexpected failure, the one after `crashes` earlier failures. */
 export function crashDelayMs(crashes: number): number {
   return Math.min(CRASH_DELAY_MS * CRASH_GROWTH ** crashes, CRASH_DELAY_MAX_MS);
+}
+
+const SUSPECTED_DELAY_MS = 60_000;
+const SUSPECTED_DELAY_MAX_MS = 10 * 60_000;
+
+/** How long a job that may be bought is left alone after more than {@link CRASHES_MAX} lost workers. */
+export function suspectedDelayMs(crashes: number): number {
+  return Math.min(SUSPECTED_DELAY_MS * 2 ** (crashes - CRASHES_MAX - 1), SUSPECTED_DELAY_MAX_MS);
 }
 
 /** A plugin may report a wait that is not a finite number; the job is due within a day nevertheless. */

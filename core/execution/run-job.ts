@@ -33,7 +33,7 @@ export class RunJob {
     const step = new JobStep(this.deps, claimed, working, lease);
     try {
       if (claimed.job.crashes > CRASHES_MAX) {
-        const applied = await step.report({ type: "suspected" });
+        const applied = await step.report({ type: "suspected", wasLost: claimed.wasLost });
         if (applied.next !== "continue") return await discardWhenEnded(step, applied);
       }
       await act(step);

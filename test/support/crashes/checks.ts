@@ -60,13 +60,14 @@ async function jobViolations({ database, dataDir, history }: RunToCheck): Promis
   for (const { key, id, expected, end } of history.jobs) {
     const job = jobs.find((one) => one.id === id);
     if (job?.status !== end) found.push(`${key} (${id}) was seen ${end}, and is ${job?.status}`);
-    // Each of several processes in a row may fail at the same job, which then counts as the cause.
-    const isGivenUp = end === "failed" && (job?.crashes ?? 0) > CRASHES_MAX;
-    if (expected !== null && end !== expected && !isGivenUp)
-      found.push(`${key} (${id}) is ${end} instead of ${expected}`);
     const attempts = bought.filter(({ jobId }) => jobId === id);
     // What the provider refuses for now is not bought.
-    const most = key === "refusing" ? 2 : 1;
+    const isRefused = key === "refusing";
+    // Each of several processes in a row may fail at the same job, which then counts as the cause if it buys nothing.
+    const isGivenUp = end === "failed" && (job?.crashes ?? 0) > CRASHES_MAX && (isRefused || attempts.length === 0);
+    if (expected !== null && end !== expected && !isGivenUp)
+      found.push(`${key} (${id}) is ${end} instead of ${expected}`);
+    const most = isRefused ? 2 : 1;
     const least = expected === null || isGivenUp ? 0 : 1;
     if (attempts.length > most || attempts.length < least)
       found.push(`${key} (${id}) was bought ${attempts.length} times`);

@@ -8,6 +8,8 @@ import { type CheckedRun, grouped, type Rule, type Violation } from "./rules/rul
 
 /** What holds of every run, by the name that a violation has. */
 export const RULES = {
+  // First in a report: what has not ended breaks other rules, too.
+  "everything ends after healing": checkLeft,
   "an acknowledged job is there": checkAcknowledged,
   "a key has one job, and one response": checkKeys,
   "what was refused has no job": checkRefused,
@@ -20,7 +22,6 @@ export const RULES = {
   "a credit read is consistent with the ledger": checkCreditReads,
   "a grant is made once": checkGrants,
   "an end is final": checkEnds,
-  "everything ends after healing": checkLeft,
   "every receiver gets every event, of the right state": checkEvents,
 } as const satisfies Readonly<Record<string, Rule>>;
 

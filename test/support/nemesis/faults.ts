@@ -61,8 +61,7 @@ export const FAULTS: readonly Fault[] = [
     await fleet.start(member);
   }),
   ofMember("stop", async (member, { fleet }) => {
-    const code = await fleet.end(member, "SIGTERM");
-    if (code !== 0) throw new Error(`${member.name} ended with ${code} after SIGTERM.`);
+    await fleet.stop(member);
     await fleet.start(member);
   }),
   ofMember("pause", async ({ process: running }, { pauseMs }) => {

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { EXIT_UNFINISHED } from "../../../config/stop-signal.js";
 import { CHAOS_SETTINGS } from "../chaos/chaos.js";
 import type { CrashDatabase } from "../crashes/database.js";
 import { Receiver } from "../crashes/receiver.js";
@@ -57,6 +58,9 @@ const START_MAX_MS = 90_000;
 
 /** The errors of a start without the database, and of one that loses it. */
 const NO_DATABASE = /database of storage\.url cannot be used|temporarily unavailable/;
+
+/** What a stop says that leaves work to the leases, or gives a call up that cannot be repeated. */
+const GIVEN_UP = /left to their leases|The stop gave up calls/;
 
 const DELIVERY_WAITS = 50;
 
@@ -174,6 +178,19 @@ export class Fleet {
     // From now on it may be stopped.
     member.process = null;
     return running.stop(signal);
+  }
+
+  /**
+   * Stops a member in the middle of its work. Where it cannot put all of it down in time, it has to say so.
+   *
+   * @throws {Error} with the end of its log, when it ended in another way
+   */
+  async stop(member: Member): Promise<void> {
+    const { process: running } = member;
+    const code = await this.end(member, "SIGTERM");
+    const log = running?.stderr ?? "";
+    if (code === 0 || (code === EXIT_UNFINISHED && GIVEN_UP.test(log))) return;
+    throw new Error(`${member.name} ended with ${code} after SIGTERM.\n${tail(log)}`);
   }
 
   /** Kills the database and starts it again after `pause`; starts of members wait meanwhile. */

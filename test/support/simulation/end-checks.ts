@@ -1,4 +1,3 @@
-import { CRASHES_MAX } from "../../../core/attempts/policy.js";
 import type { MemoryAudioStore } from "../doubles/memory-audio-store.js";
 import type { Demand } from "./clients.js";
 import type { MemoryDatabase } from "../memory-database.js";
@@ -26,7 +25,6 @@ interface EndedJob {
   readonly id: string;
   readonly status: string;
   readonly request: string;
-  readonly crashes: number;
 }
 
 function demandNumberOf({ request }: Pick<EndedJob, "request">): number {
@@ -104,9 +102,7 @@ async function checkPurchases(
       );
     delivered += used.length;
     for (const work of own.filter((one) => !used.includes(one))) {
-      // Workers were lost with it so often in a row that it counts as their cause.
-      const isSuspected = job.status === "failed" && job.crashes > CRASHES_MAX;
-      if (!isSuspected && !vendor.isExcused(work))
+      if (!vendor.isExcused(work))
         throw new Error(`waste: ${work.id} of ${work.provider} was bought for ${job.id}, which is ${job.status}`);
       excused += 1;
     }

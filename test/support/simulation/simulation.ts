@@ -54,6 +54,8 @@ const CHECK_EVERY = 4;
 const PRODUCT_EVERY = 10;
 const DEFAULT_SCRIPT: Script = { submissions: [], render: null, callback: null, renderMs: 2_000 };
 const CALLBACK_RETRY_MS = 2_000;
+/** A provider does not wait for a process that stands still. */
+const CALLBACK_TIMEOUT_MS = 10_000;
 
 /** One run of a plan: nodes, clients, providers and receivers in one process, without real time and real randomness. */
 export async function simulate(plan: Plan, image: Image, options: RunOptions = {}): Promise<Run> {
@@ -266,7 +268,8 @@ class Simulation {
           body,
         });
         const taken = receive.then(() => true).catch((error: unknown) => this.refused(error));
-        isTaken = await Promise.race([taken, serving.process.died.then(() => false)]);
+        const timeout = this.scheduler.sleep(this.world, CALLBACK_TIMEOUT_MS);
+        isTaken = await Promise.race([taken, serving.process.died.then(() => false), timeout.then(() => false)]);
       }
       if (!isTaken) await this.scheduler.sleep(this.world, CALLBACK_RETRY_MS);
     }

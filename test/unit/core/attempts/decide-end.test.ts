@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 const TABLES: readonly DecisionTable[] = [
   {
     title: "The job is suspected of its lost workers",
-    event: { type: "suspected" },
+    event: { type: "suspected", wasLost: true },
     expected: {
       others: byHolder("continue"),
     },

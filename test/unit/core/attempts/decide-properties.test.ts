@@ -115,7 +115,8 @@ const EVENTS: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     again: fc.constantFrom("link", "provider", "nowhere"),
     cost: fc.constant(null),
   }),
-  fc.constantFrom<ExecutionEvent>({ type: "suspected" }, { type: "crashed" }, { type: "released", afterMs: 5_000 }),
+  fc.record({ type: fc.constant("suspected" as const), wasLost: fc.boolean() }),
+  fc.constantFrom<ExecutionEvent>({ type: "crashed" }, { type: "released", afterMs: 5_000 }),
   fc.constantFrom<ExecutionEvent>({ type: "deadline" }, { type: "deadline" }, { type: "cancelled" }),
   fc.constant({ type: "cancel_requested" as const }),
   fc.record({

@@ -267,7 +267,7 @@ export const EVENTS: { readonly [Type in ExecutionEvent["type"]]: Extract<Execut
   files_stored: { type: "files_stored", number: 1, files: ATTEMPTS.stored.files, cost: null },
   files_kept: { type: "files_kept", number: 1, files: ATTEMPTS.stored.files },
   files_unavailable: { type: "files_unavailable", number: 1, failure: null, again: "nowhere", cost: null },
-  suspected: { type: "suspected" },
+  suspected: { type: "suspected", wasLost: true },
   collecting: { type: "collecting" },
   crashed: { type: "crashed" },
   released: { type: "released", afterMs: 5_000 },

@@ -1,9 +1,16 @@
 import { expect } from "chai";
-import { confirmPollMs, crashDelayMs, pollDelayMs } from "../../../../core/attempts/policy.js";
+import { confirmPollMs, crashDelayMs, pollDelayMs, suspectedDelayMs } from "../../../../core/attempts/policy.js";
 
 describe("The wait after an unexpected error", () => {
   it("grows fourfold, up to a minute", () => {
     expect([0, 1, 2, 3, 100].map(crashDelayMs)).to.deep.equal([5_000, 20_000, 60_000, 60_000, 60_000]);
+  });
+});
+
+describe("The wait after one lost worker too many", () => {
+  it("is doubled by each further one, from one minute up to ten", () => {
+    const minutes = [4, 5, 6, 7, 8, 100].map((crashes) => suspectedDelayMs(crashes) / 60_000);
+    expect(minutes).to.deep.equal([1, 2, 4, 8, 10, 10]);
   });
 });
 
