@@ -17,7 +17,9 @@ export const REPLICATE_MODEL = "replicate/musicgen";
 /** `plugins.replicate` for this vendor. */
 export function replicatePlugin(vendorUrl: string, { splits = false, timeoutMs = 30_000 } = {}): object {
   const models = [{ id: REPLICATE_MODEL, creditCost: CREDIT_COST }];
-  return { enabled: true, apiKey: KEY, baseUrl: `${vendorUrl}/v1`, pollMs: 500, splits, timeoutMs, models };
+  // A job whose worker was lost in a call waits until the longest possible call is over, an upload included.
+  const times = { pollMs: 500, timeoutMs, uploadTimeoutMs: timeoutMs };
+  return { enabled: true, apiKey: KEY, baseUrl: `${vendorUrl}/v1`, ...times, splits, models };
 }
 
 interface PredictionRequest {
