@@ -51,7 +51,7 @@ const FOLDERS = [
   /^test\/support\/((attack|doubles|fault-receiver|fuzz|outside|plugins|provider-kit|sandbox)\/)?[^/]+$/,
   /^test\/support\/(chaos|crashes(\/adapters)?|nemesis(\/rules)?|simulation|soak|vendor)\/[^/]+$/,
   /^test\/support\/(guards\/(declared\/)?|mutation\/|plugins\/[^/]+\/)[^/]+$/,
-  /^test\/(fixtures|unit)\/.+$/,
+  /^test\/(fixtures|unit|use-cases)\/.+$/,
   /^test\/(index|contracts)\.ts$/,
 ];
 

@@ -23,7 +23,7 @@ const GROUPS: readonly Group[] = [
   },
   { title: "jobs, purchases and webhooks", pattern: /^system\/(jobs|secrets|waste|webhooks)\//, isLight: true },
   { title: "processes that are started and killed", pattern: /^system\/process\// },
-  { title: "units, the API and its security", pattern: /^(api|architecture|security|unit)\// },
+  { title: "units, the API and its security", pattern: /^(api|architecture|security|unit|use-cases)\// },
   { title: "brokers, fleets, attacks and databases that go away", pattern: /^system\/(?!browser|cli|deploy)/ },
   { title: "browsers", pattern: /^system\/browser\// },
   { title: "adapters", pattern: /^adapters\//, isLight: true },

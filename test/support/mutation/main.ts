@@ -1,16 +1,18 @@
 /**
- * Changes the code of folders of `core/` bit by bit with StrykerJS, and runs the folder's unit tests on each change.
+ * Changes the code of folders of `core/` bit by bit with StrykerJS, and runs the folder's unit tests and use
+ * cases on each change.
  *
  *     npm run test:mutation -- core/attempts core/credits
  *     npm run test:mutation -- core/attempts --without=decide-properties    leaves this file of tests out
  */
 import { Stryker } from "@stryker-mutator/core";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { RunnerOptions } from "./test-runner.js";
 
 const SCORE_MIN = 85;
 
-/** Quick tests of other folders of `unit/core` that go through the code of a folder. */
+/** Tests of use cases of other folders that go through the code of a folder. */
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   "core/jobs": ["generations/generations.test.ts", "generations/splits.test.ts", "attempts/apply-reports.test.ts"],
   "core/results": ["execution/store.test.ts", "execution/build-request.test.ts"],
@@ -53,7 +55,8 @@ process.stdout.write(`${survived} of ${mutants.length} mutants survived\n`);
 function testsOf(target: string): string[] {
   if (/^core\/[\w-]+\.ts$/.test(target)) return [`test/unit/${target.replace(/\.ts$/, ".test.ts")}`];
   const folder = target.replace(/\/([\w-]+\.ts)?$/, "");
-  return [`test/unit/${folder}`, ...(FURTHER[folder] ?? []).map((name) => `test/unit/core/${name}`)];
+  const own = [`test/unit/${folder}`, folder.replace("core", "test/use-cases")].filter((place) => existsSync(place));
+  return [...own, ...(FURTHER[folder] ?? []).map((name) => `test/use-cases/${name}`)];
 }
 
 function fail(words: string): never {

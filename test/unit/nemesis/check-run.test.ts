@@ -140,7 +140,7 @@ describe("The checker of nemesis runs", () => {
   }
 
   it("has a planted violation for each rule", () => {
-    expect(Object.keys(PLANTED)).to.deep.equal(Object.keys(RULES));
+    expect(Object.keys(PLANTED)).to.have.members(Object.keys(RULES));
   });
 
   it("reports a violation with what clients did with the job", () => {

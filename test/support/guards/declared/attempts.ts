@@ -207,7 +207,7 @@ export const ATTEMPTS: readonly Guard[] = [
     file: "core/attempts/apply-reports.ts",
     find: `assert(written === updates.length, "a locked job keeps its fence");`,
     replace: "",
-    tests: ["test/unit/core/attempts/apply-reports.test.ts"],
+    tests: ["test/use-cases/attempts/apply-reports.test.ts"],
   },
   {
     name: "the end of a job raises its fence",

@@ -1,0 +1,127 @@
+import { expect } from "chai";
+import type { JobId } from "../../../core/ids.js";
+import type { ParsedCallback } from "../../../core/ports/music-provider.js";
+import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import {
+  SCRIPTED_TRACK,
+  submitAccepts,
+  submitCompletes,
+  submitFails,
+} from "../../support/doubles/scripted-provider.js";
+import { memoryWorkers, type MemoryWorkers, type MemoryWorkersOptions } from "../../support/memory-workers.js";
+
+const SECOND = 1_000;
+const COMPLETED = { state: "completed", tracks: [SCRIPTED_TRACK] } as const;
+const SIGNED: MemoryWorkersOptions = { capabilities: { callbacks: "signed" } };
+
+/** A provider that reports by callbacks, whose body says what. */
+async function calling(parsed: Readonly<Record<string, ParsedCallback>>, given = SIGNED): Promise<MemoryWorkers> {
+  const kit = await memoryWorkers(given);
+  kit.provider.behaviour = submitAccepts(3_600 * SECOND);
+  kit.provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 3_600 * SECOND });
+  kit.provider.parseCallback = async ({ body }) => {
+    const found = parsed[new TextDecoder().decode(body)];
+    if (found === undefined) throw new Error("It cannot be read.");
+    return found;
+  };
+  return kit;
+}
+
+/** Calls back at the address that the provider got with its last submission, or at another one. */
+async function call(kit: MemoryWorkers, text: string, address = kit.provider.submissions.at(-1)?.callbackUrl ?? "") {
+  const [providerId = "", jobId = "", token = ""] = new URL(address).pathname.split("/").slice(-3);
+  const body = new TextEncoder().encode(text);
+  await kit.core.api.receiveCallback.receive({ providerId, jobId, token, headers: {}, query: {}, body });
+  await kit.pass(2 * SECOND);
+}
+
+async function submitted(kit: MemoryWorkers): Promise<JobId> {
+  const id = await kit.accept();
+  await kit.start();
+  return id;
+}
+
+describe("A callback of a provider", () => {
+  it("that is signed and reports completion ends the job without a poll", async () => {
+    const kit = await calling({ done: { trust: "verified", snapshot: COMPLETED } });
+    const id = await submitted(kit);
+    await call(kit, "done");
+    expect(await kit.job(id)).to.include({ status: "completed" });
+    expect(kit.provider.polls).to.deep.equal([]);
+    expect(await kit.storage.callbacks.unread(id, 10)).to.deep.equal([]);
+  });
+
+  it("that is signed and reports a failure refunds the job", async () => {
+    const failed = new ProviderFailure("failed", "no GPU");
+    const kit = await calling({ failed: { trust: "verified", snapshot: failed } });
+    const id = await submitted(kit);
+    await call(kit, "failed");
+    expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0 });
+    expect(kit.provider.polls).to.deep.equal([]);
+  });
+
+  it("that is signed and says that it runs is followed by a poll all the same", async () => {
+    const running = { state: "running", nextPollMs: 60 * SECOND } as const;
+    const kit = await calling({ running: { trust: "verified", snapshot: running } });
+    await submitted(kit);
+    await call(kit, "running");
+    expect(kit.provider.polls).to.have.length(1);
+  });
+
+  it("that is not signed, cannot be read or is forged only causes a poll", async () => {
+    const kit = await calling({ hint: { trust: "hint" }, forged: { trust: "forged", reason: "no signature" } });
+    const id = await submitted(kit);
+    for (const [polls, body] of ["hint", "forged", "nonsense"].entries()) {
+      await call(kit, body);
+      expect(kit.provider.polls, body).to.have.length(polls + 1);
+    }
+    expect(await kit.job(id)).to.include({ status: "processing" });
+    const logged = kit.logger.lines.map(({ message, fields }) => [message, fields["reason"]]);
+    expect(logged).to.deep.include(["A callback was not signed by its provider", "no signature"]);
+    expect(logged).to.deep.include(["A callback could not be read", undefined]);
+  });
+
+  it("causes a poll where the plugin reads none", async () => {
+    const kit = await calling({}, { capabilities: { callbacks: "hints" } });
+    delete kit.provider.parseCallback;
+    await submitted(kit);
+    await call(kit, "anything");
+    expect(kit.provider.polls).to.have.length(1);
+  });
+
+  it("proves that a submission whose reply was lost was accepted, and delivers it", async () => {
+    const running = { state: "running", nextPollMs: SECOND, handle: { version: 1, data: { task: "x" } } } as const;
+    const kit = await calling({ running: { trust: "verified", snapshot: running } });
+    kit.provider.behaviour = submitFails("outcome_unknown");
+    const id = await submitted(kit);
+    expect((await kit.attempts(id))[0]).to.include({ state: "unknown" });
+    kit.provider.pollBehaviour = () => Promise.resolve(COMPLETED);
+    await call(kit, "running");
+    expect(await kit.job(id)).to.include({ status: "completed", attempt: 1 });
+    expect(kit.provider.submissions).to.have.length(1);
+  });
+
+  it("delivers work of an earlier attempt, and nothing is bought again", async () => {
+    const kit = await calling({ done: { trust: "verified", snapshot: COMPLETED } });
+    kit.provider.behaviour = submitFails("unavailable");
+    const id = await submitted(kit);
+    expect(await kit.job(id)).to.include({ phase: "waiting" });
+    await call(kit, "done");
+    kit.provider.behaviour = submitCompletes;
+    await kit.pass(5 * SECOND);
+    expect(await kit.job(id)).to.include({ status: "completed" });
+    expect(kit.provider.submissions).to.have.length(1);
+  });
+
+  it("is read with the handle of its own attempt, and what the job asked for", async () => {
+    const kit = await calling({});
+    const seen: unknown[] = [];
+    kit.provider.parseCallback = async ({ handle, request }) => {
+      seen.push([handle.data, request]);
+      return { trust: "hint" };
+    };
+    const id = await submitted(kit);
+    await call(kit, "anything");
+    expect(seen).to.deep.equal([[{ task: id }, { operation: "music", modelId: "scripted/song" }]]);
+  });
+});
