@@ -4,6 +4,7 @@ import type { CoreOptions } from "../../core/core-options.js";
 import { pollOf } from "../../core/execution/poll-together.js";
 import type { StoppedWork, StopOptions } from "../../core/execution/work-jobs.js";
 import type { WorkingProvider } from "../../core/execution/working-provider.js";
+import { ServiceUnavailableError } from "../../core/errors.js";
 import type { GenerationInput } from "../../core/generations/request-rules.js";
 import type { AccountId, JobId } from "../../core/ids.js";
 import type { Job, JobAttempt } from "../../core/jobs/job.js";
@@ -19,6 +20,7 @@ import type { CatalogueProvider } from "../../core/providers/catalogue.js";
 import type { RoutePreferences } from "../../core/providers/routes.js";
 import type { Workers } from "../../core/workers.js";
 import { OPTIONS } from "./core-options.js";
+import { FaultyPort } from "./doubles/faulty-port.js";
 import { scriptedBytes, ScriptedProvider } from "./doubles/scripted-provider.js";
 import { type MemoryCore, memoryCore } from "./memory-core.js";
 import type { MemoryStorage } from "./memory-storage.js";
@@ -42,6 +44,8 @@ export interface MemoryWorkers extends MemoryCore {
   readonly fallback: ScriptedProvider;
   /** What links of the providers open; others are gone. */
   readonly links: Map<string, Uint8Array | Error>;
+  /** While it is on, no transaction begins. */
+  readonly outage: { isOn: boolean };
   /** With 10,000 credits. */
   readonly accountId: AccountId;
   /** Accepts a generation of `scripted/song`, which costs 10 credits. */
@@ -56,6 +60,8 @@ export interface MemoryWorkers extends MemoryCore {
   attempts(id: JobId): Promise<JobAttempt[]>;
   /** The kinds of the job's entries in the ledger. */
   entries(id: JobId): Promise<string[]>;
+  /** What was logged, without its fields. */
+  messages(): string[];
 }
 
 const NO_CAPABILITIES: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
@@ -74,6 +80,7 @@ const STEP_MS = 5_000;
 export async function memoryWorkers(given: MemoryWorkersOptions = {}): Promise<MemoryWorkers> {
   const [provider, fallback] = [new ScriptedProvider(), new ScriptedProvider("fallback")];
   const links = new Map<string, Uint8Array | Error>();
+  const outage = { isOn: false };
   const capabilities = { ...NO_CAPABILITIES, ...given.capabilities };
   const providers = (given.withFallback === true ? [provider, fallback] : [provider]).map(
     ({ definition: { id, label, models } }): CatalogueProvider => ({
@@ -101,6 +108,11 @@ export async function memoryWorkers(given: MemoryWorkersOptions = {}): Promise<M
       assetOpener: openerOf(links),
       audioAnalyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() },
       coverPainter: { paint: () => Promise.resolve(scriptedBytes("image/png")) },
+      unitOfWork: new FaultyPort(storage.unitOfWork).failOn(
+        "inTransaction",
+        () => new ServiceUnavailableError(),
+        () => outage.isOn,
+      ),
       ...given.ports?.(storage),
     }),
   });
@@ -122,7 +134,7 @@ export async function memoryWorkers(given: MemoryWorkersOptions = {}): Promise<M
   };
   return {
     ...memory,
-    ...{ provider, fallback, links, accountId, pass },
+    ...{ provider, fallback, links, outage, accountId, pass },
     async accept(input = {}) {
       const song = { modelId: "scripted/song", prompt: "rain on a tin roof", instrumental: true };
       const { id } = await core.generations.create(accountId, { ...song, ...input });
@@ -147,6 +159,7 @@ export async function memoryWorkers(given: MemoryWorkersOptions = {}): Promise<M
     },
     attempts: (id) => storage.jobs.listAttempts(id),
     entries: async (id) => (await storage.ledger.entriesOfJob(id)).map(({ kind }) => kind),
+    messages: () => memory.logger.lines.map(({ message }) => message),
   };
 }
 

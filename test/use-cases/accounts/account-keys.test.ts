@@ -1,13 +1,8 @@
 import { expect } from "chai";
 import type { ManageAccounts } from "../../../core/accounts/manage-accounts.js";
-import { OperationRefusedError } from "../../../core/errors.js";
-import type { AuditRecord } from "../../../core/ports/audit-record.js";
 import { anId } from "../../support/builders.js";
-import { OPTIONS } from "../../support/core-options.js";
-import { FaultyPort } from "../../support/doubles/faulty-port.js";
-import { type MemoryCore, memoryCore } from "../../support/memory-core.js";
+import { accountsKit, type AccountsKit, refused } from "./accounts-kit.js";
 
-const tiers = ["free", "pro"].map((name) => ({ ...OPTIONS.tiers[0], name })) as (typeof OPTIONS)["tiers"];
 const SCOPES = [
   "models:read",
   "credits:read",
@@ -18,33 +13,11 @@ const SCOPES = [
 ];
 
 describe("Accounts", () => {
-  let memory: MemoryCore;
-  let accounts: ManageAccounts;
-  beforeEach(async () => {
-    memory = await memoryCore({ options: { tiers } });
-    ({ accounts } = memory.core);
-  });
-
-  /** A core whose transactions run twice, as after a reply to a commit that was lost. */
-  const twice = async (): Promise<ManageAccounts> => {
-    memory = await memoryCore({
-      options: { tiers },
-      ports: ({ unitOfWork }) => ({
-        unitOfWork: new FaultyPort(unitOfWork).on("inTransaction", async (run, work) => {
-          await run(work);
-          return run((tx) => work(tx, { isRetry: true }));
-        }),
-      }),
-    });
-    return memory.core.accounts;
+  let { memory, accounts, records, newest } = {} as AccountsKit;
+  const open = async (options = {}): Promise<void> => {
+    ({ memory, accounts, records, newest } = await accountsKit(options));
   };
-  const records = (): Promise<AuditRecord[]> => memory.storage.auditLog.list({ limit: 20 });
-  const newest = async (): Promise<AuditRecord | undefined> => (await records())[0];
-  const refused = (work: Promise<unknown>): Promise<string> =>
-    work.then(
-      () => "done",
-      (error: unknown) => (OperationRefusedError.is(error) ? (error as Error).message : String(error)),
-    );
+  beforeEach(() => open());
 
   describe("have keys", () => {
     it("that do all by default, whose token is shown once", async () => {
@@ -78,12 +51,12 @@ describe("Accounts", () => {
     });
 
     it("that are issued once, also when the reply to the commit is lost", async () => {
-      const repeated = await twice();
-      const { id } = await repeated.create({ name: "a", tier: "pro" });
-      await repeated.issueKey(id);
-      expect(await repeated.listKeys(id)).to.have.length(1);
-      await repeated.issueKey(id);
-      expect(await repeated.revokeKeys({ accountId: id })).to.equal(2);
+      await open({ isTwice: true });
+      const { id } = await accounts.create({ name: "a", tier: "pro" });
+      await accounts.issueKey(id);
+      expect(await accounts.listKeys(id)).to.have.length(1);
+      await accounts.issueKey(id);
+      expect(await accounts.revokeKeys({ accountId: id })).to.equal(2);
       expect((await newest())?.fields).to.deep.equal({ revoked: 2 });
     });
 

@@ -1,42 +1,15 @@
 import { expect } from "chai";
-import type { ManageAccounts } from "../../../core/accounts/manage-accounts.js";
-import { AccountSuspendedError, OperationRefusedError, UnknownObjectError } from "../../../core/errors.js";
+import { AccountSuspendedError, UnknownObjectError } from "../../../core/errors.js";
 import { checkIsOpen } from "../../../core/accounts/closed-account.js";
-import type { AuditRecord } from "../../../core/ports/audit-record.js";
 import { anAccount, anId } from "../../support/builders.js";
-import { OPTIONS } from "../../support/core-options.js";
-import { FaultyPort } from "../../support/doubles/faulty-port.js";
-import { type MemoryCore, memoryCore } from "../../support/memory-core.js";
+import { accountsKit, type AccountsKit, refused } from "./accounts-kit.js";
 
-const tiers = ["free", "pro"].map((name) => ({ ...OPTIONS.tiers[0], name })) as (typeof OPTIONS)["tiers"];
 describe("Accounts", () => {
-  let memory: MemoryCore;
-  let accounts: ManageAccounts;
-  beforeEach(async () => {
-    memory = await memoryCore({ options: { tiers } });
-    ({ accounts } = memory.core);
-  });
-
-  /** A core whose transactions run twice, as after a reply to a commit that was lost. */
-  const twice = async (): Promise<ManageAccounts> => {
-    memory = await memoryCore({
-      options: { tiers },
-      ports: ({ unitOfWork }) => ({
-        unitOfWork: new FaultyPort(unitOfWork).on("inTransaction", async (run, work) => {
-          await run(work);
-          return run((tx) => work(tx, { isRetry: true }));
-        }),
-      }),
-    });
-    return memory.core.accounts;
+  let { memory, accounts, records, newest } = {} as AccountsKit;
+  const open = async (options = {}): Promise<void> => {
+    ({ memory, accounts, records, newest } = await accountsKit(options));
   };
-  const records = (): Promise<AuditRecord[]> => memory.storage.auditLog.list({ limit: 20 });
-  const newest = async (): Promise<AuditRecord | undefined> => (await records())[0];
-  const refused = (work: Promise<unknown>): Promise<string> =>
-    work.then(
-      () => "done",
-      (error: unknown) => (OperationRefusedError.is(error) ? (error as Error).message : String(error)),
-    );
+  beforeEach(() => open());
 
   describe("are created", () => {
     it("with a name, a tier and their credits, and recorded without their name", async () => {
@@ -98,9 +71,9 @@ describe("Accounts", () => {
     });
 
     it("once, also when the reply to the commit is lost", async () => {
-      const { create } = { create: (await twice()).create.bind(memory.core.accounts) };
-      const account = await create({ name: "a", tier: "pro", credits: 7 });
-      const other = await create({ name: "b", tier: "pro", externalId: "u2", credits: 8 });
+      await open({ isTwice: true });
+      const account = await accounts.create({ name: "a", tier: "pro", credits: 7 });
+      const other = await accounts.create({ name: "b", tier: "pro", externalId: "u2", credits: 8 });
       expect(await memory.storage.balanceOf(account.id)).to.include({ monthly: 7 });
       expect(await memory.storage.balanceOf(other.id)).to.include({ monthly: 8 });
       expect(await records()).to.have.length(2);

@@ -11,10 +11,9 @@ import {
   submitFails,
   submitHolds,
 } from "../../support/doubles/scripted-provider.js";
-import { memoryWorkers, type MemoryWorkers } from "../../support/memory-workers.js";
+import { memoryWorkers } from "../../support/memory-workers.js";
 
 const SECOND = 1_000;
-const messagesOf = ({ logger }: MemoryWorkers): string[] => logger.lines.map(({ message }) => message);
 
 describe("The steps of a job", () => {
   it("are traced as parts of what created it, with the calls of its provider", async () => {
@@ -64,41 +63,22 @@ describe("The steps of a job", () => {
     kit.provider.behaviour = submitCompletes;
     await kit.pass(5 * SECOND);
     expect(await kit.job(id)).to.include({ status: "completed" });
-    expect(messagesOf(kit)).to.include("The health of a provider could not be written");
+    expect(kit.messages()).to.include("The health of a provider could not be written");
   });
 
   it("that a stop aborts report once what they know, and are released", async () => {
-    let isAway = false;
-    const kit = await memoryWorkers({
-      ports: ({ unitOfWork }) => ({
-        unitOfWork: new FaultyPort(unitOfWork).failOn(
-          "inTransaction",
-          () => new ServiceUnavailableError(),
-          () => isAway,
-        ),
-      }),
-    });
+    const kit = await memoryWorkers();
     kit.provider.behaviour = submitHolds().behaviour;
     await kit.accept();
     const workers = await kit.start();
-    isAway = true;
+    kit.outage.isOn = true;
     await kit.stop(workers, SECOND);
-    expect(messagesOf(kit)).to.include("The outcome of an aborted call could not be written");
-    isAway = false;
+    expect(kit.messages()).to.include("The outcome of an aborted call could not be written");
+    kit.outage.isOn = false;
   });
 
   it("that repeat what buys nothing are released by a stop, or left to their lease", async () => {
-    let isAway = false;
-    const kit = await memoryWorkers({
-      capabilities: { lookup: true },
-      ports: ({ unitOfWork }) => ({
-        unitOfWork: new FaultyPort(unitOfWork).failOn(
-          "inTransaction",
-          () => new ServiceUnavailableError(),
-          () => isAway,
-        ),
-      }),
-    });
+    const kit = await memoryWorkers({ capabilities: { lookup: true } });
     kit.provider.behaviour = submitFails("outcome_unknown");
     const id = await kit.accept();
     const workers = await kit.start();
@@ -113,9 +93,9 @@ describe("The steps of a job", () => {
     expect(await kit.job(id)).to.include({ leaseOwner: null, phase: "submitting" });
     const again = await kit.start();
     await kit.pass(5 * SECOND);
-    isAway = true;
+    kit.outage.isOn = true;
     await kit.stop(again, SECOND);
-    expect(messagesOf(kit)).to.include("A job could not be released");
+    expect(kit.messages()).to.include("A job could not be released");
   });
 
   it("are cut off by an outage before they begin, and go on after it without counting as crashes", async () => {
@@ -132,7 +112,7 @@ describe("The steps of a job", () => {
     const id = await kit.accept();
     isAway = true;
     await kit.start();
-    expect(messagesOf(kit)).to.include("The storage is unavailable; the job step will be retried");
+    expect(kit.messages()).to.include("The storage is unavailable; the job step will be retried");
     expect(await kit.job(id)).to.include({ status: "queued", crashes: 0, attempt: 0 });
     isAway = false;
     await kit.pass(10 * SECOND);

@@ -6,8 +6,6 @@ import { memoryWorkers, type MemoryWorkers, type MemoryWorkersOptions } from "..
 const SECOND = 1_000;
 const HANDLE = { version: 1, data: { task: "next" } };
 
-const messagesOf = ({ logger }: MemoryWorkers): string[] => logger.lines.map(({ message }) => message);
-
 /** A provider that accepts work and is polled every second. */
 async function accepting(given: MemoryWorkersOptions = {}): Promise<MemoryWorkers> {
   const kit = await memoryWorkers(given);
@@ -59,7 +57,7 @@ describe("Accepted work", () => {
     await kit.start();
     await kit.pass(30 * SECOND);
     expect(await kit.job(id)).to.include({ status: "completed" });
-    expect(messagesOf(kit).filter((message) => message === "A poll failed")).to.have.length(3);
+    expect(kit.messages().filter((message) => message === "A poll failed")).to.have.length(3);
     expect(kit.provider.submissions).to.have.length(1);
   });
 
@@ -70,7 +68,7 @@ describe("Accepted work", () => {
       await kit.accept();
       await kit.start();
       await kit.pass(SECOND);
-      return messagesOf(kit).includes("The circuit breaker of a provider opened");
+      return kit.messages().includes("The circuit breaker of a provider opened");
     };
     expect(await opened("unavailable")).to.equal(true);
     expect(await opened("rate_limited")).to.equal(false);
@@ -145,7 +143,7 @@ describe("Work that is wanted no more", () => {
     await kit.core.jobs.cancel(id, { force: true });
     await kit.pass(2 * SECOND);
     expect(asked).to.equal(1);
-    expect(messagesOf(kit)).to.include("A provider could not be asked to cancel an attempt");
+    expect(kit.messages()).to.include("A provider could not be asked to cancel an attempt");
     await kit.pass(62 * SECOND);
     expect(asked).to.equal(2);
     expect((await kit.attempts(id))[0]).to.deep.include({ cancelDueAt: null, handle: null });

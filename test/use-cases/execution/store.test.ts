@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { ServiceUnavailableError } from "../../../core/errors.js";
 import { type Completed, ProviderFailure } from "../../../core/ports/music-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import {
@@ -32,8 +31,6 @@ const LINKED: Completed = {
   ],
   cost: { amount: 0.25, unit: "USD" },
 };
-
-const messagesOf = ({ logger }: MemoryWorkers): string[] => logger.lines.map(({ message }) => message);
 
 /** A provider that accepts work and is polled every second. */
 async function accepting(given: MemoryWorkersOptions = {}): Promise<MemoryWorkers> {
@@ -68,7 +65,7 @@ describe("A finished result", () => {
     await kit.pass(60 * SECOND);
     expect(await kit.job(id)).to.include({ status: "completed" });
     expect(kit.provider.submissions).to.have.length(1);
-    expect(messagesOf(kit)).to.include("The audio of a job could not be stored; trying again");
+    expect(kit.messages()).to.include("The audio of a job could not be stored; trying again");
   });
 
   it("whose link is dead is asked for again, then refunded as billed", async () => {
@@ -84,7 +81,7 @@ describe("A finished result", () => {
       billable: "yes",
       cost: LINKED.cost,
     });
-    expect(messagesOf(kit)).to.include("A provider's result could not be stored");
+    expect(kit.messages()).to.include("A provider's result could not be stored");
     expect(kit.audio.keys).to.deep.equal([]);
   });
 
@@ -117,7 +114,7 @@ describe("A finished result", () => {
     await kit.start();
     expect(await kit.job(id)).to.include({ status: "completed" });
     expect((await kit.attempts(id))[0]?.message).to.include("cover");
-    expect(messagesOf(kit)).to.include("Some files of a provider's result could not be stored");
+    expect(kit.messages()).to.include("Some files of a provider's result could not be stored");
   });
 
   it("that the port does not allow leaves the outcome of the submission open", async () => {
@@ -153,25 +150,16 @@ describe("A finished result", () => {
   });
 
   it("survives an outage of the storage: its report is sent until it is written", async () => {
-    let isAway = false;
-    const kit = await memoryWorkers({
-      ports: ({ unitOfWork }) => ({
-        unitOfWork: new FaultyPort(unitOfWork).failOn(
-          "inTransaction",
-          () => new ServiceUnavailableError(),
-          () => isAway,
-        ),
-      }),
-    });
+    const kit = await memoryWorkers();
     const held = submitHolds();
     kit.provider.behaviour = held.behaviour;
     const id = await kit.accept();
     await kit.start();
-    isAway = true;
+    kit.outage.isOn = true;
     held.release();
     await kit.pass(20 * SECOND);
-    expect(messagesOf(kit)).to.include("The storage is unavailable; the report is sent again");
-    isAway = false;
+    expect(kit.messages()).to.include("The storage is unavailable; the report is sent again");
+    kit.outage.isOn = false;
     await kit.pass(60 * SECOND);
     expect(await kit.job(id)).to.include({ status: "completed", attempt: 1 });
   });

@@ -1,14 +1,11 @@
 import { expect } from "chai";
-import { ServiceUnavailableError } from "../../../core/errors.js";
 import { ProviderFailure, type SubmitRequest } from "../../../core/ports/music-provider.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { submitAccepts, submitCompletes, submitFails } from "../../support/doubles/scripted-provider.js";
-import { memoryWorkers, type MemoryWorkers } from "../../support/memory-workers.js";
+import { memoryWorkers } from "../../support/memory-workers.js";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-
-const messagesOf = ({ logger }: MemoryWorkers): string[] => logger.lines.map(({ message }) => message);
 
 describe("A submission", () => {
   describe("whose reply is lost", () => {
@@ -70,7 +67,7 @@ describe("A submission", () => {
       await kit.start();
       await kit.pass(30 * SECOND);
       expect(kit.provider.lookups.length).to.be.above(1);
-      expect(messagesOf(kit)).to.include("A lost submission could not be looked up");
+      expect(kit.messages()).to.include("A lost submission could not be looked up");
       expect(await kit.job(id)).to.include({ phase: "submitting" });
       await kit.pass(100 * SECOND);
       expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0 });
@@ -107,7 +104,7 @@ describe("A submission", () => {
       expect(await kit.job(id)).to.include({ phase: "submitting" });
       finish();
       await kit.pass(5 * SECOND);
-      expect(messagesOf(kit)).to.include("A provider took a submission after the plugin's call had been left alone");
+      expect(kit.messages()).to.include("A provider took a submission after the plugin's call had been left alone");
       expect(await kit.job(id)).to.include({ status: "completed" });
     });
   });
@@ -148,22 +145,13 @@ describe("A submission", () => {
     });
 
     it("records no intent while the storage is away, and goes on afterwards", async () => {
-      let isAway = false;
-      const kit = await memoryWorkers({
-        ports: ({ unitOfWork }) => ({
-          unitOfWork: new FaultyPort(unitOfWork).failOn(
-            "inTransaction",
-            () => new ServiceUnavailableError(),
-            () => isAway,
-          ),
-        }),
-      });
+      const kit = await memoryWorkers();
       const id = await kit.accept();
-      isAway = true;
+      kit.outage.isOn = true;
       await kit.start();
       await kit.pass(3 * SECOND);
       expect(kit.provider.submissions).to.deep.equal([]);
-      isAway = false;
+      kit.outage.isOn = false;
       await kit.pass(60 * SECOND);
       expect(await kit.job(id)).to.include({ status: "completed" });
     });

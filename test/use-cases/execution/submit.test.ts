@@ -3,10 +3,9 @@ import { type SubmitRequest } from "../../../core/ports/music-provider.js";
 import { aTrack } from "../../support/builders.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { submitAccepts, submitCompletes, submitFails, submitHolds } from "../../support/doubles/scripted-provider.js";
-import { memoryWorkers, type MemoryWorkers } from "../../support/memory-workers.js";
+import { memoryWorkers } from "../../support/memory-workers.js";
 
 const SECOND = 1_000;
-const messagesOf = ({ logger }: MemoryWorkers): string[] => logger.lines.map(({ message }) => message);
 
 describe("The submission of a job", () => {
   it("asks the provider for what the caller wanted, and completes with what it returns at once", async () => {
@@ -136,7 +135,7 @@ describe("The submission of a job", () => {
         providerId: "fallback",
         servedModelId: "fallback/song",
       });
-      expect(messagesOf(kit)).to.include("A job goes to a fallback");
+      expect(kit.messages()).to.include("A job goes to a fallback");
       expect(await kit.entries(id)).to.deep.equal(["reserve", "charge"]);
     });
 
@@ -171,7 +170,7 @@ describe("The submission of a job", () => {
       const ids = [await kit.accept(), await kit.accept()];
       await kit.start();
       const before = kit.provider.submissions.length;
-      expect(messagesOf(kit)).to.include("The circuit breaker of a provider opened");
+      expect(kit.messages()).to.include("The circuit breaker of a provider opened");
       await kit.pass(20 * SECOND);
       expect(kit.provider.submissions).to.have.length(before);
       kit.provider.behaviour = submitCompletes;
@@ -251,7 +250,7 @@ describe("The submission of a job", () => {
     const { id } = await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
     isBroken = true;
     await kit.start();
-    expect(messagesOf(kit)).to.include("Job step failed unexpectedly; it will be retried");
+    expect(kit.messages()).to.include("Job step failed unexpectedly; it will be retried");
     expect(await kit.job(id)).to.include({ status: "queued", crashes: 1 });
     await kit.pass(300 * SECOND);
     expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0 });
