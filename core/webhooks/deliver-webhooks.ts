@@ -180,17 +180,33 @@ export class DeliverWebhooks {
     const host = hostKeyOf(endpoint.url);
     add(this.triesOf, endpoint.id, 1);
     add(this.triesAt, host, 1);
-    const work = this.attempt(claimed, endpoint).finally(() => {
+    let isAtHost = true;
+    const leaveHost = (): void => {
+      if (!isAtHost) return;
+      isAtHost = false;
       add(this.triesOf, endpoint.id, -1);
       add(this.triesAt, host, -1);
+      this.loop.wake();
+    };
+    const work = this.attempt(claimed, endpoint, leaveHost).finally(() => {
+      leaveHost();
       if (this.underWay.get(id) === work) this.underWay.delete(id);
       this.loop.wake();
     });
     this.underWay.set(id, work);
   }
 
-  /** Never rejects: what cannot be written is left to the lease, and sent again. */
-  private async attempt({ delivery, event }: ClaimedDelivery, endpoint: WebhookEndpoint): Promise<void> {
+  /**
+   * Never rejects: what cannot be written is left to the lease, and sent again.
+   *
+   * @param onDelivered the receiver has it: others may be sent while its result is written. After a failure they wait
+   *   until that is written, which may put off the next one.
+   */
+  private async attempt(
+    { delivery, event }: ClaimedDelivery,
+    endpoint: WebhookEndpoint,
+    onDelivered: () => void,
+  ): Promise<void> {
     const { sendDelivery, recordAttempt: recordTry, clock, logger } = this.deps;
     const startedAt = clock.now();
     const traced = event.trace === null ? {} : { trace_id: traceIdOf(event.trace) };
@@ -200,6 +216,7 @@ export class DeliverWebhooks {
       // An attempt that our own stop aborted says nothing about the receiver.
       if (this.aborting.signal.aborted && result.status === null) return await this.release({ delivery, event });
       this.hosts.note(endpoint.url, result.failure, clock.now());
+      if (result.failure === null) onDelivered();
       await recordTry.record({ delivery, event, endpoint, startedAt, result });
       logger.debug("A webhook delivery was tried", { ...fields, failure: result.failure, status: result.status });
       if (result.failure !== null) this.warn(fields, result);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { WebhookDelivery } from "../../../core/ports/webhook-records.js";
 import { sendReturns, sendFails, sendHolds } from "../../support/doubles/recording-sender.js";
 import { DeliveryHarness, SCHEDULE_MS } from "../../support/delivery-harness.js";
+import { until } from "../../support/until.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -258,6 +259,32 @@ describe("The delivery of a webhook event", () => {
     await harness.clock.advance(8 * 24 * HOUR_MS + 2_000);
     await maintenance.runOnce();
     expect(await harness.storage.webhooks.findDelivery(delivery.id)).to.equal(null);
+  });
+
+  it("does not wait for the results of others to be written, unless one of them failed", async () => {
+    const [busy, failing] = [
+      await harness.endpoint("https://busy.example.com/"),
+      await harness.endpoint("https://fails.example.com/"),
+    ];
+    for (let created = 0; created < 12; created++) await harness.event(busy, failing);
+    harness.sender.reception = (message, signal) =>
+      (message.url.includes("fails") ? sendReturns(500) : sendReturns(200))(message, signal);
+    let isLocked = true;
+    harness.webhookStore.on("tryLockDeliveries", async (tryLock, tx, ids) =>
+      isLocked ? { locked: new Map(), busy: new Set(ids) } : tryLock(tx, ids),
+    );
+    harness.start();
+    const sentTo = (name: string): number => harness.sender.messages.filter(({ url }) => url.includes(name)).length;
+    await until("all are sent to the one that responds", () => sentTo("busy") === 12);
+    expect(sentTo("fails"), "up to four may have started by the fifth failure").to.be.within(5, 9);
+    isLocked = false;
+    // Results that could not be written are tried again after some milliseconds.
+    await harness.clock.advance(100);
+    await harness.pass(1_000);
+    expect(sentTo("busy")).to.equal(12);
+    const filter = { endpointId: busy.id, states: ["delivered"], order: "newest", limit: 50 } as const;
+    const delivered = await harness.storage.webhooks.listDeliveries(filter);
+    expect(delivered).to.have.length(12);
   });
 
   it("continues when the storage is available again", async () => {
