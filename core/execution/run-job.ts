@@ -32,17 +32,27 @@ export class RunJob {
   private async step(claimed: ClaimedJob, working: WorkingProvider, lease: Lease): Promise<void> {
     const step = new JobStep(this.deps, claimed, working, lease);
     try {
-      if (claimed.job.crashes > CRASHES_MAX) {
-        const applied = await step.report({ type: "suspected", wasLost: claimed.wasLost });
-        if (applied.next !== "continue") return await discardWhenEnded(step, applied);
-      }
-      await act(step);
+      if (claimed.job.crashes <= CRASHES_MAX || (await mayGoOn(step, claimed.wasLost))) await act(step);
     } catch (error) {
       if (lease.signal.aborted) await aborted(step);
       else if (error instanceof ServiceUnavailableError) await cutOff(step, error);
       else await crashed(step, error);
     }
   }
+}
+
+/** Whether a job is worked on with which workers were lost again and again. */
+async function mayGoOn(step: JobStep, wasLost: boolean): Promise<boolean> {
+  const applied = await step.report({ type: "suspected", wasLost });
+  if (applied.next === "continue") return true;
+  const { crashes, leaseOwner, dueAt, providerId: provider } = step.job;
+  if (applied.ended === null && leaseOwner === null) {
+    const due_at = dueAt === null ? null : new Date(dueAt).toISOString();
+    const message = "Workers in a row were lost with a job; it is left alone for a while, since it may be paid already";
+    step.deps.logger.warn(message, { workers: crashes, due_at, provider });
+  }
+  await discardWhenEnded(step, applied);
+  return false;
 }
 
 async function act(step: JobStep): Promise<void> {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import { traceIdOf } from "../../../core/tracing/trace-context.js";
+import { anId } from "../../support/builders.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { RecordingTracer } from "../../support/doubles/recording-tracer.js";
 import {
@@ -129,6 +130,31 @@ describe("The steps of a job", () => {
     await kit.start();
     expect((await kit.attempts(expected))[0]?.cost).to.deep.equal({ amount: 2, unit: "credits" });
     expect((await kit.attempts(reported))[0]?.cost).to.deep.equal({ amount: 3, unit: "credits" });
+  });
+
+  it("wait, and say so, when workers were lost again and again, and go on with what is bought", async () => {
+    const kit = await memoryWorkers({ jobs: { leaseMs: 30 * SECOND } });
+    kit.provider.behaviour = submitAccepts(SECOND);
+    const id = await kit.accept();
+    const first = await kit.start();
+    await kit.stop(first);
+    for (let lost = 0; lost < 4; lost++) {
+      const now = (await kit.job(id)).dueAt ?? 0;
+      kit.clock.set(now);
+      await kit.storage.jobs.claimJobs({
+        ...{ providerId: "scripted", phases: ["rendering"], limit: 1, now, owner: anId("prc") },
+        leaseUntil: now + 30 * SECOND,
+      });
+    }
+    const dueAt = (await kit.job(id)).dueAt ?? 0;
+    kit.clock.set(dueAt);
+    await kit.start();
+    expect(await kit.job(id)).to.include({ phase: "rendering", leaseOwner: null, dueAt: dueAt + 60 * SECOND });
+    const line = kit.logger.lines.find(({ message }) => message.startsWith("Workers in a row were lost with a job"));
+    expect(line).to.deep.include({ level: "warn" });
+    expect(line?.fields).to.include({ workers: 4, due_at: new Date(dueAt + 60 * SECOND).toISOString(), job_id: id });
+    await kit.pass(60 * SECOND);
+    expect(await kit.job(id)).to.include({ status: "completed", attempt: 1 });
   });
 
   it("are not begun for a model that cannot render in the time that it has", async () => {
