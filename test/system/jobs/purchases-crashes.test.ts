@@ -36,9 +36,12 @@ describe("A purchase on which workers are lost repeatedly", () => {
   const stateOf = async (): Promise<(readonly unknown[])[]> =>
     (await harness.storage.jobs.listAttempts(id)).map(({ state, loss }) => [state, loss] as const);
 
-  it("is polled once more, and delivered when the provider has finished it", async () => {
+  it("is left alone for a minute, and delivered when the provider has finished it", async () => {
     vendor.hasFinished = true;
     await harness.start(CANCELS);
+    await harness.pass(59_000);
+    expect(await harness.job(id)).to.include({ phase: "rendering", crashes: 4, leaseOwner: null });
+    expect(harness.provider.polls).to.have.length(0);
     await harness.pass(1_000);
     expect(await harness.expectCompleted(id)).to.include({ crashes: 4, attempt: 1 });
     expect(await stateOf()).to.deep.equal([["settled", null]]);
@@ -47,7 +50,7 @@ describe("A purchase on which workers are lost repeatedly", () => {
 
   it("continues with a reset crash count when the provider still renders it", async () => {
     const worker = await harness.start(CANCELS);
-    await harness.pass(1_000);
+    await harness.pass(60_000);
     expect(await harness.job(id)).to.include({ phase: "rendering", crashes: 0, leaseOwner: null });
     await worker.stop();
     harness.clock.set(harness.clock.now() + 5_000);
@@ -59,14 +62,16 @@ describe("A purchase on which workers are lost repeatedly", () => {
     expect([vendor.purchases.length, vendor.cancelled.length]).to.deep.equal([1, 0]);
   });
 
-  it("is abandoned, cancelled upstream and refunded when even that poll loses its worker", async () => {
+  it("is left alone for longer after a further loss, and neither given up nor cancelled", async () => {
     await claimAndVanish();
     vendor.hasFinished = true;
     await harness.start(CANCELS);
-    await harness.pass(5_000);
-    await harness.expectFailed(id, "generation_failed");
-    expect(await stateOf()).to.deep.equal([["abandoned", "crashed"]]);
-    expect(vendor.cancelled).to.deep.equal(vendor.purchases);
-    expect([vendor.purchases.length, harness.provider.polls.length]).to.deep.equal([1, 0]);
+    await harness.pass(1_000);
+    expect(await harness.job(id)).to.include({ crashes: 5, leaseOwner: null });
+    await harness.pass(118_000);
+    expect(harness.provider.polls).to.have.length(0);
+    await harness.pass(1_000);
+    await harness.expectCompleted(id);
+    expect([vendor.purchases.length, vendor.cancelled.length]).to.deep.equal([1, 0]);
   });
 });
