@@ -114,6 +114,8 @@ export class DeliverWebhooks {
       for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
     }
     if (!isKnown && this.goesOn()) return 0;
+    // Attempts wake this loop when they end; whatever else is due is found by the next look.
+    if (isKnown && this.backlog.size > 0 && this.underWay.size > 0) return Math.max(0, this.lookedAt + sweepMs - now);
     const dueAt = await webhooks.nextDeliveryAt();
     const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
     // A delivery that is due but was not taken waits for another attempt to end or for its endpoint's breaker.
