@@ -115,24 +115,26 @@ function put(tree: Record<string, unknown>, [name = "", ...rest]: readonly strin
 
 /** YAML that is no tree of settings, or none at all. */
 const texts = fc.oneof(
-  oddText,
-  fc.string({ unit: "binary", maxLength: 60 }),
-  fc.constantFrom(
-    "http: &a [*a]",
-    "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nhttp: *c",
-    "http: {port: 1, port: 2}",
-    "http:\n\t- x",
-    "--- \nhttp: {}\n---\nhttp: {}",
-    "!!js/function 'x': 1",
-    "http: !!binary x",
-    "? [a, b]\n: c",
-    "<<: {http: {port: 3}}",
-    "http: 2026-11-25",
-    "%YAML 9.9\n---\nhttp: {}",
-    `${"- ".repeat(2_000)}x`,
-    `{${"a: {".repeat(3_000)}`,
-    "[".repeat(5_000),
-  ),
+  { weight: 30, arbitrary: oddText },
+  { weight: 30, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
+  {
+    weight: 30,
+    arbitrary: fc.constantFrom(
+      "http: &a [*a]",
+      "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nhttp: *c",
+      "http: {port: 1, port: 2}",
+      "http:\n\t- x",
+      "--- \nhttp: {}\n---\nhttp: {}",
+      "!!js/function 'x': 1",
+      "http: !!binary x",
+      "? [a, b]\n: c",
+      "<<: {http: {port: 3}}",
+      "http: 2026-11-25",
+      "%YAML 9.9\n---\nhttp: {}",
+    ),
+  },
+  // Deeper than the stack: each takes seconds.
+  { weight: 1, arbitrary: fc.constantFrom(`${"- ".repeat(2_000)}x`, `{${"a: {".repeat(3_000)}`, "[".repeat(5_000)) },
 );
 
 /** The message of a refusal; null: the settings are fine. */
