@@ -39,7 +39,8 @@ class Signing extends ScriptedProvider {
 
 /** What a link stands for: two texts with the same are the same link. */
 function meaningOf(link: string): string {
-  const { pathname, searchParams } = new URL(link, "http://x");
+  // With a base in its own argument, a path of two slashes would name a host.
+  const { pathname, searchParams } = new URL(`http://x${link}`);
   const names = ["expires", "signature", "key", "generation"];
   const parts = names.map((name) => `${name}=${searchParams.getAll(name).join()}`);
   try {
