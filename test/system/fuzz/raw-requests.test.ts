@@ -65,7 +65,12 @@ describe("A server that gets changed bytes", function () {
       dataDir,
     );
     ({ key } = await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir));
-    fermata = sandbox.spawn(["start"], dataDir, { FERMATA_DEMO__ENABLED: "false" });
+    // The account asks more often in a minute than usual limits let it.
+    fermata = sandbox.spawn(["start"], dataDir, {
+      FERMATA_DEMO__ENABLED: "false",
+      FERMATA_RATE_LIMITS__READ__PER_MINUTE: "1000000",
+      FERMATA_RATE_LIMITS__READ__PER_DAY: "10000000",
+    });
     url = await fermata.listening();
   });
   after(() => sandbox.clear());
