@@ -113,6 +113,71 @@ describe("A callback of a provider", () => {
     expect(kit.provider.submissions).to.have.length(1);
   });
 
+  it("about an earlier attempt ends nothing unless it reports completion", async () => {
+    const running = { state: "running", nextPollMs: 60 * SECOND } as const;
+    const failed = new ProviderFailure("failed", "no GPU", { providerCode: "E1" });
+    const kit = await calling(
+      {
+        running: { trust: "verified", snapshot: running },
+        failed: { trust: "verified", snapshot: failed },
+      },
+      { capabilities: { callbacks: "signed", lookup: true } },
+    );
+    const accepts = kit.provider.behaviour;
+    kit.provider.behaviour = submitFails("outcome_unknown");
+    const id = await submitted(kit);
+    const earlier = kit.provider.submissions[0]?.callbackUrl ?? "";
+    kit.provider.behaviour = accepts;
+    await kit.pass(10 * SECOND);
+    expect(await kit.job(id)).to.include({ phase: "rendering", attempt: 2 });
+    for (const body of ["running", "failed"]) {
+      await call(kit, body, earlier);
+      expect(await kit.job(id), body).to.include({ status: "processing", phase: "rendering", leaseOwner: null });
+    }
+    expect(await kit.storage.callbacks.unread(id, 10)).to.deep.equal([]);
+    expect(kit.provider.submissions).to.have.length(2);
+  });
+
+  it("of a provider that the job has left is not read", async () => {
+    const kit = await calling(
+      { done: { trust: "verified", snapshot: COMPLETED } },
+      { ...SIGNED, withFallback: true, jobs: { retry: { maxAttempts: 1, backoffMs: 1_000 } } },
+    );
+    kit.provider.behaviour = submitFails("unavailable");
+    kit.fallback.behaviour = submitAccepts(3_600 * SECOND);
+    const id = await submitted(kit);
+    await kit.pass(5 * SECOND);
+    expect(await kit.job(id)).to.include({ providerId: "fallback", phase: "rendering" });
+    let reads = 0;
+    kit.provider.parseCallback = () => Promise.reject(new Error(`It was read ${(reads += 1)} times.`));
+    await call(kit, "done");
+    expect(await kit.job(id)).to.include({ status: "processing", phase: "rendering" });
+    expect(reads).to.equal(0);
+  });
+
+  it("ends the job once, whatever else the provider said before", async () => {
+    const running = { state: "running", nextPollMs: 60 * SECOND } as const;
+    const kit = await calling({
+      running: { trust: "verified", snapshot: running },
+      away: { trust: "verified", snapshot: new ProviderFailure("unavailable", "busy") },
+      done: { trust: "verified", snapshot: COMPLETED },
+    });
+    const id = await submitted(kit);
+    await Promise.all(["running", "away", "done", "running"].map((body) => call(kit, body)));
+    expect(await kit.job(id)).to.include({ status: "completed" });
+    expect(await kit.entries(id)).to.deep.equal(["reserve", "charge"]);
+    expect(await kit.storage.callbacks.unread(id, 10)).to.deep.equal([]);
+  });
+
+  it("that says the provider is busy for now ends nothing, and causes a poll", async () => {
+    const busy = new ProviderFailure("unavailable", "busy");
+    const kit = await calling({ away: { trust: "verified", snapshot: busy } });
+    const id = await submitted(kit);
+    await call(kit, "away");
+    expect(await kit.job(id)).to.include({ status: "processing", phase: "rendering" });
+    expect(kit.provider.polls).to.have.length(1);
+  });
+
   it("is read with the handle of its own attempt, and what the job asked for", async () => {
     const kit = await calling({});
     const seen: unknown[] = [];

@@ -202,6 +202,54 @@ describe("The submission of a job", () => {
       expect(kit.provider.submissions).to.have.length(before);
     });
 
+    for (const withFallback of [false, true]) {
+      const what = withFallback ? "goes to a fallback" : "waits";
+      it(`${what}, without a call, when it was accepted before that`, async () => {
+        const kit = await memoryWorkers({
+          options: { breaker },
+          jobs: patient,
+          working: { concurrency: 1 },
+          withFallback,
+        });
+        kit.provider.behaviour = submitFails("unavailable");
+        const first = await kit.accept();
+        const second = await kit.accept();
+        await kit.start();
+        expect(kit.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([first]);
+        const moved = (): unknown[] =>
+          kit.logger.lines.flatMap(({ message, fields }) =>
+            message === "A job goes to a fallback" ? [[fields["job_id"], fields["from"], fields["to"]]] : [],
+          );
+        if (withFallback) {
+          await kit.pass(SECOND);
+          expect(await kit.job(second)).to.include({ status: "completed", providerId: "fallback", attempt: 1 });
+          expect(moved()).to.deep.include([second, "scripted", "fallback"]);
+        } else {
+          expect(await kit.job(second)).to.include({ status: "queued", attempt: 0, leaseOwner: null });
+          expect(moved()).to.deep.equal([]);
+          kit.provider.behaviour = submitCompletes;
+          await kit.pass(45 * SECOND);
+          expect(await kit.job(second)).to.include({ status: "completed", attempt: 1 });
+        }
+      });
+    }
+
+    for (const [kind, opens] of [
+      ["outcome_unknown", true],
+      ["unavailable", true],
+      ["rate_limited", false],
+      ["content_rejected", false],
+    ] as const) {
+      it(`counts ${kind} as a ${opens ? "failure" : "success"} of the provider`, async () => {
+        const kit = await memoryWorkers({ options: { breaker }, jobs: patient });
+        kit.provider.behaviour = submitFails(kind);
+        await kit.accept();
+        await kit.start();
+        const opened = kit.logger.lines.filter(({ message }) => message === "The circuit breaker of a provider opened");
+        expect(opened.map(({ fields }) => fields["provider"])).to.deep.equal(opens ? ["scripted"] : []);
+      });
+    }
+
     it("keeps away from a provider that needs its operator from the first refusal on", async () => {
       const kit = await memoryWorkers({ jobs: patient });
       kit.provider.behaviour = submitFails("misconfigured");
