@@ -1,6 +1,6 @@
 /**
- * Runs every test in two lanes, one for each of two cores, and what mostly waits in a third one. A lane that is free
- * takes the next run, and those of the cores in the end what is left for the third. Each run is shown when it has
+ * Runs every test in two lanes, one for each of two cores, and what mostly waits in two others. A lane that is free
+ * takes the next run, and those of the cores in the end what is left for the others. Each run is shown when it has
  * ended, with its time. Those of the API run once more on MySQL and RabbitMQ. Arguments go to every run. Where
  * `FERMATA_TEST_RESULT` names a file, it gets the sums, `PASSED FAILED`, and a line for each failure; else both are
  * shown at the end.
@@ -24,6 +24,8 @@ interface Outcome {
 
 /** More that compute load two cores so much that tests of limits miss their bounds. */
 const CORES = 2;
+/** Lanes of runs that mostly wait. */
+const WAITING = 2;
 const TESTS = "dist/test";
 
 const IN_MEMORY = "/dev/shm";
@@ -51,7 +53,7 @@ const computing = Array.from({ length: CORES }, async () => {
   await lane(heavy);
   await lane(light);
 });
-await Promise.all([...computing, lane(light)]);
+await Promise.all([...computing, ...Array.from({ length: WAITING }, () => lane(light))]);
 await shown;
 
 const passed = sumOf(ended, "passed");

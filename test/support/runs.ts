@@ -22,7 +22,7 @@ const GROUPS: readonly Group[] = [
     pattern: /^system\/process\/(api|build|driver|emb|exam|guid|mcp|pack|plug|real)/,
   },
   { title: "jobs, purchases and webhooks", pattern: /^system\/(jobs|secrets|waste|webhooks)\//, isLight: true },
-  { title: "processes that are started and killed", pattern: /^system\/process\// },
+  { title: "processes that are started and killed", pattern: /^system\/process\//, isLight: true },
   { title: "units, the API and its security", pattern: /^(api|architecture|security|unit|use-cases)\// },
   { title: "brokers, fleets, attacks and databases that go away", pattern: /^system\/(?!browser|cli|deploy)/ },
   { title: "browsers", pattern: /^system\/browser\// },

@@ -40,6 +40,8 @@ export interface FleetOptions {
   readonly callSeconds: number;
   /** The longest wait between two attempts of a delivery. */
   readonly deliverySeconds: number;
+  /** The longest that a delivery attempt may take; a quarter of how long one of a lost process waits for another. */
+  readonly deliveryTimeoutSeconds: number;
   /** `audio.analyser`: `none` saves the process that decodes each file. */
   readonly analyser: "builtin" | "none";
 }
@@ -121,6 +123,7 @@ export class Fleet {
         FERMATA_JOBS__UNKNOWN_GRACE_SECONDS: String(options.unknownGraceSeconds),
         FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
         FERMATA_WEBHOOKS__SCHEDULE_SECONDS: scheduleUpTo(options.deliverySeconds),
+        FERMATA_WEBHOOKS__TIMEOUT_SECONDS: String(options.deliveryTimeoutSeconds),
       };
       const fleet = new Fleet(
         sandbox,
