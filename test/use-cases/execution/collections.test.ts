@@ -14,10 +14,12 @@ const LINKED = {
 } as const;
 const PLAIN = "The files of a job are stored without derived files: workers were lost while deriving them";
 
-/** Workers that note, at each analysis, how many collections of the job had begun by then. */
-async function listening(
-  given: MemoryWorkersOptions = {},
-): Promise<MemoryWorkers & { readonly begun: (number | undefined)[] }> {
+interface Listening extends MemoryWorkers {
+  /** At each analysis, how many collections of the job had begun by then. */
+  readonly begun: (number | undefined)[];
+}
+
+async function listening(given: MemoryWorkersOptions = {}): Promise<Listening> {
   const begun: (number | undefined)[] = [];
   let id: JobId | null = null;
   const kit: MemoryWorkers = await memoryWorkers({
@@ -37,12 +39,18 @@ async function listening(
   return { ...kit, accept, begun };
 }
 
+/** The same with a provider whose polls return a link to this. */
+async function listeningBehind(opened: Uint8Array | Error): Promise<Listening> {
+  const kit = await listening();
+  kit.provider.behaviour = submitAccepts(SECOND);
+  kit.provider.pollBehaviour = () => Promise.resolve(LINKED);
+  kit.links.set(LINK, opened);
+  return kit;
+}
+
 describe("The collection of a job's files", () => {
   it("is recorded with the result that a poll returns, before its audio is analysed", async () => {
-    const kit = await listening();
-    kit.provider.behaviour = submitAccepts(SECOND);
-    kit.provider.pollBehaviour = () => Promise.resolve(LINKED);
-    kit.links.set(LINK, SCRIPTED_AUDIO);
+    const kit = await listeningBehind(SCRIPTED_AUDIO);
     const id = await kit.accept();
     await kit.start();
     await kit.pass(SECOND);
@@ -59,10 +67,7 @@ describe("The collection of a job's files", () => {
   });
 
   it("is no more under way once the files could not be had, and is recorded again with the next try", async () => {
-    const kit = await listening();
-    kit.provider.behaviour = submitAccepts(SECOND);
-    kit.provider.pollBehaviour = () => Promise.resolve(LINKED);
-    kit.links.set(LINK, new ProviderFailure("unavailable", "not now"));
+    const kit = await listeningBehind(new ProviderFailure("unavailable", "not now"));
     const id = await kit.accept();
     await kit.start();
     for (let tries = 0; tries < 4; tries++) {
@@ -81,10 +86,7 @@ describe("The collection of a job's files", () => {
     { lost: 2, analyses: [] },
   ]) {
     it(`analyses ${analyses.length} files after ${lost} workers were lost with it`, async () => {
-      const kit = await listening();
-      kit.provider.behaviour = submitAccepts(SECOND);
-      kit.provider.pollBehaviour = () => Promise.resolve(LINKED);
-      kit.links.set(LINK, SCRIPTED_AUDIO);
+      const kit = await listeningBehind(SCRIPTED_AUDIO);
       const id = await kit.accept();
       await kit.start();
       kit.storage.sql("UPDATE fermata_jobs SET collections_begun = ? WHERE id = ?", lost, id);
