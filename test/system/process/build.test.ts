@@ -13,6 +13,8 @@ const ROUTES = "building: types and routes ... N s\n";
 const PAGES = "building: client and pages ... N s\n";
 const COMPILED = "building: TypeScript ... N s\nbuilding: command ... N s\n";
 
+const GUIDE = "adapters/http/guides/singing.md";
+
 /** A checkout of a few files, with the tools and settings of this one. */
 const FILES: Readonly<Record<string, string>> = {
   "core/tempo.ts": "export const tempo: number = 120;\n",
@@ -49,7 +51,7 @@ import { GUIDES } from "../generated/guides.js";
 document.title = GUIDES.map(({ title }) => title).join();
 `,
   "adapters/http/guides/README.md": "# Guides\n\n1. [Singing](singing.md)\n",
-  "adapters/http/guides/singing.md": "# How to sing\n\nAs `GET /songs` has it.\n",
+  [GUIDE]: "# How to sing\n\nAs `GET /songs` has it.\n",
   "adapters/web/studio/main.tsx": `export type { paths } from "../generated/api.js";\n`,
   "adapters/http/controllers/songs.ts": `
 import { Controller, Get, Route } from "@tsoa/runtime";
@@ -148,22 +150,36 @@ describe("A build", function () {
     expect(await readFile(path("dist/core/tempo.js"), "utf8")).to.equal("// left alone\n");
   });
 
-  it("compiles a changed source, and generates routes only where what they come from has changed", async () => {
+  it("compiles a changed source, and keeps files of the bundle before for processes that run, for a day", async () => {
+    const [recent, old] = [path("dist/command/chunk-NEW.js"), path("dist/command/chunk-OLD.js")];
+    for (const file of [recent, old]) await writeFile(file, "export {};\n");
+    const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000);
+    await utimes(old, twoDaysAgo, twoDaysAgo);
     await write("plugins/metre.ts", "export const beats: number = 4;\n");
     expect(await build()).to.deep.equal({ code: 0, stderr: COMPILED });
     expect(await readFile(path("dist/plugins/metre.js"), "utf8")).to.include("beats = 4");
+    expect([existsSync(recent), existsSync(old)]).to.deep.equal([true, false]);
     // The checkout that this one is a copy of is left alone.
     expect(await readFile(join(built, "dist/plugins/metre.js"), "utf8")).to.include("beats = 3");
+  });
 
+  it("generates routes again where what they come from has changed, and bundles all that depends on it", async () => {
+    await write("core/tempo.ts", "export const tempo: number = 90;\n");
     const songs = FILES["adapters/http/controllers/songs.ts"] as string;
     await write("adapters/http/controllers/songs.ts", songs.replace("The first song.", "The last song."));
     const page = FILES["adapters/web/console/main.tsx"] as string;
     await write("adapters/web/console/main.tsx", page.replace("hello", "good evening"));
+    await write(GUIDE, "# How to hum\n\nAs `GET /songs` has it.\n");
     expect(await build()).to.deep.equal({ code: 0, stderr: ROUTES + PAGES + COMPILED });
     expect(await readFile(path("adapters/http/generated/openapi.json"), "utf8")).to.include("The last song.");
     expect(await readFile(path("dist/adapters/http/generated/web/console.js"), "utf8"))
       .to.include("good evening")
       .and.not.include("hello");
+    expect(await readFile(path("dist/adapters/http/generated/web/docs.js"), "utf8"))
+      .to.include("How to hum")
+      .and.not.include("How to sing");
+    const { stdout } = await promisify(execFile)(process.execPath, [path("dist/config/main.js")]);
+    expect(stdout).to.equal("90 beats\n");
   });
 
   it("bundles the pages again where they have changed, with types from the descriptions of the APIs", async () => {
@@ -180,14 +196,9 @@ describe("A build", function () {
     expect(stderr).to.include("adapters/web/console/main.tsx(4,22): error TS2345");
   });
 
-  it("bundles the guides again where they have changed, and fails where one leads nowhere", async () => {
-    const guide = "adapters/http/guides/singing.md";
-    const bundled = (): Promise<string> => readFile(path("dist/adapters/http/generated/web/docs.js"), "utf8");
-    expect(await bundled()).to.include("How to sing");
-    await write(guide, "# How to hum\n\nAs `GET /songs` has it.\n");
-    expect(await build()).to.deep.equal({ code: 0, stderr: PAGES + COMPILED });
-    expect(await bundled()).to.include("How to hum");
-    await write(guide, "# How to hum\n\nAs `GET /nowhere` has it.\n");
+  it("looks at the guides again where they have changed, and fails where one leads nowhere", async () => {
+    expect(await readFile(path("dist/adapters/http/generated/web/docs.js"), "utf8")).to.include("How to sing");
+    await write(GUIDE, "# How to hum\n\nAs `GET /nowhere` has it.\n");
     const { code, stderr } = await build();
     expect([code, stderr.includes("singing.md: there is no operation GET /nowhere")]).to.deep.equal([1, true]);
   });
@@ -215,18 +226,6 @@ describe("A build", function () {
     await rm(path("dist/core"), { recursive: true });
     const { stdout } = await promisify(execFile)(process.execPath, [path("dist/config/main.js")]);
     expect(stdout).to.equal("120 beats\n");
-  });
-
-  it("keeps files of the bundle before for processes that run, for a day", async () => {
-    const [recent, old] = [path("dist/command/chunk-NEW.js"), path("dist/command/chunk-OLD.js")];
-    for (const file of [recent, old]) await writeFile(file, "export {};\n");
-    const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000);
-    await utimes(old, twoDaysAgo, twoDaysAgo);
-    await write("core/tempo.ts", "export const tempo: number = 90;\n");
-    expect((await build()).code).to.equal(0);
-    expect([existsSync(recent), existsSync(old)]).to.deep.equal([true, false]);
-    const { stdout } = await promisify(execFile)(process.execPath, [path("dist/config/main.js")]);
-    expect(stdout).to.equal("90 beats\n");
   });
 
   it("fails with the compiler's words, until the source is corrected", async () => {
