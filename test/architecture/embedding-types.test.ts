@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { programsIn } from "../support/readme-programs.js";
 import { repositoryPath } from "../support/repository.js";
 import { ApiMembers } from "../support/api-members.js";
-import { TestingEntries } from "../support/testing-entries.js";
+import { type TestingEntries, testingEntries } from "../support/testing-entries.js";
 
 /** Settings in programs of an embedding app, each with a part of the one error that the compiler has for it. */
 const WRONG_SETTINGS = {
@@ -44,7 +44,7 @@ describe("The types that an embedding app compiles against", function () {
   this.timeout(60_000);
   let entries: TestingEntries;
   before(() => {
-    entries = new TestingEntries();
+    entries = testingEntries();
   });
 
   /** The errors of each of these programs, which use exports without importing them. */

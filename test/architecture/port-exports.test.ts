@@ -2,7 +2,7 @@ import { expect } from "chai";
 import * as main from "../../config/index.js";
 import { memberTypes, parseSource, portSources } from "../support/port-docs.js";
 import { repositoryPath } from "../support/repository.js";
-import { MAIN_ENTRY, TestingEntries } from "../support/testing-entries.js";
+import { MAIN_ENTRY, type TestingEntries, testingEntries } from "../support/testing-entries.js";
 
 const PORTS = [
   ...memberTypes(parseSource("core/ports/stores.ts"), "Stores").values(),
@@ -19,7 +19,7 @@ describe("The main entry of the package", function () {
   this.timeout(60_000);
   let entries: TestingEntries;
   before(() => {
-    entries = new TestingEntries();
+    entries = testingEntries();
   });
 
   it("exports every port", () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import * as contracts from "../contracts.js";
 import { repositoryPath } from "../support/repository.js";
-import { librariesOf, TESTING_ENTRIES, TestingEntries } from "../support/testing-entries.js";
+import { librariesOf, TESTING_ENTRIES, type TestingEntries, testingEntries } from "../support/testing-entries.js";
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ describe("The entries for tests of other packages", function () {
   this.timeout(60_000);
   let entries: TestingEntries;
   before(() => {
-    entries = new TestingEntries();
+    entries = testingEntries();
   });
 
   it("load only dependencies of the package for doubles, and for contract suites its peers too", () => {

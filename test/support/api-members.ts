@@ -1,5 +1,6 @@
 import ts from "typescript";
 import { repositoryPath } from "./repository.js";
+import { MAIN_ENTRY, testingEntries } from "./testing-entries.js";
 
 /** A member of a type that users of the package see. */
 export interface ApiMember {
@@ -20,17 +21,8 @@ interface UseCase {
 
 /** The public types of the package's main entry, as the compiler knows them. */
 export class ApiMembers {
-  private readonly program: ts.Program;
-  private readonly checker: ts.TypeChecker;
-
-  constructor(private readonly entry = repositoryPath("config/index.ts")) {
-    const { config } = ts.readConfigFile(repositoryPath("tsconfig.json"), (path) => ts.sys.readFile(path)) as {
-      config: object;
-    };
-    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repositoryPath("."));
-    this.program = ts.createProgram([entry], { ...options, noEmit: true, incremental: false, composite: false });
-    this.checker = this.program.getTypeChecker();
-  }
+  private readonly program = testingEntries().program;
+  private readonly checker = this.program.getTypeChecker();
 
   /** Every public member of an exported type and of the use cases in it, but for its own members named `except`. */
   membersOf(type: string, except: readonly string[] = []): ApiMember[] {
@@ -125,11 +117,11 @@ export class ApiMembers {
   }
 
   private typeOf(name: string): ts.Type {
-    const source = this.program.getSourceFile(this.entry);
+    const source = this.program.getSourceFile(MAIN_ENTRY);
     const module = source === undefined ? undefined : this.checker.getSymbolAtLocation(source);
     const exported = module === undefined ? [] : this.checker.getExportsOfModule(module);
     const found = exported.find((symbol) => symbol.name === name);
-    if (found === undefined) throw new Error(`${this.entry} exports no ${name}.`);
+    if (found === undefined) throw new Error(`${MAIN_ENTRY} exports no ${name}.`);
     const isAlias = (found.flags & ts.SymbolFlags.Alias) !== 0;
     return this.checker.getDeclaredTypeOfSymbol(isAlias ? this.checker.getAliasedSymbol(found) : found);
   }

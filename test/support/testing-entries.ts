@@ -65,10 +65,17 @@ export interface EntryExport {
   readonly examples: readonly string[];
 }
 
+let shared: TestingEntries | undefined;
+
+/** Those of this process: the compiler takes seconds for them. */
+export function testingEntries(): TestingEntries {
+  return (shared ??= new TestingEntries());
+}
+
 /** The sources of the entries, read once, and what the compiler knows of them. */
 export class TestingEntries {
   private readonly options = compilerOptions();
-  private readonly program = ts.createProgram(ALL_ENTRIES, this.options);
+  readonly program = ts.createProgram(ALL_ENTRIES, this.options);
   private readonly checker = this.program.getTypeChecker();
 
   exportsOf(entry: string): EntryExport[] {
@@ -129,7 +136,7 @@ export class TestingEntries {
         ? (this.program.getSourceFile(path) ?? getSourceFile(path, version, ...more))
         : ts.createSourceFile(path, text, version);
     };
-    const program = ts.createProgram([...files.keys()], this.options, host);
+    const program = ts.createProgram([...files.keys()], this.options, host, this.program);
     return [...files].flatMap(([path, text]) =>
       ts
         .getPreEmitDiagnostics(program, program.getSourceFile(path))
