@@ -8,16 +8,17 @@ const PARTS = /^([a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s;
  * @throws {Error} a host is missing or there twice, or cannot be read; the message names no user and no password
  */
 export function hostUrls(url: string): readonly string[] {
-  const [, before, list, after] = PARTS.exec(url) ?? [];
+  const parts = PARTS.exec(url) as readonly [string, string, string, string] | null;
   // With an @ later on, this may be a part of a password that is not encoded.
-  if (before === undefined || list === undefined || after?.includes("@") === true) return [url];
+  if (parts === null || parts[3].includes("@")) return [url];
+  const [, before, list, after] = parts;
   const hosts = list.split(",");
   if (hosts.length === 1) return [url];
   const seen = new Set<string>();
   return hosts.map((host, index) => {
     const one = `${before}${host}${after}`;
     if (host === "") throw new Error(`Host ${index + 1} of ${hosts.length} is empty`);
-    if (!URL.canParse(one) || new URL(one).hostname === "" || /\s/.test(host))
+    if (!URL.canParse(one) || /\s/.test(host))
       throw new Error(`Host ${index + 1} of ${hosts.length} cannot be read: "${host}"`);
     if (seen.has(host.toLowerCase())) throw new Error(`The host "${host}" is there twice`);
     seen.add(host.toLowerCase());

@@ -90,11 +90,13 @@ describe("The error catalogue", () => {
     });
   });
 
-  it("names every issue of a request in its message", () => {
-    const error = new errors.InvalidRequestError([
+  it("names every issue of a request in its message and details", () => {
+    const issues = [
       { path: "body.prompt", message: "is missing" },
       { path: "body.duration", message: "must be 10 to 60" },
-    ]);
+    ];
+    const error = new errors.InvalidRequestError(issues);
+    expect([error.code, error.details]).to.deep.equal(["invalid_request", { issues }]);
     expect(error.message).to.include("body.prompt is missing; body.duration must be 10 to 60");
   });
 });
@@ -103,6 +105,7 @@ describe("FermataError.is", () => {
   it("knows errors of another copy of the package by their brand", () => {
     expect(FermataError.is({ [Symbol.for("fermata.error")]: true, code: "not_found" })).to.equal(true);
     for (const error of samples) expect(FermataError.is(error)).to.equal(true);
+    expect(new errors.NotFoundError()).to.have.property(Symbol.for("fermata.error"), true);
   });
 
   const others = {

@@ -29,6 +29,7 @@ describe("hostUrls", () => {
     expect(said("mysql://root:secret@db1,/f")).to.equal("Host 2 of 2 is empty");
     expect(said("mysql://root:secret@,db1/f")).to.equal("Host 1 of 2 is empty");
     expect(said("mysql://root:secret@db1,db2:99999/f")).to.equal('Host 2 of 2 cannot be read: "db2:99999"');
+    expect(said("mysql://root:secret@db1,:3307/f")).to.equal('Host 2 of 2 cannot be read: ":3307"');
     expect(said("mysql://root:secret@db1,db 2/f")).to.equal('Host 2 of 2 cannot be read: "db 2"');
     expect(said("mysql://root:secret@db1:1,db1:2,DB1:1/f")).to.equal('The host "DB1:1" is there twice');
     // What looks like hosts is a part of a password that is not encoded.
