@@ -109,15 +109,18 @@ export class Installation {
     return null;
   }
 
+  /** Whether the job is completed or failed. */
+  async hasEnded({ id }: CountedJob): Promise<boolean> {
+    const { status } = dataOf<{ status: string }>(await this.api.get(`/api/v1/generations/${id}`));
+    return ENDED.includes(status);
+  }
+
   /** Waits until every job is completed or failed, and counts. */
   async count(jobs: readonly CountedJob[]): Promise<WasteCount> {
     const endsAt = performance.now() + END_MAX_MS;
-    for (const { id, prompt } of jobs) {
-      const hasEnded = async (): Promise<boolean> => {
-        const { status } = dataOf<{ status: string }>(await this.api.get(`/api/v1/generations/${id}`));
-        return ENDED.includes(status);
-      };
-      await eventually(`the end of ${id} (${prompt})`, hasEnded, Math.max(1, endsAt - performance.now()));
+    for (const job of jobs) {
+      const leftMs = Math.max(1, endsAt - performance.now());
+      await eventually(`the end of ${job.id} (${job.prompt})`, () => this.hasEnded(job), leftMs);
     }
     return countWaste(this.vendor.purchases, this.api, jobs);
   }

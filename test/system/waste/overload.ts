@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import type { Sandbox } from "../../support/process.js";
+import { eventually, type Sandbox } from "../../support/process.js";
 import { CREDIT_COST, HTTP_MODEL, httpModelPlugin, type Purchase } from "../../support/vendor/index.js";
 import type { CountedJob } from "../../support/waste.js";
 import type { Installation } from "./installation.js";
@@ -12,6 +12,12 @@ const BUSY_MIN = 0.95;
 
 /** Jobs that measure how long one takes, from one purchase to the next. */
 const MEASURED = 5;
+
+/** Requested at most until so many have been bought. */
+const JOBS_TO_MEASURE_MAX = 2 * MEASURED;
+
+/** Much longer than the queue deadline. */
+const BOUGHT_WITHIN_MS = 45_000;
 
 /** Renders that fit into the queue deadline. */
 const QUEUE_RENDERS = 6;
@@ -63,17 +69,29 @@ interface Measured {
   readonly intervalMs: number;
 }
 
-/** Requests each job when the one before has been bought: one waits for the slot at any time, and never two. */
+/**
+ * Requests each job when the one before has been bought: one waits for the slot at any time, and never two. A machine
+ * that stands still for longer than the queue deadline refunds a job unbought; another is requested then.
+ */
 async function measure(installation: Installation): Promise<Measured> {
+  const { vendor } = installation;
   const jobs: CountedJob[] = [];
-  for (const prompt of prompts(MEASURED, "measured")) {
-    jobs.push(...(await installation.request(HTTP_MODEL, [prompt])));
-    await installation.vendor.bought(jobs.length);
+  while (vendor.purchases.length < MEASURED) {
+    if (jobs.length === JOBS_TO_MEASURE_MAX) throw new Error(`${vendor.purchases.length} of ${jobs.length} jobs bought.`);
+    const count = vendor.purchases.length + 1;
+    const [job] = await installation.request(HTTP_MODEL, [`measured ${jobs.length + 1}`]);
+    if (job === undefined) throw new Error("No job was accepted.");
+    jobs.push(job);
+    await eventually(
+      `the purchase or the end of ${job.id}`,
+      async () => vendor.purchases.length >= count || (await installation.hasEnded(job)),
+      BOUGHT_WITHIN_MS,
+    );
   }
   await (
-    await installation.vendor.bought(MEASURED)
+    await vendor.bought(MEASURED)
   ).ended;
-  return { jobs, intervalMs: medianInterval(installation.vendor.purchases) };
+  return { jobs, intervalMs: medianInterval(vendor.purchases) };
 }
 
 /** The time from one purchase to the next. */
