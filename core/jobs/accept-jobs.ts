@@ -10,7 +10,8 @@ import type { Balance } from "../credits/balance.js";
 import type { AccountId, JobId } from "../ids.js";
 import { BUSY, LANE_DEFAULTS, Lanes } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
-import type { IdempotencyStore } from "../ports/idempotency-store.js";
+import { KnownKeys } from "../idempotency/known-keys.js";
+import type { IdempotencyKey, IdempotencyRecord, IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
@@ -36,8 +37,10 @@ export interface AcceptJobsDeps {
 /** Creates jobs: job, reservation and idempotency record in one commit, grouped with other commands that arrive. */
 export class AcceptJobs {
   private readonly lanes: Lanes<AcceptCommand, AcceptResult>;
+  private readonly keys: KnownKeys;
 
   constructor(private readonly deps: AcceptJobsDeps) {
+    this.keys = new KnownKeys(deps);
     const lanes = deps.unitOfWork.concurrentWriters;
     this.lanes = new Lanes(
       lanes,
@@ -71,10 +74,14 @@ export class AcceptJobs {
     });
   }
 
-  private submit(command: AcceptCommand, transaction: HostTransaction | undefined): Promise<AcceptResult> {
-    return transaction === undefined
-      ? this.lanes.submit(command.job.accountId, command)
-      : this.acceptIn(transaction, command);
+  private async submit(command: AcceptCommand, transaction: HostTransaction | undefined): Promise<AcceptResult> {
+    if (transaction !== undefined) return this.acceptIn(transaction, command);
+    const [key] = keysOf(command);
+    const known = key !== undefined && this.keys.has(key) ? await this.keys.find(key) : null;
+    if (known !== null) return replay(command, known);
+    const result = await this.lanes.submit(command.job.accountId, command);
+    if (key !== undefined && result.kind !== "refused") this.keys.note(key);
+    return result;
   }
 
   /** Alone: the app's transaction holds up no other command. */
@@ -130,9 +137,7 @@ export class AcceptJobs {
   ): Promise<readonly AcceptOutcome[]> {
     const { idempotency, ledger, jobs, clock } = this.deps;
     const now = clock.now();
-    const keys = commands.flatMap(({ job, idempotency: given }) =>
-      given === null ? [] : [{ accountId: job.accountId, keyHash: given.keyHash }],
-    );
+    const keys = commands.flatMap(keysOf);
     const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
     // A command whose key has a record is a replay or a conflict: neither needs the balance.
     const known = new Set(records.map(({ accountId, keyHash }) => `${accountId} ${keyHash}`));
@@ -160,6 +165,18 @@ export class AcceptJobs {
 }
 
 const NO_BALANCES: Locked<AccountId, Balance> = { locked: new Map(), busy: new Set() };
+
+function keysOf({ job, idempotency }: AcceptCommand): IdempotencyKey[] {
+  return idempotency === null ? [] : [{ accountId: job.accountId, keyHash: idempotency.keyHash }];
+}
+
+/** What the record of its key makes of a command. */
+function replay(command: AcceptCommand, record: IdempotencyRecord): AcceptResult {
+  const nothing = { created: new Map(), referenced: [], balances: new Map(), busy: new Set<AccountId>() };
+  const [result] = decideAcceptance([command], { ...nothing, records: [record] }).results;
+  assert(result !== undefined && result.kind !== "busy", "a command whose key has a record needs no balance");
+  return result;
+}
 
 type LockBalances = (accountIds: readonly AccountId[]) => Promise<Locked<AccountId, Balance>>;
 

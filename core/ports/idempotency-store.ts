@@ -36,6 +36,13 @@ export interface IdempotencyStore {
   /** The records of these keys that have not expired at `now`, in no order. */
   findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]>;
 
+  /**
+   * The same as they are committed, without a transaction.
+   *
+   * @throws {ServiceUnavailableError} the storage cannot be reached
+   */
+  readRecords(keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]>;
+
   /** Adds records; one whose key has an expired record takes its place. */
   insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void>;
 

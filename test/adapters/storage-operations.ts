@@ -99,6 +99,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   listEntries: ({ ledger }, { account }) => ledger.listEntries(account.id, 10),
   findRecords: (storage, { record }) =>
     storage.inTransaction((tx) => storage.idempotency.findRecords(tx, [record], NOON)),
+  readRecords: ({ idempotency }, { record }) => idempotency.readRecords([record], NOON),
   insertRecords: (storage) =>
     storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, [anIdempotencyRecord()], NOON)),
   updateResponse: (storage, { record }) =>

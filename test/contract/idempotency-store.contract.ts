@@ -35,8 +35,9 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
     it("finds the records of several keys and omits unknown keys", async () => {
       const records = Array.from({ length: 300 }, () => anIdempotencyRecord());
       await insert(records);
-      const found = await find([...records, { accountId: anId("acct"), keyHash: aHash() }]);
-      expect(found).to.have.deep.members(records);
+      const keys = [...records, { accountId: anId("acct"), keyHash: aHash() }];
+      expect(await find(keys)).to.have.deep.members(records);
+      expect(await storage.idempotency.readRecords(keys, NOON)).to.have.deep.members(records);
     });
 
     it("separates equal keys of two accounts", async () => {
@@ -50,15 +51,18 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
     it("accepts empty lists", async () => {
       await insert([]);
       expect(await find([])).to.deep.equal([]);
+      expect(await storage.idempotency.readRecords([], NOON)).to.deep.equal([]);
     });
 
     it("finds what its own transaction inserted", async () => {
       const record = anIdempotencyRecord();
       const found = await storage.inTransaction(async (tx) => {
         await storage.idempotency.insertRecords(tx, [record], NOON);
-        return storage.idempotency.findRecords(tx, [record], NOON);
+        const outside = await storage.idempotency.readRecords([record], NOON);
+        return [await storage.idempotency.findRecords(tx, [record], NOON), outside];
       });
-      expect(found).to.deep.equal([record]);
+      expect(found, "within it, and outside before it is committed").to.deep.equal([[record], []]);
+      expect(await storage.idempotency.readRecords([record], NOON)).to.deep.equal([record]);
     });
 
     it("refuses a second record of an unexpired key, and keeps the first", async () => {
@@ -74,6 +78,8 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       await insert([record]);
       expect(await find([record], NOON + 9)).to.deep.equal([record]);
       expect(await find([record], NOON + 10)).to.deep.equal([]);
+      expect(await storage.idempotency.readRecords([record], NOON + 9)).to.deep.equal([record]);
+      expect(await storage.idempotency.readRecords([record], NOON + 10)).to.deep.equal([]);
     });
 
     it("replaces an expired record", async () => {

@@ -46,7 +46,7 @@ export function createStores(
     adminTokens: new KnexAdminTokenStore(database),
     auditLog: new KnexAuditLog(database),
     ledger: new KnexLedgerStore(database, unitOfWork),
-    idempotency: new KnexIdempotencyStore(),
+    idempotency: new KnexIdempotencyStore(database),
     jobs: new KnexJobStore(database, unitOfWork),
     callbacks: new KnexCallbackStore(database),
     library,

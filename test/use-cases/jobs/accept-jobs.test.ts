@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { InsufficientCreditsError } from "../../../core/errors.js";
+import { IdempotencyConflictError, InsufficientCreditsError, ServiceUnavailableError } from "../../../core/errors.js";
 import type { AccountId } from "../../../core/ids.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptIdempotency } from "../../../core/jobs/decide-acceptance.js";
@@ -96,6 +96,45 @@ describe("AcceptJobs", () => {
     const other = await jobs.accept(aCommand(keyed(aHash(), key.idempotency.keyHash)));
     expect(other.kind).to.equal("refused");
     expect(notified).to.have.length(1);
+  });
+
+  it("returns the response of a key that it knows while no transaction begins", async () => {
+    let isDown = false;
+    const unitOfWork = new FaultyPort(memory.storage.unitOfWork).on("inTransaction", (run, work) => {
+      if (isDown) throw new ServiceUnavailableError();
+      return run(work);
+    });
+    const jobs = accepting({ unitOfWork });
+    const key = keyed();
+    const first = aCommand(key);
+    await jobs.accept(first);
+    isDown = true;
+    const again = await jobs.accept(
+      aCommand({ ...key, refusal: new InsufficientCreditsError({ required: 1, available: 0 }) }),
+    );
+    expect(again.kind === "replayed" && again.record.response).to.deep.equal({ status: 202, body: first.job.id });
+    const other = await jobs.accept(aCommand(keyed(aHash(), key.idempotency.keyHash)));
+    expect(other.kind === "refused" && other.error).to.be.instanceOf(IdempotencyConflictError);
+    const unknown = await jobs.accept(aCommand(keyed())).catch((error: unknown) => error);
+    expect(unknown).to.be.instanceOf(ServiceUnavailableError);
+  });
+
+  it("takes a key that it knows for another job once it has expired", async () => {
+    const jobs = accepting();
+    const { idempotency } = keyed();
+    await jobs.accept(aCommand({ idempotency }));
+    await memory.clock.advance(60_000);
+    const second = aCommand({ idempotency: { ...idempotency, expiresAt: memory.clock.now() + 60_000 } });
+    expect((await jobs.accept(second)).kind).to.equal("accepted");
+    const third = await jobs.accept(aCommand({ idempotency }));
+    expect(third.kind === "replayed" && third.record.jobId).to.equal(second.job.id);
+  });
+
+  it("does not know the key of a refused job", async () => {
+    const jobs = accepting();
+    const { idempotency } = keyed();
+    expect((await jobs.accept(aCommand({ idempotency, cost: 101 }))).kind).to.equal("refused");
+    expect((await jobs.accept(aCommand({ idempotency }))).kind).to.equal("accepted");
   });
 
   it("creates it once, also when the reply to the commit is lost", async () => {

@@ -7,8 +7,9 @@ import type {
 } from "../../../../core/ports/idempotency-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { AccountId, JobId } from "../../../../core/ids.js";
+import type { KnexDatabase } from "../database.js";
 import { deleteFound } from "../rows.js";
-import { columnsOf, sessionOf, type SqlValue } from "../session.js";
+import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
 import { named, plain, type RowOf, table } from "../table.js";
 
 const IDEMPOTENCY_RECORDS = table(
@@ -38,10 +39,14 @@ const FIND_EXPIRED =
   "SELECT account_id, key_hash FROM {idempotency_records} WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 
 export class KnexIdempotencyStore implements IdempotencyStore {
-  async findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {
-    const lists = keys.map((key) => [key.accountId, key.keyHash, now]);
-    const rows = await sessionOf(tx).allEach<IdempotencyRow>(FIND, lists);
-    return rows.map(toIdempotencyRecord);
+  constructor(private readonly database: KnexDatabase) {}
+
+  findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {
+    return findIn(sessionOf(tx), keys, now);
+  }
+
+  readRecords(keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {
+    return this.database.reading((session) => findIn(session, keys, now));
   }
 
   async insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void> {
@@ -66,6 +71,15 @@ export class KnexIdempotencyStore implements IdempotencyStore {
     ];
     return deleteFound(sessionOf(tx), [FIND_EXPIRED, [now, limit]], FREE_KEY, keyOf);
   }
+}
+
+async function findIn(
+  session: Pick<Session, "allEach">,
+  keys: readonly IdempotencyKey[],
+  now: number,
+): Promise<IdempotencyRecord[]> {
+  const lists = keys.map((key) => [key.accountId, key.keyHash, now]);
+  return (await session.allEach<IdempotencyRow>(FIND, lists)).map(toIdempotencyRecord);
 }
 
 function toIdempotencyRow({ response, ...record }: IdempotencyRecord): IdempotencyRow {
