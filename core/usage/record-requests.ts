@@ -8,8 +8,11 @@ import type { UnitOfWork } from "../ports/unit-of-work.js";
 import { RefusedRequests } from "./refused-requests.js";
 import { type LoggedRequest, PATH_MAX_LENGTH } from "../ports/request-log.js";
 
-/** Rows written in one transaction; as many as wait are written at once. */
-export const BATCH_MAX = 500;
+/**
+ * Rows written in one transaction; as many as wait are written at once. Of the requests that one batch has of an
+ * account, most are counted by one change of its counts.
+ */
+export const BATCH_MAX = 2_000;
 /** How long a row waits for others. */
 export const FLUSH_MS = 500;
 /** Rows that may wait in this process. */

@@ -3,7 +3,7 @@ import type { CountedRequests, RequestQuery } from "../../../../core/ports/reque
 import { FAILED_STATUS, type LoggedRequest } from "../../../../core/ports/request-log.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
-import { allIn } from "../lists.js";
+import { allIn, inChunks } from "../lists.js";
 import { COUNTED_UP_TO, type CountedUpTo } from "../migrations/0050-request-counts.js";
 import { deleteFound } from "../rows.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
@@ -150,7 +150,7 @@ export class RequestCountTable {
 }
 
 async function addCounts(session: Session, requests: readonly Countable[]): Promise<void> {
-  await session.upsertSums(REQUEST_COUNTS, countsOf(requests));
+  for await (const chunk of inChunks(countsOf(requests))) await session.upsertSums(REQUEST_COUNTS, chunk);
 }
 
 /** What requests add, in one order: transactions that write the same rows never wait for each other in a circle. */

@@ -14,7 +14,7 @@ import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { ACCEPTED_STATUS, type LoggedRequest, LATE_FAILURE_STATUS } from "../../../../core/ports/request-log.js";
 import type { KnexDatabase } from "../database.js";
 import type { Reads } from "../replica.js";
-import { allIn, inOrder } from "../lists.js";
+import { allIn, inChunks, inOrder } from "../lists.js";
 import {
   countStatement,
   creditsByStatusStatement,
@@ -73,14 +73,12 @@ export class KnexRequestLogStore implements RequestLogStore {
     { areNew }: { readonly areNew: boolean } = { areNew: false },
   ): Promise<void> {
     const session = sessionOf(tx);
-    const rows = requests.map(toRequestRow);
-    if (areNew) {
-      await this.counts.addNew(tx, requests);
-      await session.insert(REQUEST_LOG, rows);
-    } else {
-      await this.counts.add(tx, requests);
-      // A row that is there is the same row: its commit went through, and the reply was lost.
-      await session.upsert(REQUEST_LOG, rows);
+    if (areNew) await this.counts.addNew(tx, requests);
+    else await this.counts.add(tx, requests);
+    for await (const chunk of inChunks(requests)) {
+      const rows = chunk.map(toRequestRow);
+      // Where a row may be there it is the same row: its commit went through, and the reply was lost.
+      await (areNew ? session.insert(REQUEST_LOG, rows) : session.upsert(REQUEST_LOG, rows));
     }
   }
 
