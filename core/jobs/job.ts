@@ -158,7 +158,15 @@ export interface JobSummary extends Pick<
  * - `abandoned`: given up by us: cancelled upstream, or its time is over
  */
 export type AttemptState =
-  "intended" | "unknown" | "accepted" | "finished" | "stored" | "settled" | "refused" | "failed" | "abandoned";
+  | "intended"
+  | "unknown"
+  | "accepted"
+  | "finished"
+  | "stored"
+  | "settled"
+  | "refused"
+  | "failed"
+  | "abandoned";
 
 /** Why an attempt that was bought, or may have been, has no result. */
 export type AttemptLoss =

@@ -11,7 +11,8 @@ export interface JobNotification {
  * its effects are committed, because the notification may not come again.
  */
 export type NotificationListener =
-  ((notification: JobNotification) => void) | ((notification: JobNotification) => Promise<void>);
+  | ((notification: JobNotification) => void)
+  | ((notification: JobNotification) => Promise<void>);
 
 /**
  * Wakes workers. A lost notification costs latency (the sweep finds the row), a repeated one costs a query: nothing may

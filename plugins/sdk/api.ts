@@ -1,10 +1,10 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { ProviderFailure, type ProviderHost } from "../../core/ports/music-provider.js";
 import type { ApiCall, ApiResponse } from "./api-call.js";
 import { failureOf } from "./api-failures.js";
 import { parseJson } from "./json.js";
 
 export interface ProviderApiOptions {
-  readonly fetch: typeof fetch;
+  readonly fetch: ProviderHost["fetch"];
   /** `https://api.example/v1`; slashes at its end do not count. */
   readonly baseUrl: string;
   /** Sent with every call, such as the key. */

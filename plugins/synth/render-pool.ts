@@ -10,7 +10,8 @@ const IDLE_MS = 60_000;
 
 /** Report of a worker about its running job. */
 export type WorkerReport =
-  { readonly result: Results[JobSpec["kind"]] } | { readonly kind: ProviderFailureKind; readonly error: string };
+  | { readonly result: Results[JobSpec["kind"]] }
+  | { readonly kind: ProviderFailureKind; readonly error: string };
 
 interface Job {
   readonly spec: JobSpec;

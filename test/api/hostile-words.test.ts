@@ -49,7 +49,7 @@ describe("A provider with oversized values", () => {
     const { generation, page } = await generate({ title, tags: { mood, activity: [], genre: [], other: [] } }, 12);
     expect(generation.tracks[0]?.title).to.equal(`]0;owned Rain 31m ${"x".repeat(182)}`);
     expect(JSON.stringify(generation).length).to.be.lessThan(20_000);
-    // eslint-disable-next-line no-control-regex -- they must not be in the output
+    // oxlint-disable-next-line no-control-regex -- they must not be in the output
     expect(page).to.not.match(/[\u0000-\u0008\u000e-\u001f\u0080-\u009f\u202e]/);
   });
 

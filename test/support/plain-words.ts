@@ -98,7 +98,7 @@ export function proseAndCode(root: string): readonly string[] {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1)),
   );
-  return [...below, "README.md"].filter((file) => /\.(ts|md)$/.test(file) && !IGNORED.test(file)).sort();
+  return [...below, "README.md"].filter((file) => /\.(tsx?|md)$/.test(file) && !IGNORED.test(file)).sort();
 }
 
 /** The private words in a file of this path and text. */
@@ -111,7 +111,7 @@ export function privateWordsIn(file: string, text: string): readonly PrivateWord
     return prose.filter(({ pattern }) => pattern.test(words)).map((word) => ({ file, line: index + 1, word }));
   });
   const names = PRIVATE_WORDS.filter(({ isIdentifier = false, pattern }) => isIdentifier && pattern.test(text));
-  if (names.length > 0 && file.endsWith(".ts")) found.push(...identifiersIn(file, text, names));
+  if (names.length > 0 && /\.tsx?$/.test(file)) found.push(...identifiersIn(file, text, names));
   return found.filter((use) => !allowed.some((entry) => allows(entry, use, lines[use.line - 1] ?? "")));
 }
 

@@ -35,6 +35,8 @@ const MOCHA = [
   join(REPOSITORY, "node_modules/mocha/bin/mocha.js"),
   "--no-config",
   "--timeout=30000",
+  "--forbid-only",
+  "--forbid-pending",
   "--reporter=./test/support/reporter.cjs",
   "--require=./dist/test/support/setup.js",
 ];

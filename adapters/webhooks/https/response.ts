@@ -11,7 +11,7 @@ const HTTP_DATES = [
 ] as const;
 
 /** Line breaks and tabs stay. The others drive terminals, or turn the direction of writing around. */
-// eslint-disable-next-line no-control-regex -- control characters are what it looks for
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /** The class of a status; null for success. Statuses outside HTTP's range are protocol errors. */

@@ -51,7 +51,8 @@ export type PlainSource =
 
 /** `archive`: one file inside a ZIP. */
 export type AssetSource =
-  PlainSource | { readonly kind: "archive"; readonly archive: PlainSource; readonly entry: string };
+  | PlainSource
+  | { readonly kind: "archive"; readonly archive: PlainSource; readonly entry: string };
 
 /** A file of a track. */
 export interface ProviderAsset {

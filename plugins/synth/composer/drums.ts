@@ -3,7 +3,18 @@ import type { Section } from "./form.js";
 import type { Grid } from "./grid.js";
 
 export type DrumSound =
-  "kick" | "snare" | "clap" | "rim" | "hat" | "openHat" | "ride" | "crash" | "tomHigh" | "tomMid" | "tomLow" | "shaker";
+  | "kick"
+  | "snare"
+  | "clap"
+  | "rim"
+  | "hat"
+  | "openHat"
+  | "ride"
+  | "crash"
+  | "tomHigh"
+  | "tomMid"
+  | "tomLow"
+  | "shaker";
 
 /** One stroke. */
 export interface Hit {

@@ -4,7 +4,18 @@ import { chordOn, isDark } from "./theory.js";
 import type { Chord, ChordColour, Key } from "./theory.js";
 
 export type ProgressionStyle =
-  "pop" | "anthem" | "jazz" | "blues" | "rock" | "metal" | "folk" | "classical" | "epic" | "modal" | "loop" | "drift";
+  | "pop"
+  | "anthem"
+  | "jazz"
+  | "blues"
+  | "rock"
+  | "metal"
+  | "folk"
+  | "classical"
+  | "epic"
+  | "modal"
+  | "loop"
+  | "drift";
 
 /** A chord and the beats it lasts. */
 export interface HarmonicSpan {

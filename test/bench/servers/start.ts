@@ -3,7 +3,13 @@ import { once } from "node:events";
 import type { FromServer, ToServer } from "./child.js";
 
 export type ServerKind =
-  "fermata" | "fermata-uncounted" | "bare-knex" | "bare-prepared" | "bare-mysql" | "bare-reads" | "tls-receiver";
+  | "fermata"
+  | "fermata-uncounted"
+  | "bare-knex"
+  | "bare-prepared"
+  | "bare-mysql"
+  | "bare-reads"
+  | "tls-receiver";
 
 /** A server in a separate process. */
 export interface Server {

@@ -45,7 +45,16 @@ const UNRECORDED = [
 const ENV = { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8" };
 
 type Needed =
-  "token" | "file" | "account" | "newClient" | "endpoint" | "key" | "track" | "uploaded" | "playlist" | "delivery";
+  | "token"
+  | "file"
+  | "account"
+  | "newClient"
+  | "endpoint"
+  | "key"
+  | "track"
+  | "uploaded"
+  | "playlist"
+  | "delivery";
 
 describe("The audit log of the command line", function () {
   this.timeout(120_000);

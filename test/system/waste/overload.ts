@@ -77,7 +77,8 @@ async function measure(installation: Installation): Promise<Measured> {
   const { vendor } = installation;
   const jobs: CountedJob[] = [];
   while (vendor.purchases.length < MEASURED) {
-    if (jobs.length === JOBS_TO_MEASURE_MAX) throw new Error(`${vendor.purchases.length} of ${jobs.length} jobs bought.`);
+    if (jobs.length === JOBS_TO_MEASURE_MAX)
+      throw new Error(`${vendor.purchases.length} of ${jobs.length} jobs bought.`);
     const count = vendor.purchases.length + 1;
     const [job] = await installation.request(HTTP_MODEL, [`measured ${jobs.length + 1}`]);
     if (job === undefined) throw new Error("No job was accepted.");

@@ -35,7 +35,13 @@ const LIVE_KEYS = "SELECT id FROM {api_keys} WHERE revoked_at IS NULL ORDER BY i
 const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM {api_keys} WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
 
 type HolderColumns =
-  "external_id" | "tier" | "email_verified" | "terms_accepted_at" | "suspended_at" | "suspended_reason" | "deleted_at";
+  | "external_id"
+  | "tier"
+  | "email_verified"
+  | "terms_accepted_at"
+  | "suspended_at"
+  | "suspended_reason"
+  | "deleted_at";
 
 interface KeyHolderRow extends ApiKeyRow, Pick<AccountRow, HolderColumns> {
   account_name: string;

@@ -185,7 +185,7 @@ function LyricsField({ isNeeded, issue }: { readonly isNeeded: boolean; readonly
       <textarea
         id="lyrics"
         rows={4}
-        placeholder={"[Verse]\nRain on the tin roof, nobody home"}
+        placeholder={"[Verse]\nRain on the tin roof, no light at home"}
         value={lyrics.value}
         aria-invalid={issue !== undefined}
         aria-describedby="lyrics-issue"

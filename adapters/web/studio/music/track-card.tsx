@@ -15,7 +15,7 @@ import { Waveform } from "../player/waveform.js";
 
 type Panel = "share" | "stems";
 
-/** A track: to listen to, to share, to take apart. */
+/** A track: to listen to, to share, to split. */
 export function TrackCard({ track, generation }: { readonly track: Track; readonly generation: ShownGeneration }) {
   const [panel, setPanel] = useState<Panel | null>(null);
   const { data: details } = useResource(

@@ -26,10 +26,10 @@ export function Studio() {
   useEffect(() => void openSession(), []);
   const state = session.value;
   if (state === "opening") return null;
-  return state === "open" ? <Workshop /> : <SignIn />;
+  return state === "open" ? <Workspace /> : <SignIn />;
 }
 
-function Workshop() {
+function Workspace() {
   useEffect(() => {
     void loadGenerations();
     void refreshCredits();
@@ -45,7 +45,7 @@ function Workshop() {
         {cover === null ? null : <img key={cover} src={here(cover)} alt="" />}
       </div>
       <Header />
-      <main class="workshop">
+      <main class="workspace">
         <h1 class="visually-hidden">Studio</h1>
         <Composer />
         <Generations />
