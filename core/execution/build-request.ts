@@ -1,3 +1,5 @@
+import { assert } from "../assert.js";
+import type { RequestIssue } from "../errors.js";
 import type { CallbackUrls } from "../providers/callback-urls.js";
 import type { AttemptId } from "../ids.js";
 import type { AudioUrls } from "../library/audio-urls.js";
@@ -51,15 +53,9 @@ export class BuildRequest {
       return { ...common, operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities) };
     const model = this.deps.catalogue.find(job.servedModelId ?? job.modelId);
     if (model === null)
-      throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`, {
-        billable: "no",
-      });
+      throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`);
     const { prompt, lyrics, durationSeconds, instrumental, options } = job.request;
-    const [refused] = optionIssues(model, options);
-    if (refused !== undefined) {
-      const message = `The request no longer fits ${model.id}: ${refused.path} ${refused.message}.`;
-      throw new ProviderFailure("failed", message, { billable: "no" });
-    }
+    refuseIf(model, optionIssues(model, options));
     const sent = { prompt, lyrics, durationSeconds, instrumental, options: withDefaults(model, options) };
     const reference = await this.referenceOf(job, model);
     return { ...common, operation: "music", model, ...sent, ...(reference === null ? {} : { reference }) };
@@ -79,15 +75,13 @@ export class BuildRequest {
 
   private async referenceOf(job: Job, model: Model): Promise<MusicReference | null> {
     const { sourceUse: use } = job.request;
-    const limits = use === null ? undefined : model.references?.[use.mode];
     if (use === null) return null;
     const track = await this.trackOf(job);
-    const taker = this.deps.catalogue.takerOf(model);
-    const issues = track === null ? [] : referenceIssues(model, taker, use, track);
-    const file = track === null || limits === undefined || issues.length > 0 ? null : sourceFileOf(track, limits);
-    if (track === null || file === null) {
-      throw new ProviderFailure("failed", `There is no file of the track that ${model.id} takes.`, { billable: "no" });
-    }
+    if (track === null) throw new ProviderFailure("failed", "The track that the request works from is gone.");
+    refuseIf(model, referenceIssues(model, this.deps.catalogue.takerOf(model), use, track));
+    const limits = model.references?.[use.mode];
+    const file = limits === undefined ? null : sourceFileOf(track, limits);
+    assert(file !== null, "a track that nothing stands against has a file for its model");
     return { ...use, source: this.toSource(track, file, job.providerId) };
   }
 
@@ -100,9 +94,7 @@ export class BuildRequest {
     const capability = capabilityOf(capabilities, kind);
     const file = track === null || capability === undefined ? null : sourceFileOf(track, capability);
     if (track === null || file === null)
-      throw new ProviderFailure("failed", "There is no file of the track that this provider takes.", {
-        billable: "no",
-      });
+      throw new ProviderFailure("failed", "There is no file of the track that this provider takes.");
     return this.toSource(track, file, job.providerId);
   }
 
@@ -120,4 +112,10 @@ export class BuildRequest {
       reference: track.origin?.providerId === providerId ? track.origin.reference : null,
     };
   }
+}
+
+/** @throws {ProviderFailure} the model takes no more what it took when the job was accepted */
+function refuseIf(model: Model, [refused]: readonly RequestIssue[]): void {
+  if (refused === undefined) return;
+  throw new ProviderFailure("failed", `The request no longer fits ${model.id}: ${refused.path} ${refused.message}.`);
 }

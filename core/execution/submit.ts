@@ -31,6 +31,7 @@ export async function submit(step: JobStep): Promise<void> {
     request = await deps.buildRequest.build(await step.wholeJob(), working.capabilities, attemptId, number);
   } catch (error) {
     if (!isLasting(error)) throw error;
+    deps.logger.warn("A job's request could not be made for its provider", { error, provider: working.id });
     return discardWhenEnded(step, await step.report({ type: "unbuildable", failure: error }));
   }
   if (step.signal.aborted) return step.release(0);

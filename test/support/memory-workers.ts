@@ -41,7 +41,7 @@ export interface MemoryWorkersOptions {
 /** A process with workers, and scripted providers. */
 export interface MemoryWorkers extends MemoryCore {
   readonly provider: ScriptedProvider & Partial<MusicProvider>;
-  readonly fallback: ScriptedProvider;
+  readonly fallback: ScriptedProvider & Partial<MusicProvider>;
   /** What links of the providers open; others are gone. */
   readonly links: Map<string, Uint8Array | Error>;
   /** While it is on, no transaction begins. */
@@ -62,6 +62,8 @@ export interface MemoryWorkers extends MemoryCore {
   entries(id: JobId): Promise<string[]>;
   /** What was logged, without its fields. */
   messages(): string[];
+  /** What the first line with this message says of it. */
+  fieldsOf(message: string): Readonly<Record<string, unknown>>;
 }
 
 const NO_CAPABILITIES: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
@@ -160,6 +162,11 @@ export async function memoryWorkers(given: MemoryWorkersOptions = {}): Promise<M
     attempts: (id) => storage.jobs.listAttempts(id),
     entries: async (id) => (await storage.ledger.entriesOfJob(id)).map(({ kind }) => kind),
     messages: () => memory.logger.lines.map(({ message }) => message),
+    fieldsOf(message) {
+      const line = memory.logger.lines.find((one) => one.message === message);
+      if (line === undefined) throw new Error(`Not logged: ${message}`);
+      return line.fields;
+    },
   };
 }
 

@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import type { JobId, TrackId } from "../../../core/ids.js";
 import type { Track } from "../../../core/library/track.js";
-import type { Accepted, Completed, SplitRequest, SubmitRequest } from "../../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  Completed,
+  ProviderFailure,
+  SplitRequest,
+  SubmitRequest,
+} from "../../../core/ports/music-provider.js";
 import { anAsset, aTrack } from "../../support/builders.js";
 import { SCRIPTED_AUDIO, scriptedBytes, submitFails } from "../../support/doubles/scripted-provider.js";
 import { memoryWorkers, type MemoryWorkers, type MemoryWorkersOptions } from "../../support/memory-workers.js";
@@ -33,7 +39,12 @@ async function split(kit: MemoryWorkers, trackId: TrackId): Promise<JobId> {
 }
 
 const last = ({ provider }: MemoryWorkers): SubmitRequest => provider.submissions.at(-1) as SubmitRequest;
-const messageOf = async (kit: MemoryWorkers, id: JobId): Promise<string> => (await kit.job(id)).error?.message ?? "";
+/** Why a request could not be made, as it is logged for the operator. */
+function refusalOf(kit: MemoryWorkers): string {
+  const { provider, error } = kit.fieldsOf("A job's request could not be made for its provider");
+  expect(provider).to.equal("scripted");
+  return (error as ProviderFailure).message;
+}
 
 describe("The request for a provider", () => {
   it("of a split has the track's file, by its bytes and by a link that lives for a day", async () => {
@@ -54,6 +65,7 @@ describe("The request for a provider", () => {
     expect(Buffer.concat(bytes).equals(SCRIPTED_AUDIO)).to.equal(true);
     const url = new URL(request.source.url ?? "");
     expect(url.pathname).to.include(source.assets[0]?.audioKey ?? "no file");
+    expect(Number(url.searchParams.get("expires"))).to.equal(Math.floor(kit.clock.now() / SECOND) + 86_400);
     expect(await kit.job(id)).to.include({ status: "completed", creditsCharged: 10 });
     const outputs = (await kit.storage.jobs.outputsOf([id])).get(id) ?? [];
     expect(outputs.map(({ label, contentType }) => [label, contentType])).to.deep.equal([
@@ -88,10 +100,12 @@ describe("The request for a provider", () => {
     kit.storage.sql("DELETE FROM fermata_tracks WHERE id = ?", source.id);
     await kit.start();
     expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0, attempt: 0 });
+    expect(refusalOf(kit)).to.equal("There is no file of the track that this provider takes.");
     const cannot = await splitting({ capabilities: {} });
     const other = await split(cannot.kit, cannot.source.id);
     await cannot.kit.start();
     expect(await cannot.kit.job(other)).to.include({ status: "failed" });
+    expect(refusalOf(cannot.kit)).to.equal("There is no file of the track that this provider takes.");
     expect(cannot.kit.provider.submissions).to.deep.equal([]);
   });
 
@@ -135,8 +149,33 @@ describe("The request for a provider", () => {
     kit.storage.sql("DELETE FROM fermata_tracks WHERE id = ?", source.id);
     await kit.start();
     expect(await kit.job(id)).to.include({ status: "failed", attempt: 0 });
+    expect(refusalOf(kit)).to.equal("The track that the request works from is gone.");
     expect(kit.provider.submissions).to.deep.equal([]);
   });
+
+  for (const [what, sql, reason] of [
+    [
+      "belongs to another provider since",
+      `UPDATE fermata_tracks SET origin = '{"providerId":"suno","reference":null}'`,
+      /body\.reference\.track_id must be a track that .* made/,
+    ],
+    [
+      "has no file any more that the model takes",
+      "UPDATE fermata_track_assets SET duration_ms = 60001",
+      /body\.reference\.track_id has no file that scripted\/song takes: at most 60 s/,
+    ],
+  ] as const) {
+    it(`of a generation from a track is refused where the track ${what}`, async () => {
+      const own = { cover: { sources: "own", maxSeconds: 60 } } as const;
+      const origin = { providerId: "scripted", reference: { clip: "c1" } } as const;
+      const { kit, source } = await splitting({ model: { references: own } }, { origin });
+      const id = await kit.accept(covering(source.id));
+      kit.storage.sql(sql);
+      await kit.start();
+      expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0, attempt: 0 });
+      expect(refusalOf(kit)).to.match(reason);
+    });
+  }
 
   it("has an address for callbacks where the provider calls back: one for each attempt, or the same", async () => {
     const addressOf = async (given: MemoryWorkersOptions["capabilities"]): Promise<string | null> => {
@@ -156,7 +195,7 @@ describe("The request for a provider", () => {
     kit.storage.sql("UPDATE fermata_jobs SET served_model_id = 'scripted/beat' WHERE id = ?", id);
     await kit.start();
     expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0, attempt: 0 });
-    expect(await messageOf(kit, id)).not.to.equal("");
+    expect(refusalOf(kit)).to.match(/^The request no longer fits scripted\/beat: body\.options\b.*\.$/);
     expect(kit.provider.submissions).to.deep.equal([]);
   });
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import type { ParsedCallback } from "../../../core/ports/music-provider.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import { aTrack } from "../../support/builders.js";
 import {
   SCRIPTED_TRACK,
   submitAccepts,
@@ -78,7 +79,10 @@ describe("A callback of a provider", () => {
     expect(await kit.job(id)).to.include({ status: "processing" });
     const logged = kit.logger.lines.map(({ message, fields }) => [message, fields["reason"]]);
     expect(logged).to.deep.include(["A callback was not signed by its provider", "no signature"]);
-    expect(logged).to.deep.include(["A callback could not be read", undefined]);
+    const unread = kit.fieldsOf("A callback could not be read");
+    expect(unread).to.include({ provider: "scripted" });
+    expect(unread["error"]).to.include({ message: "It cannot be read." });
+    expect(kit.metrics.counted).to.deep.include(["call", "parseCallback"]);
   });
 
   it("causes a poll where the plugin reads none", async () => {
@@ -149,7 +153,8 @@ describe("A callback of a provider", () => {
     await kit.pass(5 * SECOND);
     expect(await kit.job(id)).to.include({ providerId: "fallback", phase: "rendering" });
     let reads = 0;
-    kit.provider.parseCallback = () => Promise.reject(new Error(`It was read ${(reads += 1)} times.`));
+    kit.fallback.parseCallback = kit.provider.parseCallback = () =>
+      Promise.reject(new Error(`It was read ${(reads += 1)} times.`));
     await call(kit, "done");
     expect(await kit.job(id)).to.include({ status: "processing", phase: "rendering" });
     expect(reads).to.equal(0);
@@ -176,6 +181,31 @@ describe("A callback of a provider", () => {
     await call(kit, "away");
     expect(await kit.job(id)).to.include({ status: "processing", phase: "rendering" });
     expect(kit.provider.polls).to.have.length(1);
+  });
+
+  it("to the one address of a job is about its attempt, where repeated calls buy one result", async () => {
+    const given = { capabilities: { callbacks: "signed", idempotentSubmit: true } } as const;
+    const kit = await calling({ done: { trust: "verified", snapshot: COMPLETED } }, given);
+    const id = await submitted(kit);
+    await call(kit, "done");
+    expect(await kit.job(id)).to.include({ status: "completed" });
+    expect(kit.provider.polls).to.deep.equal([]);
+  });
+
+  it("of a split is read without a model", async () => {
+    const splits = { stemSplit: { sources: "any" } } as const;
+    const kit = await calling({}, { capabilities: { callbacks: "signed", ...splits }, catalogue: splits });
+    const seen: unknown[] = [];
+    kit.provider.parseCallback = async ({ request }) => {
+      seen.push(request);
+      return { trust: "hint" };
+    };
+    const track = aTrack({ accountId: kit.accountId });
+    await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
+    await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
+    await kit.start();
+    await call(kit, "anything");
+    expect(seen).to.deep.equal([{ operation: "stem_split", modelId: null }]);
   });
 
   it("is read with the handle of its own attempt, and what the job asked for", async () => {

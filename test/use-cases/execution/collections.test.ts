@@ -112,8 +112,7 @@ describe("The collection of a job's files", () => {
     await kit.start();
     expect(await kit.job(id)).to.include({ status: "completed" });
     expect(kit.begun).to.deep.equal([]);
-    expect(kit.messages()).to.include(
-      "The start of a file collection could not be recorded; the files are stored without analysis",
-    );
+    const message = "The start of a file collection could not be recorded; the files are stored without analysis";
+    expect(kit.fieldsOf(message)["error"]).to.include({ message: "a bug" });
   });
 });

@@ -64,7 +64,9 @@ describe("The steps of a job", () => {
     kit.provider.behaviour = submitCompletes;
     await kit.pass(5 * SECOND);
     expect(await kit.job(id)).to.include({ status: "completed" });
-    expect(kit.messages()).to.include("The health of a provider could not be written");
+    const fields = kit.fieldsOf("The health of a provider could not be written");
+    expect(fields).to.include({ provider: "scripted" });
+    expect(fields["error"]).to.include({ name: "ServiceUnavailableError" });
   });
 
   it("that a stop aborts report once what they know, and are released", async () => {
@@ -74,7 +76,8 @@ describe("The steps of a job", () => {
     const workers = await kit.start();
     kit.outage.isOn = true;
     await kit.stop(workers, SECOND);
-    expect(kit.messages()).to.include("The outcome of an aborted call could not be written");
+    const { error } = kit.fieldsOf("The outcome of an aborted call could not be written");
+    expect(error).to.include({ name: "ServiceUnavailableError" });
     kit.outage.isOn = false;
   });
 
@@ -96,7 +99,7 @@ describe("The steps of a job", () => {
     await kit.pass(5 * SECOND);
     kit.outage.isOn = true;
     await kit.stop(again, SECOND);
-    expect(kit.messages()).to.include("A job could not be released");
+    expect(kit.fieldsOf("A job could not be released")["error"]).to.include({ name: "ServiceUnavailableError" });
   });
 
   it("are cut off by an outage before they begin, and go on after it without counting as crashes", async () => {
@@ -113,7 +116,8 @@ describe("The steps of a job", () => {
     const id = await kit.accept();
     isAway = true;
     await kit.start();
-    expect(kit.messages()).to.include("The storage is unavailable; the job step will be retried");
+    const { error } = kit.fieldsOf("The storage is unavailable; the job step will be retried");
+    expect(error).to.include({ name: "ServiceUnavailableError" });
     expect(await kit.job(id)).to.include({ status: "queued", crashes: 0, attempt: 0 });
     isAway = false;
     await kit.pass(10 * SECOND);

@@ -1,5 +1,8 @@
+import { once } from "node:events";
 import { expect } from "chai";
 import type { UnrepeatableWork } from "../../../core/leases/lease.js";
+import { aTrack } from "../../support/builders.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { submitAccepts, submitCompletes, submitHolds } from "../../support/doubles/scripted-provider.js";
 import { memoryWorkers, type MemoryWorkers } from "../../support/memory-workers.js";
 
@@ -53,7 +56,7 @@ describe("A process that stops", () => {
     const id = await kit.accept();
     const workers = await kit.start();
     expect(await kit.stop(workers, 5 * SECOND)).to.deep.equal({ abandoned: [], leftToLeases: 0 });
-    expect(await kit.job(id)).to.include({ leaseOwner: null, status: "processing" });
+    expect(await kit.job(id)).to.include({ leaseOwner: null, status: "processing", refusals: 0 });
     kit.provider.behaviour = submitCompletes;
     await kit.start();
     await kit.pass(5 * SECOND);
@@ -95,6 +98,40 @@ describe("A process that stops", () => {
     expect(stopped.abandoned).to.have.length(1);
     expect((await kit.attempts(id))[0]).to.include({ state: "unknown" });
   });
+
+  for (const [moment, method, attempts] of [
+    ["while the request is made", "findTracks", []],
+    ["while the intent is recorded", "insertAttempts", ["The provider was not called: the process stops."]],
+  ] as const) {
+    it(`calls no provider when it is stopped ${moment}`, async () => {
+      let gate: AbortController | null = null;
+      const held = async <T>(result: Promise<T>): Promise<T> => {
+        if (gate !== null && !gate.signal.aborted) await once(gate.signal, "abort");
+        return result;
+      };
+      const splits = { stemSplit: { sources: "any" } } as const;
+      const kit = await memoryWorkers({
+        ...{ capabilities: splits, catalogue: splits },
+        ports: ({ jobs, library }) =>
+          method === "findTracks"
+            ? { library: new FaultyPort(library).on(method, (find, ids) => held(find(ids))) }
+            : { jobs: new FaultyPort(jobs).on(method, (insert, tx, rows) => held(insert(tx, rows))) },
+      });
+      const track = aTrack({ accountId: kit.accountId });
+      await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
+      const { id } = await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
+      gate = new AbortController();
+      const workers = await kit.start();
+      const stopped = workers.stop(0);
+      await kit.pass(SECOND);
+      gate.abort();
+      await kit.pass(SECOND);
+      await stopped;
+      expect(kit.provider.submissions).to.deep.equal([]);
+      expect((await kit.attempts(id)).map(({ message }) => message)).to.deep.equal(attempts);
+      expect(await kit.job(id)).to.include({ leaseOwner: null, refusals: 0 });
+    });
+  }
 
   it("ends at once on a second signal", async () => {
     const kit = await memoryWorkers();

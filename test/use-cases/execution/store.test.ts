@@ -81,7 +81,9 @@ describe("A finished result", () => {
       billable: "yes",
       cost: LINKED.cost,
     });
-    expect(kit.messages()).to.include("A provider's result could not be stored");
+    const fields = kit.fieldsOf("A provider's result could not be stored");
+    expect(fields).to.include({ provider: "scripted", again: "link" });
+    expect(fields["error"]).to.include({ kind: "gone" });
     expect(kit.audio.keys).to.deep.equal([]);
   });
 
@@ -114,7 +116,8 @@ describe("A finished result", () => {
     await kit.start();
     expect(await kit.job(id)).to.include({ status: "completed" });
     expect((await kit.attempts(id))[0]?.message).to.include("cover");
-    expect(kit.messages()).to.include("Some files of a provider's result could not be stored");
+    const { missing } = kit.fieldsOf("Some files of a provider's result could not be stored");
+    expect(missing).to.have.length(1);
   });
 
   it("that the port does not allow leaves the outcome of the submission open", async () => {
@@ -158,7 +161,9 @@ describe("A finished result", () => {
     kit.outage.isOn = true;
     held.release();
     await kit.pass(20 * SECOND);
-    expect(kit.messages()).to.include("The storage is unavailable; the report is sent again");
+    const fields = kit.fieldsOf("The storage is unavailable; the report is sent again");
+    expect(fields).to.include({ event: "finished" });
+    expect(fields["error"]).to.include({ name: "ServiceUnavailableError" });
     kit.outage.isOn = false;
     await kit.pass(60 * SECOND);
     expect(await kit.job(id)).to.include({ status: "completed", attempt: 1 });

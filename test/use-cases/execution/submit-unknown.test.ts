@@ -83,6 +83,8 @@ describe("A submission", () => {
         state: "unknown",
         message: "The plugin failed without saying why.",
       });
+      const { error } = kit.fieldsOf("A submission failed");
+      expect((error as Error).cause).to.include({ message: "a socket died" });
       await kit.pass(250 * SECOND);
       expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0 });
       expect(kit.provider.submissions).to.have.length(1);
@@ -104,9 +106,37 @@ describe("A submission", () => {
       expect(await kit.job(id)).to.include({ phase: "submitting" });
       finish();
       await kit.pass(5 * SECOND);
-      expect(kit.messages()).to.include("A provider took a submission after the plugin's call had been left alone");
+      const message = "A provider took a submission after the plugin's call had been left alone";
+      expect(kit.fieldsOf(message)).to.include({ attempt: 1 });
       expect(await kit.job(id)).to.include({ status: "completed" });
     });
+  });
+
+  it("that is accepted late is looked for by others where that cannot be written, and says so", async () => {
+    let isBroken = false;
+    const kit = await memoryWorkers({
+      ports: ({ jobs }) => ({
+        jobs: new FaultyPort(jobs).failOn(
+          "updateAttempts",
+          () => new Error("a bug"),
+          () => isBroken,
+        ),
+      }),
+    });
+    let finish: () => void = () => undefined;
+    kit.provider.behaviour = (request, context) =>
+      new Promise((resolve) => {
+        finish = () => resolve(submitAccepts(SECOND)(request, context));
+      });
+    await kit.accept();
+    await kit.start();
+    await kit.pass(96 * SECOND);
+    isBroken = true;
+    finish();
+    await kit.pass(SECOND);
+    const fields = kit.fieldsOf("A late word of a submission could not be written");
+    expect(fields).to.include({ attempt: 1 });
+    expect(fields["error"]).to.include({ message: "a bug" });
   });
 
   describe("that cannot begin", () => {
@@ -116,6 +146,8 @@ describe("A submission", () => {
       kit.storage.sql("UPDATE fermata_jobs SET served_model_id = 'scripted/gone' WHERE id = ?", id);
       await kit.start();
       expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0, attempt: 0 });
+      const { error } = kit.fieldsOf("A job's request could not be made for its provider");
+      expect(error).to.include({ message: "The model scripted/gone is no longer in config." });
       expect(kit.provider.submissions).to.deep.equal([]);
     });
 

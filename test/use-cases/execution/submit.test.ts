@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ServiceUnavailableError } from "../../../core/errors.js";
 import { type SubmitRequest } from "../../../core/ports/music-provider.js";
 import { aTrack } from "../../support/builders.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
@@ -135,7 +136,7 @@ describe("The submission of a job", () => {
         providerId: "fallback",
         servedModelId: "fallback/song",
       });
-      expect(kit.messages()).to.include("A job goes to a fallback");
+      expect(kit.fieldsOf("A job goes to a fallback")).to.include({ from: "scripted", to: "fallback" });
       expect(await kit.entries(id)).to.deep.equal(["reserve", "charge"]);
     });
 
@@ -147,6 +148,33 @@ describe("The submission of a job", () => {
       await kit.pass(5 * SECOND);
       expect(await kit.job(id)).to.include({ status: "queued", providerId: "scripted" });
       expect(kit.fallback.submissions).to.deep.equal([]);
+    });
+
+    it("is recorded also while no fallback can be looked for", async () => {
+      let isBroken = false;
+      const splits = { stemSplit: { sources: "any" } } as const;
+      const kit = await memoryWorkers({
+        ...{ capabilities: splits, catalogue: splits, withFallback: true },
+        jobs: { retry: { maxAttempts: 1, backoffMs: 1_000 } },
+        ports: ({ library }) => ({
+          library: new FaultyPort(library).failOn(
+            "findTracks",
+            () => new ServiceUnavailableError(),
+            () => isBroken,
+          ),
+        }),
+      });
+      const track = aTrack({ accountId: kit.accountId });
+      await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
+      const { id } = await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
+      kit.provider.behaviour = (request, context) => {
+        isBroken = true;
+        return submitFails("unavailable")(request, context);
+      };
+      await kit.start();
+      expect((await kit.attempts(id)).map(({ outcome }) => outcome)).to.deep.equal(["unavailable"]);
+      const { error } = kit.fieldsOf("A fallback could not be looked for");
+      expect(error).to.include({ name: "ServiceUnavailableError" });
     });
 
     it("fails when no fallback is available either", async () => {
@@ -200,6 +228,24 @@ describe("The submission of a job", () => {
       await kit.pass(2 * SECOND);
       expect(await kit.job(id)).to.include({ status: "completed", providerId: "fallback" });
       expect(kit.provider.submissions).to.have.length(before);
+    });
+
+    it("stays with its provider while its fallback is unavailable too", async () => {
+      const kit = await memoryWorkers({
+        ...{ options: { breaker }, jobs: { retry: { maxAttempts: 1, backoffMs: 1_000 } }, withFallback: true },
+        working: { concurrency: 1 },
+      });
+      const held = submitHolds(submitFails("unavailable"));
+      kit.provider.behaviour = held.behaviour;
+      kit.fallback.behaviour = submitFails("unavailable");
+      await kit.accept({ modelId: "fallback/song" });
+      await kit.accept();
+      const waiting = await kit.accept();
+      await kit.start();
+      held.release();
+      await kit.pass(2 * SECOND);
+      expect(await kit.job(waiting)).to.include({ status: "queued", providerId: "scripted", attempt: 0 });
+      expect(kit.fallback.submissions).to.have.length(1);
     });
 
     for (const withFallback of [false, true]) {
@@ -298,7 +344,9 @@ describe("The submission of a job", () => {
     const { id } = await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
     isBroken = true;
     await kit.start();
-    expect(kit.messages()).to.include("Job step failed unexpectedly; it will be retried");
+    const fields = kit.fieldsOf("Job step failed unexpectedly; it will be retried");
+    expect(fields).to.include({ provider: "scripted" });
+    expect(fields["error"]).to.include({ message: "a bug" });
     expect(await kit.job(id)).to.include({ status: "queued", crashes: 1 });
     await kit.pass(300 * SECOND);
     expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0 });
