@@ -79,11 +79,6 @@ export class ProviderWorker {
     ];
   }
 
-  /** Wakes the worker: a job may be due. */
-  wake(): void {
-    this.loop.wake();
-  }
-
   /** There is work. Resolves when a claim that began after this call is over: what it claims is committed. */
   notified(): Promise<void> {
     return this.loop.nextStep(this.claimWithinMs);

@@ -22,9 +22,6 @@ export interface ModelFilter {
   readonly maxCredits?: number | undefined;
 }
 
-/** Without a limit, all are on one page. */
-export const MODELS_LIMIT = { minimum: 1, maximum: 100 } as const;
-
 export const MODEL_STATUSES: readonly ListedModel["status"][] = ["available", "unavailable"];
 
 /** Pages that are kept; callers choose the filters. */

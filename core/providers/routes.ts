@@ -78,11 +78,6 @@ export class Routes {
     return [...splits, ...chains].some((ids) => ids.includes(providerId) && ids.some((id) => id !== providerId));
   }
 
-  /** Whether a provider does such work at all, for any track. */
-  hasSplitters(kind: SplitKind): boolean {
-    return this.splitters(kind).length > 0;
-  }
-
   private modelsFor({ modelId, request }: Pick<RoutedJob, "modelId" | "request">, source: Track | null): Model[] {
     const fallbacks = (this.deps.preferences.fallbacks[modelId] ?? []).flatMap(
       (id) => this.deps.catalogue.find(id) ?? [],

@@ -77,7 +77,8 @@ export class S3AudioStore implements AudioStore {
       if (sourceError !== null || error instanceof AudioTooLargeError) throw error;
       throw unavailable(this.place.bucket, error);
     }
-    const stored = await this.stat(key);
+    // OpenStack Swift may find nothing for a moment while another writer replaces the object.
+    const stored = (await this.stat(key)) ?? (await this.stat(key));
     if (stored === null) throw new Error(`The audio ${key} was deleted while it was stored.`);
     return stored;
   }

@@ -32,9 +32,6 @@ type Row<C> = {
 /** What one row of a table holds as the driver gives it. */
 export type RowOf<T> = T extends EntityTable<infer C> ? Row<C> : never;
 
-/** One row of a table as the core has it. */
-export type EntityOf<T> = T extends EntityTable<infer C> ? Entity<C> : never;
-
 export interface EntityTable<C extends Columns> extends Table<Row<C>> {
   toRow(entity: Entity<C>): Row<C>;
   fromRow(row: Row<C>): Entity<C>;
