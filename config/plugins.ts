@@ -12,7 +12,7 @@ import {
   type ProviderModel,
 } from "../core/ports/music-provider.js";
 import { definitionIssues, missingMethods } from "../core/providers/definition-issues.js";
-import { capabilityIssues, hostIssues, longestCallIssues } from "../core/providers/definition-parts.js";
+import { capabilityIssues, hostIssues, longestCallIssues, longestCallsOf } from "../core/providers/definition-parts.js";
 import { OperationRefusedError } from "../core/errors.js";
 import { OutgoingRule } from "../core/providers/outgoing-rule.js";
 import { issuesBetween } from "./plugin-issues.js";
@@ -164,12 +164,12 @@ export function startPlugin(
   try {
     const provider = definition.create({ ...host, settings, models, logger: logger.child({ provider: id }) });
     const atOnce = typeof concurrency === "number" ? concurrency : concurrency(settings);
-    const longestCallMs = longestCallOf(definition, settings);
+    const longest = longestCallsOf(definition, settings);
     const issues = [
       ...capabilityIssues(capabilities),
       ...missingMethods(provider, capabilities),
       ...concurrencyIssues(atOnce),
-      ...longestCallIssues(longestCallMs),
+      ...[...new Set([longest.withSource, longest.plain])].flatMap(longestCallIssues),
     ];
     if (issues.length > 0) throw new Error(issues.join("; "));
     return {
@@ -178,7 +178,8 @@ export function startPlugin(
       capabilities,
       concurrency: atOnce,
       maxInFlight,
-      callLimitMs: longestCallMs + CALL_MARGIN_MS,
+      callLimitMs: longest.withSource + CALL_MARGIN_MS,
+      plainCallLimitMs: longest.plain + CALL_MARGIN_MS,
       provider,
       poll: pollOf(provider, clock, tracer),
     };
@@ -195,15 +196,8 @@ function concurrencyIssues(concurrency: number): string[] {
     : [`concurrency: ${concurrency}; allowed: a whole number from 1`];
 }
 
-/** Where a plugin does not say how long its calls may take. */
-const LONGEST_CALL_MS = 20 * 60_000;
 /** What a call may take longer than its plugin says before it is given up. */
 const CALL_MARGIN_MS = 30_000;
-
-function longestCallOf(definition: ProviderDefinition, settings: ProviderHost["settings"]): number {
-  const { longestCallMs = LONGEST_CALL_MS } = definition;
-  return typeof longestCallMs === "function" ? longestCallMs(settings) : longestCallMs;
-}
 
 async function importDefinition(id: string, use: string | null, pluginsDir: string | null): Promise<unknown> {
   const own = BUILT_IN[id];

@@ -9,7 +9,7 @@ import { type CancelOutcome, ProviderFailure } from "../ports/music-provider.js"
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import { callPlugin } from "./call-plugin.js";
 import { isLasting } from "../attempts/retry-policy.js";
-import type { WorkingProvider } from "./working-provider.js";
+import { plainCallLimit, type WorkingProvider } from "./working-provider.js";
 
 export interface CancelUpstreamDeps {
   readonly jobs: JobStore;
@@ -57,7 +57,7 @@ export class CancelUpstream {
       const call = {
         providerId: working.id,
         name: "cancel",
-        limitMs: working.callLimitMs,
+        limitMs: plainCallLimit(working),
         signal,
         clock,
         logger,

@@ -27,7 +27,7 @@ import { type ExecutionPolicy, isStoredPlain } from "../attempts/policy.js";
 import { backoffMs } from "../attempts/retry-policy.js";
 import type { StoreFiles } from "../results/store-files.js";
 import { traced } from "../tracing/traced.js";
-import type { WorkingProvider } from "./working-provider.js";
+import { plainCallLimit, type WorkingProvider } from "./working-provider.js";
 
 export interface RunJobDeps {
   readonly jobs: JobStore;
@@ -52,6 +52,11 @@ type FinishedEvent = Extract<ExecutionEvent, { type: "finished" }>;
 
 const REPORT_RETRY_MS = 200;
 const REPORT_RETRY_DOUBLINGS = 6;
+
+interface CallOptions<Result> {
+  readonly limitMs?: number;
+  readonly onLate?: (result: Result) => void;
+}
 
 /** One step of a claimed job: its state, the calls of its provider, and the reports of their results. */
 export class JobStep {
@@ -197,14 +202,17 @@ export class JobStep {
     await this.report({ type: "released", afterMs, endsCollection: this.isCollecting });
   }
 
-  /** Calls the plugin within its hard limit. The late result of an abandoned call goes to `onLate`. */
+  /**
+   * Calls the plugin within its hard limit: that of a call without a source by default. The late result of an abandoned
+   * call goes to `onLate`.
+   */
   call<Result>(
     name: string,
     invoke: (context: CallContext) => Promise<Result>,
-    onLate?: (result: Result) => void,
+    { limitMs = plainCallLimit(this.working), onLate }: CallOptions<Result> = {},
   ): Promise<Result> {
     const { clock, logger, metrics, tracer } = this.deps;
-    const { id: providerId, callLimitMs: limitMs } = this.working;
+    const { id: providerId } = this.working;
     const plugin = { providerId, name, limitMs, signal: this.signal, clock, logger, metrics };
     const attributes = { "fermata.provider": providerId, "fermata.model": this.state.servedModelId };
     const describe = (): SpanDescription => ({ name: `${name} ${providerId}`, kind: "client", attributes });

@@ -8,6 +8,7 @@ import type { JobStep } from "./job-step.js";
 import { isLasting, isRetryable, needsOperator } from "../attempts/retry-policy.js";
 import { storeAndSettle } from "./store-and-settle.js";
 import { storableResult } from "../results/stored-result.js";
+import { plainCallLimit } from "./working-provider.js";
 
 /** How long a job waits before it is checked again whether its provider, or a fallback, is available. */
 const PROVIDER_DOWN_RETRY_MS = 10_000;
@@ -37,7 +38,8 @@ export async function submit(step: JobStep): Promise<void> {
   if (step.signal.aborted) return step.release(0);
   const usualRenderMs = await usualRender(step);
   const beginsBy = deps.clock.now() + BEGIN_MAX_MS;
-  const callEndsAt = beginsBy + working.callLimitMs + OBEY_MS;
+  const limitMs = sendsSource(request) ? working.callLimitMs : plainCallLimit(working);
+  const callEndsAt = beginsBy + limitMs + OBEY_MS;
   const intended = await step.report({ type: "intended", attemptId, number, callEndsAt, usualRenderMs });
   if (intended.next !== "continue") return discardWhenEnded(step, intended);
   if (deps.clock.now() > beginsBy) return notCalled(step, number, TOO_LATE);
@@ -47,7 +49,7 @@ export async function submit(step: JobStep): Promise<void> {
   const isRepeatable = working.capabilities.idempotentSubmit;
   if (step.signal.aborted || !(isRepeatable || step.lease.mayBeginUnrepeatable))
     return notCalled(step, number, STOPPING);
-  const call = (): Promise<Fetchable | null> => callProvider(step, number, request);
+  const call = (): Promise<Fetchable | null> => callProvider(step, number, request, limitMs);
   const fetchable = await (isRepeatable
     ? call()
     : step.lease.unrepeatable({ kind: "submission", providerId: working.id }, call));
@@ -60,14 +62,22 @@ interface Fetchable {
   readonly again: "link" | "provider";
 }
 
-async function callProvider(step: JobStep, number: number, request: SubmitRequest): Promise<Fetchable | null> {
+function sendsSource(request: SubmitRequest): boolean {
+  return request.operation !== "music" || request.reference !== undefined;
+}
+
+async function callProvider(
+  step: JobStep,
+  number: number,
+  request: SubmitRequest,
+  limitMs: number,
+): Promise<Fetchable | null> {
   let outcome: Completed | Accepted;
   try {
-    outcome = await step.call(
-      "submit",
-      (context) => step.working.provider.submit(request, context),
-      (late) => void reportLate(step, number, late),
-    );
+    outcome = await step.call("submit", (context) => step.working.provider.submit(request, context), {
+      limitMs,
+      onLate: (late) => void reportLate(step, number, late),
+    });
   } catch (error) {
     await submissionFailed(step, number, error);
     return null;

@@ -14,7 +14,14 @@ export interface WorkingProvider {
    * returned.
    */
   readonly callLimitMs: number;
+  /** The same of a call that sends no source audio; `callLimitMs` when left out. */
+  readonly plainCallLimitMs?: number;
   readonly provider: MusicProvider;
   /** Polls accepted work; null where that cannot be done. */
   readonly poll: NonNullable<MusicProvider["poll"]> | null;
+}
+
+/** How long a call may take that sends no source audio, in milliseconds. */
+export function plainCallLimit({ callLimitMs, plainCallLimitMs = callLimitMs }: WorkingProvider): number {
+  return plainCallLimitMs;
 }

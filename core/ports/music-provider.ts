@@ -75,6 +75,12 @@ export interface MusicProvider {
   close?(): Promise<void>;
 }
 
+/** What a call of a plugin may have to do. */
+export interface CallKind {
+  /** Whether it is a submission with source audio, which may have to be uploaded. */
+  readonly sendsSource: boolean;
+}
+
 export interface ProviderDefinition {
   /** Lower-case letters, digits and `-`; at most 30 characters. */
   readonly id: string;
@@ -91,9 +97,10 @@ export interface ProviderDefinition {
   /**
    * The longest that one call may take, in whole milliseconds from 1,000 to 24 hours: the plugin's own time-outs, added
    * up where one call makes several requests. The host ends a call half a minute after that, even if the plugin ignores
-   * the signal. 20 minutes when left out.
+   * the signal; and a call that cannot be repeated may be under way for so long after its worker was lost. 20 minutes
+   * when left out.
    */
-  readonly longestCallMs?: number | ((settings: ProviderHost["settings"]) => number);
+  readonly longestCallMs?: number | ((settings: ProviderHost["settings"], call: CallKind) => number);
   /**
    * Hosts that its calls and uploads go to, in addition to those of URLs in its settings: `api.example.com`,
    * `*.cdn.example.com` for all names below one. Every call elsewhere is refused as `misconfigured`;

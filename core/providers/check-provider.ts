@@ -1,7 +1,7 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { ProviderDefinition, ProviderHost, ProviderSetting } from "../ports/music-provider.js";
 import { definitionIssues, methodIssues } from "./definition-issues.js";
-import { capabilityIssues, longestCallIssues } from "./definition-parts.js";
+import { capabilityIssues, longestCallIssues, longestCallsOf } from "./definition-parts.js";
 import { withDefaults } from "./setting-defaults.js";
 
 /** What was found out about a plugin without any configuration. */
@@ -48,7 +48,7 @@ async function startForCheck(definition: ProviderDefinition): Promise<Pick<Check
   const examples = Object.fromEntries(required.map(([name, setting]) => [name, exampleOf(name, setting)]));
   const settings = withDefaults(definition.settings, examples);
   try {
-    const { capabilities, concurrency, longestCallMs, models } = definition;
+    const { capabilities, concurrency, models } = definition;
     const declared = typeof capabilities === "function" ? capabilities(settings) : capabilities;
     const atOnce = typeof concurrency === "function" ? concurrency(settings) : concurrency;
     const offered = models.filter((model) => definition.offersModel?.(model, settings) ?? true);
@@ -56,7 +56,8 @@ async function startForCheck(definition: ProviderDefinition): Promise<Pick<Check
     const issues = [...capabilityIssues(declared), ...methodIssues(provider, declared)];
     if (!Number.isSafeInteger(atOnce) || atOnce < 1)
       issues.push(`concurrency: ${atOnce} for the default settings; allowed: a whole number from 1`);
-    if (typeof longestCallMs === "function") issues.push(...longestCallIssues(longestCallMs(settings)));
+    const { withSource, plain } = longestCallsOf(definition, settings);
+    for (const ms of new Set([withSource, plain])) issues.push(...longestCallIssues(ms));
     for (const model of models) {
       const issue = definition.checkModel?.(model) ?? null;
       if (issue !== null) issues.push(`checkModel refuses its own model ${model.id}: ${issue}`);

@@ -1,3 +1,4 @@
+import type { ProviderDefinition, ProviderHost } from "../ports/music-provider.js";
 import { isHostPattern } from "./outgoing-rule.js";
 import { isObject, isText, isWhole, type JsonObject, shown } from "./plain-values.js";
 import { sourceIssues } from "./source-declarations.js";
@@ -8,6 +9,7 @@ export const TAKEN_SETTINGS: ReadonlySet<string> = new Set(["enabled", "use", "m
 const SECRET_NAME = /(api-?key|token|secret|password|credential)s?$/i;
 const LONGEST_CALL_MIN_MS = 1_000;
 const LONGEST_CALL_MAX_MS = 24 * 3_600_000;
+const LONGEST_CALL_MS = 20 * 60_000;
 
 /** @param taken names that a setting cannot have, since they are the host's own under `plugins.<id>` */
 export function settingIssues(settings: unknown, taken: ReadonlySet<string> = new Set()): string[] {
@@ -46,6 +48,18 @@ function defaultIssues(at: string, { type, default: value, allowed, minimum, max
   if (typeof value === "number" && typeof maximum === "number" && value > maximum)
     issues.push(`${at}.default: ${value}; allowed: up to ${maximum}`);
   return issues;
+}
+
+/** What a definition declares, for calls with a source and for the others; 20 minutes where it declares nothing. */
+export function longestCallsOf(
+  { longestCallMs = LONGEST_CALL_MS }: Pick<ProviderDefinition, "longestCallMs">,
+  settings: ProviderHost["settings"],
+): Readonly<Record<"withSource" | "plain", number>> {
+  if (typeof longestCallMs !== "function") return { withSource: longestCallMs, plain: longestCallMs };
+  return {
+    withSource: longestCallMs(settings, { sendsSource: true }),
+    plain: longestCallMs(settings, { sendsSource: false }),
+  };
 }
 
 /** @param ms as declared, or as it comes of the settings */

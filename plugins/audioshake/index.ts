@@ -17,8 +17,8 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   // An upload and a call; or a lookup that reads all its pages.
-  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) =>
-    Math.max(timeoutMs + uploadTimeoutMs, LOOKUP_PAGES_MAX * timeoutMs),
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }, { sendsSource }) =>
+    sendsSource ? timeoutMs + uploadTimeoutMs : LOOKUP_PAGES_MAX * timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: [],

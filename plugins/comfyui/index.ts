@@ -19,7 +19,8 @@ export default defineProvider({
   concurrency: 2,
   maxInFlight: 10,
   // A poll of an older server reads the job, the queue and the history.
-  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => Math.max(3 * timeoutMs, timeoutMs + uploadTimeoutMs),
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }, { sendsSource }) =>
+    Math.max(3 * timeoutMs, sendsSource ? timeoutMs + uploadTimeoutMs : 0),
   hosts: [],
   settings: SETTINGS,
   models: [

@@ -10,7 +10,8 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   // A poll: the status, then the result. A submission: a track in it.
-  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => Math.max(2 * timeoutMs, uploadTimeoutMs),
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }, { sendsSource }) =>
+    sendsSource ? Math.max(2 * timeoutMs, uploadTimeoutMs) : 2 * timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: MODELS,

@@ -11,7 +11,7 @@ export default defineProvider({
   label: "LALAL.AI",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
-  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => timeoutMs + uploadTimeoutMs,
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }, { sendsSource }) => timeoutMs + (sendsSource ? uploadTimeoutMs : 0),
   hosts: [],
   settings: SETTINGS,
   models: [],

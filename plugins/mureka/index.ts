@@ -34,7 +34,8 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: CONCURRENCY,
   // A track is uploaded before the call that works from it.
-  longestCallMs: ({ timeoutMs, stemTimeoutMs }) => Math.max(2 * timeoutMs, stemTimeoutMs),
+  longestCallMs: ({ timeoutMs, stemTimeoutMs }, { sendsSource }) =>
+    sendsSource ? Math.max(2 * timeoutMs, stemTimeoutMs) : timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: [

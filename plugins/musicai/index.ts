@@ -11,8 +11,8 @@ export default defineProvider({
   // Of an account without a plan; 10 with a professional one.
   maxInFlight: 2,
   // An upload between two calls; or a lookup that reads all its pages.
-  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) =>
-    Math.max(2 * timeoutMs + uploadTimeoutMs, LOOKUP_PAGES_MAX * timeoutMs),
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }, { sendsSource }) =>
+    sendsSource ? 2 * timeoutMs + uploadTimeoutMs : LOOKUP_PAGES_MAX * timeoutMs,
   // Their temporary storage, which the API names for an upload.
   hosts: ["storage.googleapis.com"],
   settings: SETTINGS,

@@ -14,7 +14,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   // A submission: the track, then the prediction.
-  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => uploadTimeoutMs + timeoutMs,
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }, { sendsSource }) => (sendsSource ? uploadTimeoutMs : 0) + timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: MODELS,

@@ -1,4 +1,5 @@
 import type {
+  CallKind,
   MusicProvider,
   ProviderCapabilities,
   ProviderDefinition,
@@ -17,7 +18,7 @@ export interface TypedDefinition<Declared extends SettingDeclarations> extends O
   /** How many submissions may run at once in one process. */
   readonly concurrency: number | ((settings: SettingValues<Declared>) => number);
   /** As {@link ProviderDefinition.longestCallMs}. */
-  readonly longestCallMs?: number | ((settings: SettingValues<Declared>) => number);
+  readonly longestCallMs?: number | ((settings: SettingValues<Declared>, call: CallKind) => number);
   /** As {@link ProviderDefinition.hosts}. */
   readonly hosts?: readonly string[] | ((settings: SettingValues<Declared>) => readonly string[]);
   /** As {@link ProviderDefinition.offersModel}. */

@@ -2,8 +2,10 @@ import { expect } from "chai";
 import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import { loadSettings } from "../../../config/load.js";
 import { BUILT_IN, type LoadedPlugin, loadPlugins, startPlugin } from "../../../config/plugins.js";
+import { longestCallsOf } from "../../../core/providers/definition-parts.js";
 import { SettingsError } from "../../../config/settings/issues.js";
 import {
+  type CallKind,
   defineProvider,
   type MusicProvider,
   PROVIDER_PORT_VERSION,
@@ -154,24 +156,26 @@ describe("built-in plugins", () => {
   }
 });
 
-/** With these settings, in ms. */
-const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, number>, longestMs: number]>> = {
+type LongestCall = readonly [settings: Record<string, number>, longestMs: number, withoutSourceMs?: number];
+
+/** With these settings, in ms: of a call that sends source audio, and of others where that differs. */
+const LONGEST_CALLS: Readonly<Record<string, LongestCall>> = {
   "ace-step": [{ timeoutMs: 5_000 }, 10_000],
-  audioshake: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 104_000],
+  audioshake: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 104_000, 100_000],
   beatoven: [{ timeoutMs: 5_000 }, 5_000],
   comfyui: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 15_000],
   elevenlabs: [{ timeoutMs: 5_000 }, 15_000],
-  fal: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 99_000],
+  fal: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 99_000, 10_000],
   "http-model": [{ timeoutSeconds: 5 }, 5_000],
-  lalal: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 14_000],
+  lalal: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 14_000, 5_000],
   loudly: [{ timeoutMs: 5_000 }, 30_000],
   lyria: [{ timeoutMs: 5_000 }, 35_000],
   minimax: [{ timeoutMs: 5_000 }, 5_000],
   mubert: [{ timeoutMs: 5_000 }, 10_000],
-  mureka: [{ timeoutMs: 5_000, stemTimeoutMs: 9_000 }, 10_000],
-  musicai: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 109_000],
+  mureka: [{ timeoutMs: 5_000, stemTimeoutMs: 9_000 }, 10_000, 5_000],
+  musicai: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 109_000, 100_000],
   musicgpt: [{ timeoutMs: 5_000 }, 5_000],
-  replicate: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 14_000],
+  replicate: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 14_000, 5_000],
   sonauto: [{ timeoutMs: 5_000 }, 10_000],
   stability: [{ timeoutMs: 5_000 }, 5_000],
   "suno-compatible": [{ timeoutMs: 5_000 }, 5_000],
@@ -181,18 +185,12 @@ const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, 
 describe("built-in plugins and their longest call", () => {
   for (const [id, builtIn] of Object.entries(BUILT_IN)) {
     it(`${id} adds up its own time-outs`, async () => {
-      const { longestCallMs, settings } = (await builtIn()).default;
-      const [given, expected] = LONGEST_CALLS[id] ?? [{}, 0];
-      expect(Object.keys(settings)).to.include.members(Object.keys(given));
-      expect(typeof longestCallMs === "function" ? longestCallMs(given) : longestCallMs).to.equal(expected);
+      const definition = (await builtIn()).default;
+      const [given, withSource, plain = withSource] = LONGEST_CALLS[id] ?? [{}, 0];
+      expect(Object.keys(definition.settings)).to.include.members(Object.keys(given));
+      expect(longestCallsOf(definition, given)).to.deep.equal({ withSource, plain });
     });
   }
-
-  it("musicai may turn twenty pages", async () => {
-    const { longestCallMs } = (await BUILT_IN["musicai"]?.())?.default ?? {};
-    const settings = { timeoutMs: 5_000, uploadTimeoutMs: 1_000 };
-    expect(typeof longestCallMs === "function" && longestCallMs(settings)).to.equal(100_000);
-  });
 });
 
 describe("a plugin that starts", () => {
@@ -232,26 +230,33 @@ describe("a plugin that starts", () => {
   });
 
   it("says how long its calls may take, if at all, and gets half a minute more", async () => {
-    const limitOf = async (longestCallMs: ProviderDefinition["longestCallMs"]): Promise<number> => {
+    const limitsOf = async (longestCallMs: ProviderDefinition["longestCallMs"]): Promise<readonly unknown[]> => {
       const settings = { timeoutMs: { type: "integer", default: 7_000, description: "Of one call" } } as const;
       const declared = longestCallMs === undefined ? {} : { longestCallMs };
       const [, plugin] = await load({}, [aPlugin("a", { settings, ...declared })]);
       if (plugin === undefined) throw new Error("It is loaded.");
-      return startPlugin(plugin, {
+      const { callLimitMs, plainCallLimitMs } = startPlugin(plugin, {
         clock: new ManualClock(),
         logger: new RecordingLogger(),
         fetch,
         sandbox: openProviderSandbox,
-      }).callLimitMs;
+      });
+      return [callLimitMs, plainCallLimitMs];
     };
-    expect(await limitOf(undefined)).to.equal(1_230_000);
-    expect(await limitOf(5_000)).to.equal(35_000);
-    expect(await limitOf(({ timeoutMs }) => 2 * Number(timeoutMs))).to.equal(44_000);
+    expect(await limitsOf(undefined)).to.deep.equal([1_230_000, 1_230_000]);
+    expect(await limitsOf(5_000)).to.deep.equal([35_000, 35_000]);
+    expect(await limitsOf(({ timeoutMs }) => 2 * Number(timeoutMs))).to.deep.equal([44_000, 44_000]);
+    const byKind: ProviderDefinition["longestCallMs"] = (_settings, { sendsSource }) => (sendsSource ? 60_000 : 1_000);
+    expect(await limitsOf(byKind)).to.deep.equal([90_000, 31_000]);
     for (const wrong of [0, 1_000.5, 86_400_001])
-      expect(await start({ longestCallMs: () => wrong })).to.equal(
-        `The plugin a could not start: longestCallMs: ${wrong}; allowed: a whole number of ms from 1000 to 86400000, ` +
-          "or a function of the settings that gives one",
-      );
+      for (const longestCallMs of [
+        () => wrong,
+        (_settings: unknown, { sendsSource }: CallKind) => (sendsSource ? 1_000 : wrong),
+      ])
+        expect(await start({ longestCallMs })).to.equal(
+          `The plugin a could not start: longestCallMs: ${wrong}; allowed: a whole number of ms from 1000 to 86400000, ` +
+            "or a function of the settings that gives one",
+        );
   });
 
   it("has a concurrency of at least one", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../core/errors.js";
+import type { JobId } from "../../../core/ids.js";
 import { type SubmitRequest } from "../../../core/ports/music-provider.js";
 import { aTrack } from "../../support/builders.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
@@ -35,6 +36,32 @@ describe("The submission of a job", () => {
     expect(request.model.id).to.equal("scripted/song");
     expect(request).not.to.have.property("reference");
     expect(kit.metrics.counted).to.deep.include(["call", "submit"]);
+  });
+
+  it("is given up sooner where no source has to be uploaded", async () => {
+    const splits = { stemSplit: { sources: "any" } } as const;
+    const kit = await memoryWorkers({
+      ...{ capabilities: splits, catalogue: splits },
+      working: { callLimitMs: 300 * SECOND, plainCallLimitMs: 60 * SECOND },
+    });
+    // A call that ignores its signal.
+    kit.provider.behaviour = () => new Promise(() => undefined);
+    const track = aTrack({ accountId: kit.accountId });
+    await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
+    const generation = await kit.accept();
+    const { id: split } = await kit.core.splits.start({
+      ...{ kind: "stem_split", accountId: kit.accountId, trackId: track.id },
+    });
+    const workers = await kit.start();
+    const begunAt = kit.clock.now();
+    const limitOf = async (id: JobId): Promise<number> => ((await kit.attempts(id))[0]?.callEndsAt ?? 0) - begunAt;
+    // Ten seconds to begin, the limit of the call, and five for a plugin to obey.
+    expect(await limitOf(generation)).to.equal(75 * SECOND);
+    expect(await limitOf(split)).to.equal(315 * SECOND);
+    await kit.pass(66 * SECOND);
+    expect(workers.slots[0]).to.include({ inUse: 1 });
+    await kit.pass(240 * SECOND);
+    expect(workers.slots[0]).to.include({ inUse: 0 });
   });
 
   it("logs every line of a job with its ids", async () => {

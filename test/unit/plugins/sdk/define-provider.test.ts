@@ -114,7 +114,7 @@ describe("defineProvider", () => {
     const settings = settingsOf(definition, {});
     const { concurrency, longestCallMs, hosts, capabilities } = definition;
     const called = [concurrency, longestCallMs, hosts, capabilities].map(
-      (member) => typeof member === "function" && member(settings),
+      (member) => typeof member === "function" && member(settings, { sendsSource: true }),
     );
     expect(called).to.deep.equal([
       3,
