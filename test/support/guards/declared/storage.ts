@@ -236,13 +236,6 @@ export const STORAGE: readonly Guard[] = [
     tests: ["test/unit/storage/gathered-statements.test.ts"],
   },
   {
-    name: "a private playlist is found by its owner alone",
-    file: `${SQL}/library/search/library-search.ts`,
-    find: "(p.visibility = 'public' OR p.account_id = ?)",
-    replace: "(1 = 1 OR p.account_id = ?)",
-    tests: ["test/adapters/library-search.test.ts"],
-  },
-  {
     name: "a lost lease is reported",
     file: "core/leases/clock-lease-renewal.ts",
     find: "if (held.get(jobId) === fence || this.kept.get(jobId) !== fence) continue;",

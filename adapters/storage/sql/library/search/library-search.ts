@@ -91,6 +91,7 @@ export class LibrarySearchQueries {
   private async holding(session: Session, search: LibrarySearch, trackIds: readonly TrackId[]): Promise<Hit[]> {
     const { viewer, words } = search;
     const tests = testsOf(conditionsOf({ words, mood: null, activity: null }, PLAYLIST_PLACES));
+    // The partitions hold no private playlists of others; the condition on the playlist is a second line.
     const text = (list: string): string => `SELECT DISTINCT i.created_at, i.item_id
       FROM {playlist_tracks} AS h${this.dialect.useIndex("playlist_tracks_track")}
       JOIN {playlists} AS p ON p.id = h.playlist_id AND (p.visibility = 'public' OR p.account_id = ?)
