@@ -10,7 +10,7 @@ import { build } from "esbuild";
 import { licencesOf, ROOT } from "../adapters/client/bundling.js";
 
 /** Packages that are bundled, with a slash at the end those of a scope. None is under a copyleft licence. */
-const BUNDLED = ["inversify", "@inversifyjs/"];
+const BUNDLED = ["inversify", "@inversifyjs/", "zod"];
 
 /** Files of ours that are loaded as they are. */
 const AS_THEY_ARE = /\.json$|\/mcp\/sdk\.js$/;
