@@ -96,6 +96,7 @@ function refusals(): Mutant[] {
         "test/adapters/address-guard-connector.test.ts",
         "test/adapters/address-guard-resolver.test.ts",
         "test/adapters/guarded-fetch.test.ts",
+        "test/adapters/guarded-fetch-frozen.test.ts",
       ],
     },
     "adapters/crypto/secret-box.ts": { tests: ["test/adapters/secret-box.test.ts"] },
