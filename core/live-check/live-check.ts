@@ -105,12 +105,10 @@ export class LiveCheck {
   /** @returns whether a generation may be bought; without a probe the submission shows whether the key is good */
   private async probe(): Promise<boolean> {
     const { provider } = this.deps.working;
-    if (provider.probe === undefined) return true;
+    const probe = provider.probe?.bind(provider);
+    if (probe === undefined) return true;
     const found = await this.step("probe", async () => {
-      const result = await this.call("probe", this.deps.signals.interrupted, async (context) =>
-        provider.probe?.(context),
-      );
-      const { credit = null, warnings = [] } = result ?? {};
+      const { credit, warnings } = await this.call("probe", this.deps.signals.interrupted, probe);
       const left = credit === null ? "" : `, ${credit.amount} ${credit.unit} left`;
       if (credit !== null && credit.amount <= 0) throw new LiveStopped(`No credit is left: it takes the key${left}.`);
       return { value: true, detail: [`It takes the key${left}.`, ...warnings].join(" ") };

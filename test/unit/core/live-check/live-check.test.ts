@@ -24,6 +24,7 @@ describe("LiveCheck", () => {
     expect(request).to.deep.include({ operation: "music", attempt: 1, callbackUrl: null, durationSeconds: 5 });
     expect(request?.attemptId).to.equal(result.purchase?.attemptId);
     expect(bench.progress).to.deep.include({ type: "rendering", ms: 5_000, detail: "still running" });
+    expect(result.steps.at(-1)?.detail).to.equal("1 track, 0 files.");
   });
 
   it("ends at a poll that returns what the port does not allow, and names the member", async () => {
@@ -68,6 +69,27 @@ describe("LiveCheck", () => {
     const result = await bench.run(false);
     expect(result).to.deep.include({ ok: true, purchase: null });
     expect(result.steps[0]?.detail).to.equal("It takes the key, 4 USD left. Soon empty.");
+  });
+
+  it("takes a key whose credit is not known", async () => {
+    bench.provider.probe = () => Promise.resolve({ credit: null, warnings: [] });
+    expect((await bench.run(false)).steps[0]?.detail).to.equal("It takes the key.");
+  });
+
+  it("names what was bought without secrets, and cuts what is long", async () => {
+    const taskOf = async (task: string): Promise<string | null | undefined> => {
+      bench.provider.behaviour = async () => ({
+        state: "accepted",
+        handle: { version: 1, data: { task } },
+        nextPollMs: 5_000,
+      });
+      bench.provider.pollBehaviour = () => Promise.resolve(CREATED);
+      return (await bench.run()).purchase?.work;
+    };
+    expect(await taskOf("sesame 1")).to.equal('{"task":"… 1"}');
+    const whole = "x".repeat(1_000 - '{"task":""}'.length);
+    expect(await taskOf(whole)).to.equal(`{"task":"${whole}"}`);
+    expect(await taskOf(`${whole}x`)).to.equal(`{"task":"${whole}x"…`);
   });
 
   for (const [said, error, isBilled] of [
@@ -157,6 +179,24 @@ describe("LiveCheck", () => {
     const detail = "1 track, 0 files; 1 wrong: It came without ….";
     expect(result.steps.at(-1)).to.include({ outcome: "failed", detail });
     expect(result.tracks).to.deep.equal([{ title: "…", files: [], issues: ["It came without …."] }]);
+    const file = {
+      role: "mix",
+      label: "the sesame mix",
+      contentType: "audio/mpeg",
+      sizeBytes: 1,
+      durationSeconds: 1,
+    } as const;
+    bench.files = [
+      { title: null, files: [{ ...file, issues: ["It is sesame."] }], issues: [] },
+      { title: "b", files: [], issues: [] },
+    ];
+    const wrong = await bench.run();
+    expect(wrong.steps.at(-1)?.detail).to.equal("2 tracks, 1 files; 1 wrong: It is ….");
+    expect(wrong.tracks[0]).to.deep.equal({
+      title: null,
+      files: [{ ...file, label: "the … mix", issues: ["It is …."] }],
+      issues: [],
+    });
     bench.files = [];
     const empty = await bench.run();
     expect(empty.steps.at(-1)?.detail).to.equal("The provider reported success without a track.");

@@ -129,6 +129,30 @@ describe("The files of a live check", () => {
     expect(await issuesOf(anAsset({ role: "master" }), null)).to.deep.equal([]);
   });
 
+  for (const [asked, lasts, isFine] of [
+    [10, 4, true],
+    [10, 3.9, false],
+    [10, 30, true],
+    [10, 30.1, false],
+  ] as const) {
+    it(`${isFine ? "accepts" : "reports"} ${lasts} s where ${asked} s were asked for`, async () => {
+      listen = async () => lasts;
+      expect(await issuesOf(anAsset({ role: "master" }), asked)).to.have.length(isFine ? 0 : 1);
+    });
+  }
+
+  for (const [said, lasts, isFine] of [
+    [12, 10, true],
+    [12.1, 10, false],
+    [110, 100, true],
+    [110.1, 100, false],
+  ] as const) {
+    it(`${isFine ? "accepts" : "reports"} ${lasts} s where the plugin says ${said} s`, async () => {
+      listen = async () => lasts;
+      expect(await issuesOf(anAsset({ role: "master", durationSeconds: said }))).to.have.length(isFine ? 0 : 1);
+    });
+  }
+
   it("finds milliseconds in place of seconds", async () => {
     expect(await issuesOf(anAsset({ role: "master", durationSeconds: 12_000 }))).to.deep.equal([
       "The plugin says that it lasts 12000 s; it lasts 12 s.",
