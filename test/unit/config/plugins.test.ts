@@ -254,8 +254,8 @@ describe("a plugin that starts", () => {
         (_settings: unknown, { sendsSource }: CallKind) => (sendsSource ? 1_000 : wrong),
       ])
         expect(await start({ longestCallMs })).to.equal(
-          `The plugin a could not start: longestCallMs: ${wrong}; allowed: a whole number of ms from 1000 to 86400000, ` +
-            "or a function of the settings that gives one",
+          `The plugin a could not start: longestCallMs: ${wrong}; allowed: a whole number of ms from 1000 to ` +
+            "86400000, or a function of the settings that gives one",
         );
   });
 
