@@ -44,7 +44,7 @@ const FOLDERS = [
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
   /^config\/((adapters|bindings|settings)\/)?[^/]+$/,
   /^test\/(adapters|api|api\/admin|api\/model|architecture|contract|plugins|security)\/[^/]+$/,
-  /^test\/contract\/(music-provider|library-store|webhook-store|request-log-store)\/[^/]+$/,
+  /^test\/contract\/(music-provider|job-store|library-store|webhook-store|request-log-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/examples\/[^/]+\/[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
