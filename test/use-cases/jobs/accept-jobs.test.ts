@@ -92,6 +92,10 @@ describe("AcceptJobs", () => {
     expect((await jobs.accept(first)).kind).to.equal("accepted");
     const again = await jobs.accept(aCommand(key));
     expect(again.kind === "replayed" && again.record).to.include({ jobId: first.job.id });
+    const elsewhere = await accepting({ ledger }).accept(aCommand(key));
+    expect(elsewhere.kind === "replayed" && elsewhere.record, "by a process that does not know it").to.include({
+      jobId: first.job.id,
+    });
     expect([locks, (await balance()).pack]).to.deep.equal([1, 90]);
     const other = await jobs.accept(aCommand(keyed(aHash(), key.idempotency.keyHash)));
     expect(other.kind).to.equal("refused");
