@@ -12,7 +12,12 @@ import {
   type ProviderModel,
 } from "../core/ports/music-provider.js";
 import { definitionIssues, missingMethods } from "../core/providers/definition-issues.js";
-import { capabilityIssues, hostIssues, longestCallIssues, longestCallsOf } from "../core/providers/definition-parts.js";
+import {
+  capabilityIssues,
+  hostIssues,
+  longestCallsIssues,
+  longestCallsOf,
+} from "../core/providers/definition-parts.js";
 import { OperationRefusedError } from "../core/errors.js";
 import { OutgoingRule } from "../core/providers/outgoing-rule.js";
 import { issuesBetween } from "./plugin-issues.js";
@@ -169,7 +174,7 @@ export function startPlugin(
       ...capabilityIssues(capabilities),
       ...missingMethods(provider, capabilities),
       ...concurrencyIssues(atOnce),
-      ...[...new Set([longest.withSource, longest.plain])].flatMap(longestCallIssues),
+      ...longestCallsIssues(longest),
     ];
     if (issues.length > 0) throw new Error(issues.join("; "));
     return {

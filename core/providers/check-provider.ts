@@ -1,7 +1,7 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { ProviderDefinition, ProviderHost, ProviderSetting } from "../ports/music-provider.js";
 import { definitionIssues, methodIssues } from "./definition-issues.js";
-import { capabilityIssues, longestCallIssues, longestCallsOf } from "./definition-parts.js";
+import { capabilityIssues, longestCallsIssues, longestCallsOf } from "./definition-parts.js";
 import { withDefaults } from "./setting-defaults.js";
 
 /** What was found out about a plugin without any configuration. */
@@ -56,8 +56,7 @@ async function startForCheck(definition: ProviderDefinition): Promise<Pick<Check
     const issues = [...capabilityIssues(declared), ...methodIssues(provider, declared)];
     if (!Number.isSafeInteger(atOnce) || atOnce < 1)
       issues.push(`concurrency: ${atOnce} for the default settings; allowed: a whole number from 1`);
-    const { withSource, plain } = longestCallsOf(definition, settings);
-    for (const ms of new Set([withSource, plain])) issues.push(...longestCallIssues(ms));
+    issues.push(...longestCallsIssues(longestCallsOf(definition, settings)));
     for (const model of models) {
       const issue = definition.checkModel?.(model) ?? null;
       if (issue !== null) issues.push(`checkModel refuses its own model ${model.id}: ${issue}`);

@@ -50,16 +50,27 @@ function defaultIssues(at: string, { type, default: value, allowed, minimum, max
   return issues;
 }
 
-/** What a definition declares, for calls with a source and for the others; 20 minutes where it declares nothing. */
+/** In milliseconds, of calls that send source audio and of the others. */
+export interface LongestCalls {
+  readonly withSource: number;
+  readonly plain: number;
+}
+
+/** What a definition declares; 20 minutes where it declares nothing. */
 export function longestCallsOf(
   { longestCallMs = LONGEST_CALL_MS }: Pick<ProviderDefinition, "longestCallMs">,
   settings: ProviderHost["settings"],
-): Readonly<Record<"withSource" | "plain", number>> {
+): LongestCalls {
   if (typeof longestCallMs !== "function") return { withSource: longestCallMs, plain: longestCallMs };
   return {
     withSource: longestCallMs(settings, { sendsSource: true }),
     plain: longestCallMs(settings, { sendsSource: false }),
   };
+}
+
+/** Of both; what is wrong with both alike is one issue. */
+export function longestCallsIssues({ withSource, plain }: LongestCalls): string[] {
+  return [...new Set([withSource, plain])].flatMap(longestCallIssues);
 }
 
 /** @param ms as declared, or as it comes of the settings */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { definitionIssues, methodIssues } from "../../../core/providers/definition-issues.js";
 import { modelIssues } from "../../../core/providers/model-rules.js";
-import { capabilityIssues, longestCallIssues, longestCallsOf } from "../../../core/providers/definition-parts.js";
+import { capabilityIssues, longestCallsIssues, longestCallsOf } from "../../../core/providers/definition-parts.js";
 import { expectNone } from "./expect-none.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import { modelsOf, type ProviderUnderTest } from "./tested.js";
@@ -41,12 +41,11 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
       Number.isSafeInteger(concurrency) && concurrency > 0,
       `concurrency: ${concurrency}; allowed: a whole number from 1`,
     ).to.equal(true);
-    const longest = new Set(Object.values(longestCallsOf(definition, host.settings)));
     expectNone(
       [
         ...capabilityIssues(capabilities),
         ...modelIssues(modelsOf(harness), definition.id),
-        ...[...longest].flatMap(longestCallIssues),
+        ...longestCallsIssues(longestCallsOf(definition, host.settings)),
       ],
       "issues of capabilities, models and the longest call",
     );
