@@ -19,6 +19,7 @@ import {
 import type { CatalogueProvider } from "../../core/providers/catalogue.js";
 import type { RoutePreferences } from "../../core/providers/routes.js";
 import type { Workers } from "../../core/workers.js";
+import { aTrack } from "./builders.js";
 import { OPTIONS } from "./core-options.js";
 import { FaultyPort } from "./doubles/faulty-port.js";
 import { scriptedBytes, ScriptedProvider } from "./doubles/scripted-provider.js";
@@ -50,6 +51,8 @@ export interface MemoryWorkers extends MemoryCore {
   readonly accountId: AccountId;
   /** Accepts a generation of `scripted/song`, which costs 10 credits. */
   accept(input?: Partial<GenerationInput>): Promise<JobId>;
+  /** Starts a stem split of a new track, at providers that can ({@link SPLITTING}). */
+  split(): Promise<JobId>;
   /** Starts the workers of one more process. */
   start(): Promise<Workers>;
   /** Lets time pass, and everything happen that is due by then. */
@@ -65,6 +68,10 @@ export interface MemoryWorkers extends MemoryCore {
   /** What the first line with this message says of it. */
   fieldsOf(message: string): Readonly<Record<string, unknown>>;
 }
+
+const SPLITS = { stemSplit: { sources: "any" } } as const;
+/** Providers that split tracks. */
+export const SPLITTING = { capabilities: SPLITS, catalogue: SPLITS } as const;
 
 const NO_CAPABILITIES: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
 const CALL_LIMIT_MS = 90_000;
@@ -141,6 +148,11 @@ export async function memoryWorkers(given: MemoryWorkersOptions = {}): Promise<M
       const song = { modelId: "scripted/song", prompt: "rain on a tin roof", instrumental: true };
       const { id } = await core.generations.create(accountId, { ...song, ...input });
       return id;
+    },
+    async split() {
+      const track = aTrack({ accountId });
+      await storage.inTransaction((tx) => storage.library.insertTracks(tx, [track]));
+      return (await core.splits.start({ kind: "stem_split", accountId, trackId: track.id })).id;
     },
     async start() {
       const workers = core.createWorkers(working());

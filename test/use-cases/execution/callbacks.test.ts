@@ -2,14 +2,18 @@ import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import type { ParsedCallback } from "../../../core/ports/music-provider.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
-import { aTrack } from "../../support/builders.js";
 import {
   SCRIPTED_TRACK,
   submitAccepts,
   submitCompletes,
   submitFails,
 } from "../../support/doubles/scripted-provider.js";
-import { memoryWorkers, type MemoryWorkers, type MemoryWorkersOptions } from "../../support/memory-workers.js";
+import {
+  memoryWorkers,
+  type MemoryWorkers,
+  type MemoryWorkersOptions,
+  SPLITTING,
+} from "../../support/memory-workers.js";
 
 const SECOND = 1_000;
 const COMPLETED = { state: "completed", tracks: [SCRIPTED_TRACK] } as const;
@@ -193,16 +197,13 @@ describe("A callback of a provider", () => {
   });
 
   it("of a split is read without a model", async () => {
-    const splits = { stemSplit: { sources: "any" } } as const;
-    const kit = await calling({}, { capabilities: { callbacks: "signed", ...splits }, catalogue: splits });
+    const kit = await calling({}, { ...SPLITTING, capabilities: { ...SPLITTING.capabilities, callbacks: "signed" } });
     const seen: unknown[] = [];
     kit.provider.parseCallback = async ({ request }) => {
       seen.push(request);
       return { trust: "hint" };
     };
-    const track = aTrack({ accountId: kit.accountId });
-    await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
-    await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
+    await kit.split();
     await kit.start();
     await call(kit, "anything");
     expect(seen).to.deep.equal([{ operation: "stem_split", modelId: null }]);

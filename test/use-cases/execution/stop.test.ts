@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import type { UnrepeatableWork } from "../../../core/leases/lease.js";
-import { aTrack } from "../../support/builders.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { submitAccepts, submitCompletes, submitHolds } from "../../support/doubles/scripted-provider.js";
-import { memoryWorkers, type MemoryWorkers } from "../../support/memory-workers.js";
+import { memoryWorkers, type MemoryWorkers, SPLITTING } from "../../support/memory-workers.js";
 
 const SECOND = 1_000;
 
@@ -109,17 +108,14 @@ describe("A process that stops", () => {
         if (gate !== null && !gate.signal.aborted) await once(gate.signal, "abort");
         return result;
       };
-      const splits = { stemSplit: { sources: "any" } } as const;
       const kit = await memoryWorkers({
-        ...{ capabilities: splits, catalogue: splits },
+        ...SPLITTING,
         ports: ({ jobs, library }) =>
           method === "findTracks"
             ? { library: new FaultyPort(library).on(method, (find, ids) => held(find(ids))) }
             : { jobs: new FaultyPort(jobs).on(method, (insert, tx, rows) => held(insert(tx, rows))) },
       });
-      const track = aTrack({ accountId: kit.accountId });
-      await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
-      const { id } = await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
+      const id = await kit.split();
       gate = new AbortController();
       const workers = await kit.start();
       const stopped = workers.stop(0);

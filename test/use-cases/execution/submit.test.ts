@@ -2,10 +2,9 @@ import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { JobId } from "../../../core/ids.js";
 import { type SubmitRequest } from "../../../core/ports/music-provider.js";
-import { aTrack } from "../../support/builders.js";
 import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { submitAccepts, submitCompletes, submitFails, submitHolds } from "../../support/doubles/scripted-provider.js";
-import { memoryWorkers } from "../../support/memory-workers.js";
+import { memoryWorkers, SPLITTING } from "../../support/memory-workers.js";
 
 const SECOND = 1_000;
 
@@ -39,19 +38,13 @@ describe("The submission of a job", () => {
   });
 
   it("is given up sooner where no source has to be uploaded", async () => {
-    const splits = { stemSplit: { sources: "any" } } as const;
     const kit = await memoryWorkers({
-      ...{ capabilities: splits, catalogue: splits },
+      ...SPLITTING,
       working: { callLimitMs: 300 * SECOND, plainCallLimitMs: 60 * SECOND },
     });
     // A call that ignores its signal.
     kit.provider.behaviour = () => new Promise(() => undefined);
-    const track = aTrack({ accountId: kit.accountId });
-    await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
-    const generation = await kit.accept();
-    const { id: split } = await kit.core.splits.start({
-      ...{ kind: "stem_split", accountId: kit.accountId, trackId: track.id },
-    });
+    const [generation, split] = [await kit.accept(), await kit.split()];
     const workers = await kit.start();
     const begunAt = kit.clock.now();
     const limitOf = async (id: JobId): Promise<number> => ((await kit.attempts(id))[0]?.callEndsAt ?? 0) - begunAt;
@@ -179,9 +172,8 @@ describe("The submission of a job", () => {
 
     it("is recorded also while no fallback can be looked for", async () => {
       let isBroken = false;
-      const splits = { stemSplit: { sources: "any" } } as const;
       const kit = await memoryWorkers({
-        ...{ capabilities: splits, catalogue: splits, withFallback: true },
+        ...{ ...SPLITTING, withFallback: true },
         jobs: { retry: { maxAttempts: 1, backoffMs: 1_000 } },
         ports: ({ library }) => ({
           library: new FaultyPort(library).failOn(
@@ -191,9 +183,7 @@ describe("The submission of a job", () => {
           ),
         }),
       });
-      const track = aTrack({ accountId: kit.accountId });
-      await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
-      const { id } = await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
+      const id = await kit.split();
       kit.provider.behaviour = (request, context) => {
         isBroken = true;
         return submitFails("unavailable")(request, context);
@@ -364,11 +354,9 @@ describe("The submission of a job", () => {
           () => isBroken,
         ),
       }),
-      catalogue: { stemSplit: { sources: "any" } },
+      catalogue: SPLITTING.catalogue,
     });
-    const track = aTrack({ accountId: kit.accountId });
-    await kit.storage.inTransaction((tx) => kit.storage.library.insertTracks(tx, [track]));
-    const { id } = await kit.core.splits.start({ kind: "stem_split", accountId: kit.accountId, trackId: track.id });
+    const id = await kit.split();
     isBroken = true;
     await kit.start();
     const fields = kit.fieldsOf("Job step failed unexpectedly; it will be retried");
