@@ -115,9 +115,9 @@ export interface WebhookStore {
     leaseUntil: number,
   ): Promise<ClaimedDelivery[]>;
   /**
-   * Writes each update whose fence still holds; those of one delivery in their order. @returns the ids of those written
+   * Writes each update whose fence still holds; those of one delivery in their order. @returns how many were written
    */
-  updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<Set<WebhookDeliveryId>>;
+  updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<number>;
   /**
    * Ends every pending delivery of the endpoint as `dropped`, leased ones included, under a new fence: an attempt that
    * is under way changes nothing any more. Takes as long as there are many: seconds for 100,000.

@@ -5,19 +5,19 @@ import type { Logger } from "../ports/logger.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookResult } from "../ports/webhook-sender.js";
 import type { ClaimedDelivery, DeliveryClaim, WebhookStore } from "../ports/webhook-store.js";
-import type { WebhookEndpoint } from "../ports/webhook-records.js";
+import { ClaimedAhead } from "./claimed-ahead.js";
+import { DueEndpoints } from "./due-endpoints.js";
 import type { EndpointBreakerPolicy } from "./endpoint-health.js";
-import { Hosts } from "./hosts.js";
+import { Hosts, type Receiver } from "./hosts.js";
 import type { RecordDeliveryAttempt } from "./record-delivery-attempt.js";
 import type { SendDelivery } from "./send-delivery.js";
 import { traceIdOf } from "../tracing/trace-context.js";
-import { fairShares } from "./fair-shares.js";
-import { hostKeyOf } from "./url-rules.js";
+import { type Demand, fairShares } from "./fair-shares.js";
 
-/** Tries under way at once in one process. */
-const TRIES_MAX = 100;
-/** Endpoints with a backlog whose state is read for each claim; of more, a look returns some. */
-const BACKLOG_MAX = 100;
+/** Attempts that are sent at once by one process. */
+const SENDING_MAX = 100;
+/** The same with those whose results are being written. */
+const UNDER_WAY_MAX = 300;
 /** A lease lasts for as many times the longest attempt: a sender that is silent for so long is lost. */
 const LEASE_ATTEMPTS = 4;
 
@@ -44,31 +44,27 @@ export interface DeliverWebhooksDeps {
  */
 export class DeliverWebhooks {
   private readonly underWay = new Map<WebhookDeliveryId, Promise<void>>();
-  private readonly triesOf = new Map<WebhookEndpointId, number>();
-  private readonly triesAt = new Map<string, number>();
+  private readonly tried = { ofEndpoint: new Map<WebhookEndpointId, number>(), ofHost: new Map<string, number>() };
+  private readonly ahead = new ClaimedAhead();
   private readonly hosts: Hosts;
+  private readonly due: DueEndpoints;
   private readonly aborting = new AbortController();
   private readonly loop: BackgroundLoop;
-  /** Where the last step began to share out, so that the next begins elsewhere. */
+  /** Where slots were last shared out from, so that the next time begins elsewhere. */
   private turn = 0;
-  /** Where the next look for due deliveries goes on; null: at the beginning. */
-  private place: WebhookEndpointId | null = null;
-  /** Whether the looks since the last pause began at the beginning. */
-  private isWhole = false;
-  /** Endpoints of which more is due than was claimed, by all looks since the last one from the beginning. */
-  private readonly backlog = new Set<WebhookEndpointId>();
-  /** When that one was. */
-  private lookedAt = Number.NEGATIVE_INFINITY;
-  private isAsked = false;
+  private sending = 0;
+  private isStopping = false;
 
   constructor(private readonly deps: DeliverWebhooksDeps) {
     const { clock, logger, sweepMs: errorPauseMs } = deps;
     this.hosts = new Hosts(deps.breaker);
+    const drop = (id: WebhookEndpointId): Promise<void> => deps.recordAttempt.drop(id);
+    this.due = new DueEndpoints({ webhooks: deps.webhooks, sweepMs: deps.sweepMs, drop });
     const errorMessage = "Due webhook deliveries could not be claimed";
     this.loop = new BackgroundLoop({ step: () => this.claimDue(), errorPauseMs, clock, logger, errorMessage });
   }
 
-  /** How many attempts are under way. */
+  /** How many attempts are sent, or their results written. */
   get tries(): number {
     return this.underWay.size;
   }
@@ -79,17 +75,19 @@ export class DeliverWebhooks {
 
   /** There may be something to deliver. */
   wake(): void {
-    this.isAsked = true;
+    this.due.ask();
     this.loop.wake();
   }
 
   /**
-   * Claims nothing more, lets delivery attempts finish for `graceMs`, or until `now` aborts, aborts the rest and
-   * releases it: it is sent again, under the same id.
+   * Claims and begins nothing more, releases what waits, lets delivery attempts finish for `graceMs`, or until `now`
+   * aborts, aborts the rest and releases it: it is sent again, under the same id.
    */
   async stop(graceMs: number, now?: AbortSignal): Promise<void> {
+    this.isStopping = true;
     await this.loop.stop();
-    const idle = Promise.all(this.underWay.values());
+    const released = this.release(this.ahead.takeAllAt());
+    const idle = Promise.all([released, ...this.underWay.values()]);
     const grace = new AbortController();
     const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
     await Promise.race([idle, this.deps.clock.sleep(graceMs, waits)]);
@@ -100,100 +98,108 @@ export class DeliverWebhooks {
 
   /** Claims due deliveries and begins their attempts. @returns the time until the next sweep, in milliseconds */
   private async claimDue(): Promise<number> {
-    const { owner, webhooks, clock, sweepMs, timeoutMs } = this.deps;
+    const { clock, sweepMs } = this.deps;
     const now = clock.now();
-    if (this.underWay.size >= TRIES_MAX) return sweepMs;
-    const isKnown = this.knowsBacklog(now);
-    const endpoints = isKnown ? await this.activeOf([...this.backlog]) : await this.endpointsWithDue(now);
-    const claims = this.fairShares([...endpoints.values()], now);
-    if (claims.length > 0) {
-      const claimed = await webhooks.claimDeliveries(claims, now, owner, now + timeoutMs * LEASE_ATTEMPTS);
-      for (const { endpointId, limit } of claims)
-        if (claimed.filter(({ delivery }) => delivery.endpointId === endpointId).length < limit)
-          this.backlog.delete(endpointId);
-      for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
-    }
-    if (!isKnown && this.goesOn()) return 0;
+    await this.release(this.ahead.takeLate(now));
+    this.beginWaiting();
+    const isKnown = this.due.isKnown(now);
+    if (!isKnown && this.freeSlots === 0) return this.pauseMs(sweepMs, now);
+    await this.claim(isKnown ? await this.wanted(now) : await this.due.look(now), now);
+    if (!isKnown && this.due.goesOn(this.freeSlots > 0)) return 0;
     // Attempts wake this loop when they end; whatever else is due is found by the next look.
-    if (isKnown && this.backlog.size > 0 && this.underWay.size > 0) return Math.max(0, this.lookedAt + sweepMs - now);
-    const dueAt = await webhooks.nextDeliveryAt();
+    if (isKnown && this.due.hasBacklog && this.underWay.size > 0) return this.pauseMs(this.due.nextLookInMs(now), now);
+    const dueAt = await this.deps.webhooks.nextDeliveryAt();
     const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
     // A delivery that is due but was not taken waits for another attempt to end or for its endpoint's breaker.
-    return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
+    return this.pauseMs(waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs, now);
   }
 
-  /**
-   * Whether the last looks found all endpoints with something due, and what is left of them can be claimed without
-   * another: a look costs more than a claim. What other processes add is found by the next sweep.
-   */
-  private knowsBacklog(now: number): boolean {
-    const age = now - this.lookedAt;
-    const isFew = this.backlog.size > 0 && this.backlog.size <= BACKLOG_MAX;
-    return !this.isAsked && this.place === null && isFew && age >= 0 && age < this.deps.sweepMs;
+  /** Not longer than until something has waited for too long. */
+  private pauseMs(ms: number, now: number): number {
+    return Math.min(ms, this.ahead.lateInMs(now) ?? ms);
   }
 
-  /** Whether slots are free, and some endpoints have not been looked at since the last pause. */
-  private goesOn(): boolean {
-    const isLeft = this.place !== null || !this.isWhole;
-    const goesOn = isLeft && this.underWay.size < TRIES_MAX;
-    if (!goesOn) this.isWhole = false;
-    return goesOn;
-  }
-
-  private async endpointsWithDue(now: number): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
-    if (this.place === null) {
-      this.isWhole = true;
-      this.isAsked = false;
-      this.lookedAt = now;
-      this.backlog.clear();
+  private async claim(receivers: ReadonlyMap<WebhookEndpointId, Receiver>, now: number): Promise<void> {
+    const { owner, webhooks, timeoutMs, clock } = this.deps;
+    const claims = this.claimsOf([...receivers.values()], now);
+    if (claims.length === 0) return;
+    const claimed = await webhooks.claimDeliveries(claims, now, owner, now + timeoutMs * LEASE_ATTEMPTS);
+    const claimedAt = clock.now();
+    const left = new Map(claims.map(({ endpointId, limit }) => [endpointId, limit]));
+    for (const one of claimed) {
+      const { endpointId: id } = one.delivery;
+      this.ahead.add(receivers.get(id) as Receiver, one, claimedAt);
+      add(left, id, -1);
     }
-    const { ids, next } = await this.deps.webhooks.endpointsWithDue(now, this.place);
-    this.place = next;
-    for (const id of ids) this.backlog.add(id);
-    return this.activeOf(ids);
+    // Of these there was less than was asked for.
+    for (const id of left.keys()) this.due.remove(id);
+    this.beginWaiting();
   }
 
-  private async activeOf(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
-    if (ids.length === 0) return new Map();
-    const endpoints = await this.deps.webhooks.findEndpoints(ids);
-    for (const id of ids) {
-      if (endpoints.get(id)?.status === "active") continue;
-      endpoints.delete(id);
-      this.backlog.delete(id);
-      await this.deps.recordAttempt.drop(id);
-    }
-    return endpoints;
+  /** The endpoints with a backlog as they are now; none while nothing of it is to be claimed. */
+  private async wanted(now: number): Promise<ReadonlyMap<WebhookEndpointId, Receiver>> {
+    return this.claimsOf(this.due.known, now).length === 0 ? new Map() : this.due.read();
   }
 
-  private fairShares(endpoints: readonly WebhookEndpoint[], now: number): DeliveryClaim[] {
-    const start = endpoints.length === 0 ? 0 : this.turn++ % endpoints.length;
-    const demand = this.hosts.demandOf(
-      [...endpoints.slice(start), ...endpoints.slice(0, start)],
-      (id) => this.triesOf.get(id) ?? 0,
-      (host) => this.triesAt.get(host) ?? 0,
-      now,
-    );
-    const shares = fairShares(TRIES_MAX - this.underWay.size, demand);
-    return shares.map(({ of, count }) => ({ endpointId: of, limit: count }));
+  /** For the slots that are free and not waited for, and ahead. */
+  private claimsOf(receivers: readonly Receiver[], now: number): DeliveryClaim[] {
+    const idle = receivers.filter(({ endpoint }) => this.ahead.countOf(endpoint.id) === 0);
+    const limits = new Map<WebhookEndpointId, number>();
+    for (const { of, count } of this.slotsOf(idle, now)) limits.set(of, count);
+    for (const { endpointId: id, limit } of this.ahead.claims(receivers, now))
+      limits.set(id, (limits.get(id) ?? 0) + limit);
+    return [...limits].map(([endpointId, limit]) => ({ endpointId, limit }));
   }
 
-  private begin(claimed: ClaimedDelivery, endpoint: WebhookEndpoint): void {
+  private get freeSlots(): number {
+    return Math.min(SENDING_MAX - this.sending, UNDER_WAY_MAX - this.underWay.size);
+  }
+
+  /** The slots that are free, shared out. */
+  private slotsOf(
+    receivers: readonly Receiver[],
+    now: number,
+    most?: (id: WebhookEndpointId) => number,
+  ): Demand<WebhookEndpointId>[] {
+    if (receivers.length === 0) return [];
+    const start = this.turn++ % receivers.length;
+    const inTurn = start === 0 ? receivers : [...receivers.slice(start), ...receivers.slice(0, start)];
+    return fairShares(this.freeSlots, this.hosts.demandOf(inTurn, this.tried, now, most));
+  }
+
+  /** Begins attempts of what waits, for the slots that are free. @param host all hosts by default */
+  private beginWaiting(host: string | null = null): void {
+    if (this.isStopping) return;
+    const now = this.deps.clock.now();
+    const receivers = new Map(this.ahead.receivers(host).map((receiver) => [receiver.endpoint.id, receiver]));
+    for (const { of: id, count } of this.slotsOf([...receivers.values()], now, (one) => this.ahead.countOf(one)))
+      for (let begun = 0; begun < count; begun++) {
+        const claimed = this.ahead.take(id, now);
+        if (claimed === null) break;
+        this.begin(claimed, receivers.get(id) as Receiver);
+      }
+  }
+
+  private begin(claimed: ClaimedDelivery, receiver: Receiver): void {
     const { id } = claimed.delivery;
-    const host = hostKeyOf(endpoint.url);
-    add(this.triesOf, endpoint.id, 1);
-    add(this.triesAt, host, 1);
+    const { endpoint, host } = receiver;
+    add(this.tried.ofEndpoint, endpoint.id, 1);
+    add(this.tried.ofHost, host, 1);
+    this.sending += 1;
     let isAtHost = true;
     const leaveHost = (): void => {
-      if (!isAtHost) return;
       isAtHost = false;
-      add(this.triesOf, endpoint.id, -1);
-      add(this.triesAt, host, -1);
+      add(this.tried.ofEndpoint, endpoint.id, -1);
+      add(this.tried.ofHost, host, -1);
+      this.sending -= 1;
+      this.beginWaiting(host);
       this.loop.wake();
     };
-    const work = this.attempt(claimed, endpoint, leaveHost).finally(() => {
-      leaveHost();
+    const work = this.attempt(claimed, receiver, leaveHost).finally(() => {
+      const wasFull = this.freeSlots === 0;
       if (this.underWay.get(id) === work) this.underWay.delete(id);
-      this.loop.wake();
+      if (isAtHost) leaveHost();
+      else if (wasFull || this.underWay.size === 0) this.loop.wake();
     });
     this.underWay.set(id, work);
   }
@@ -206,7 +212,7 @@ export class DeliverWebhooks {
    */
   private async attempt(
     { delivery, event }: ClaimedDelivery,
-    endpoint: WebhookEndpoint,
+    { endpoint, host }: Receiver,
     onDelivered: () => void,
   ): Promise<void> {
     const { sendDelivery, recordAttempt: recordTry, clock, logger } = this.deps;
@@ -216,10 +222,15 @@ export class DeliverWebhooks {
     try {
       const result = await sendDelivery.send(event, endpoint, this.aborting.signal);
       // An attempt that our own stop aborted says nothing about the receiver.
-      if (this.aborting.signal.aborted && result.status === null) return await this.release({ delivery, event });
-      this.hosts.note(endpoint.url, result.failure, clock.now());
-      if (result.failure === null) onDelivered();
-      await recordTry.record({ delivery, event, endpoint, startedAt, result });
+      if (this.aborting.signal.aborted && result.status === null) return await this.release([{ delivery, event }]);
+      const isHostFailing = this.hosts.note(host, result.failure, clock.now());
+      const held = result.failure === null ? [] : this.ahead.takeAllOf(endpoint.id);
+      if (isHostFailing) held.push(...this.ahead.takeAllAt(host));
+      if (result.failure === null) {
+        this.ahead.delivered(endpoint.id, clock.now());
+        onDelivered();
+      }
+      await Promise.all([this.release(held), recordTry.record({ delivery, event, endpoint, startedAt, result })]);
       logger.debug("A webhook delivery was tried", { ...fields, failure: result.failure, status: result.status });
       if (result.failure !== null) this.warn(fields, result);
     } catch (error) {
@@ -231,12 +242,24 @@ export class DeliverWebhooks {
     this.deps.logger.info("A webhook delivery failed", { ...fields, failure, status, message });
   }
 
-  private async release({ delivery }: ClaimedDelivery): Promise<void> {
-    const { webhooks, unitOfWork, clock } = this.deps;
+  /** Never rejects: what cannot be written is left to the lease. */
+  private async release(claimed: readonly ClaimedDelivery[]): Promise<void> {
+    if (claimed.length === 0) return;
+    const { webhooks, unitOfWork, clock, logger } = this.deps;
     const changes = { leaseOwner: null, dueAt: clock.now() };
-    await unitOfWork.inTransaction((tx) =>
-      webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes }]),
-    );
+    try {
+      await unitOfWork.inTransaction((tx) =>
+        webhooks.updateDeliveries(
+          tx,
+          claimed.map(({ delivery: { id, fence } }) => ({ id, fence, changes })),
+        ),
+      );
+    } catch (error) {
+      logger.warn("Webhook deliveries could not be released; they wait for their lease", {
+        error,
+        deliveries: claimed.length,
+      });
+    }
   }
 }
 

@@ -12,6 +12,22 @@ const ATTEMPTS_PER_ENDPOINT_MAX = 5;
 /** Failing hosts that are remembered; the one that failed the longest ago is forgotten first. */
 const HOSTS_MAX = 10_000;
 
+/** An endpoint, and the key of its host. @see hostKeyOf */
+export interface Receiver {
+  readonly endpoint: WebhookEndpoint;
+  readonly host: string;
+}
+
+export function receiverOf(endpoint: WebhookEndpoint): Receiver {
+  return { endpoint, host: hostKeyOf(endpoint.url) };
+}
+
+/** Attempts that have begun and not ended. */
+export interface UnderWay {
+  readonly ofEndpoint: ReadonlyMap<WebhookEndpointId, number>;
+  readonly ofHost: ReadonlyMap<string, number>;
+}
+
 /**
  * The hosts that one process delivers to: how many attempts each may have under way, of all accounts together, and
  * which of them fail. A failing host backs off as one, however many endpoints lead there. Kept in memory: after a
@@ -22,44 +38,55 @@ export class Hosts {
 
   constructor(private readonly policy: EndpointBreakerPolicy) {}
 
-  /** What an attempt has shown. @param failure null: it was delivered */
-  note(url: string, failure: WebhookFailure | null, now: number): void {
-    const host = hostKeyOf(url);
-    const after = afterAttempt(this.health.get(host) ?? null, failure, this.policy, now);
+  /**
+   * What an attempt has shown.
+   *
+   * @param failure null: it was delivered
+   * @returns whether the host fails
+   */
+  note(host: string, failure: WebhookFailure | null, now: number): boolean {
+    const before = this.health.get(host) ?? null;
+    if (before === null && failure === null) return false;
+    const after = afterAttempt(before, failure, this.policy, now);
     this.health.delete(host);
-    if (after === null) return;
+    if (after === null) return false;
     this.health.set(host, after);
     const [oldest] = this.health.keys();
     if (this.health.size > HOSTS_MAX && oldest !== undefined) this.health.delete(oldest);
+    return isFailing(after);
   }
 
   /**
    * How many attempts each endpoint may begin now; those that are passed over are left out.
    *
-   * @param endpoints the first ones are served first
-   * @param underWay attempts of an endpoint that have begun and not ended
-   * @param atHost the same, of a host
+   * @param receivers the first ones are served first
+   * @param most how many there are to begin, of an endpoint
    */
   demandOf(
-    endpoints: readonly WebhookEndpoint[],
-    underWay: (id: WebhookEndpointId) => number,
-    atHost: (host: string) => number,
+    receivers: readonly Receiver[],
+    { ofEndpoint, ofHost }: UnderWay,
     now: number,
+    most: (id: WebhookEndpointId) => number = () => Number.POSITIVE_INFINITY,
   ): Demand<WebhookEndpointId>[] {
     const byHost = new Map<string, WebhookEndpoint[]>();
-    for (const endpoint of endpoints) {
-      const host = hostKeyOf(endpoint.url);
+    for (const { endpoint, host } of receivers) {
       const known = byHost.get(host);
       if (known === undefined) byHost.set(host, [endpoint]);
       else known.push(endpoint);
     }
     const allowed = new Map<WebhookEndpointId, number>();
     for (const [host, those] of byHost) {
-      const busy = atHost(host);
-      const demand = this.demandAt(this.health.get(host) ?? null, those, { underWay, busy, now });
+      const busy = ofHost.get(host) ?? 0;
+      const underWay = (id: WebhookEndpointId): number => ofEndpoint.get(id) ?? 0;
+      const demand = this.demandAt(this.health.get(host) ?? null, those, { underWay, busy, now, most });
       for (const { of, count } of fairShares(ATTEMPTS_PER_HOST_MAX - busy, demand)) allowed.set(of, count);
     }
-    return endpoints.map(({ id }) => ({ of: id, count: allowed.get(id) ?? 0 })).filter(({ count }) => count > 0);
+    const demand: Demand<WebhookEndpointId>[] = [];
+    for (const { endpoint } of receivers) {
+      const count = allowed.get(endpoint.id) ?? 0;
+      if (count > 0) demand.push({ of: endpoint.id, count });
+    }
+    return demand;
   }
 
   private demandAt(
@@ -69,12 +96,17 @@ export class Hosts {
       underWay,
       busy,
       now,
-    }: { readonly underWay: (id: WebhookEndpointId) => number; readonly busy: number; readonly now: number },
+      most,
+    }: {
+      readonly underWay: (id: WebhookEndpointId) => number;
+      readonly busy: number;
+      readonly now: number;
+      readonly most: (id: WebhookEndpointId) => number;
+    },
   ): Demand<WebhookEndpointId>[] {
     const demand = (endpoint: WebhookEndpoint, max: number): Demand<WebhookEndpointId> => {
-      const count =
-        Math.min(max, triesAllowed(endpoint.health, ATTEMPTS_PER_ENDPOINT_MAX, now)) - underWay(endpoint.id);
-      return { of: endpoint.id, count };
+      const free = Math.min(max, triesAllowed(endpoint.health, ATTEMPTS_PER_ENDPOINT_MAX, now)) - underWay(endpoint.id);
+      return { of: endpoint.id, count: Math.min(free, most(endpoint.id)) };
     };
     if (!isFailing(host)) return endpoints.map((endpoint) => demand(endpoint, ATTEMPTS_PER_ENDPOINT_MAX));
     const [held, free] = [

@@ -102,19 +102,15 @@ export class RecordDeliveryAttempt {
 
   private async write(tx: Transaction, all: readonly RecordedAttempt[]): Promise<void> {
     const { webhooks } = this.deps;
-    await webhooks.updateDeliveries(
-      tx,
-      all.map(({ delivery: { id, fence }, changes }) => ({ id, fence, changes })),
-    );
-    await webhooks.insertDeliveryAttempts(
-      tx,
-      all.map(({ delivery, startedAt, result }) => ({
-        ...result,
-        deliveryId: delivery.id,
-        startedAt,
-        isManual: false,
-      })),
-    );
+    const updates = all.map(({ delivery: { id, fence }, changes }) => ({ id, fence, changes }));
+    const attempts = all.map(({ delivery, startedAt, result }) => ({
+      ...result,
+      deliveryId: delivery.id,
+      startedAt,
+      isManual: false,
+    }));
+    // Together, so that they travel in one packet.
+    await Promise.all([webhooks.updateDeliveries(tx, updates), webhooks.insertDeliveryAttempts(tx, attempts)]);
   }
 
   private async classifyEndpoint(

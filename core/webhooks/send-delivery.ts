@@ -23,6 +23,9 @@ export interface SendDeliveryDeps {
 
 /** Sends all events: for attempts of the schedule, resends and pings alike. */
 export class SendDelivery {
+  /** What sends several deliveries to an endpoint that was read once opens its secrets once. */
+  private readonly opened = new WeakMap<WebhookEndpoint, Promise<readonly string[]>>();
+
   constructor(private readonly deps: SendDeliveryDeps) {}
 
   /** Makes one delivery attempt. @throws {Error} the endpoint's secret cannot be opened; nothing was sent */
@@ -44,9 +47,11 @@ export class SendDelivery {
     signal: AbortSignal,
   ): Promise<WebhookResult> {
     const sentAt = this.deps.clock.now();
-    const secrets = await signingSecrets(endpoint, this.deps.secretBox, sentAt);
+    let secrets = this.opened.get(endpoint);
+    if (secrets === undefined)
+      this.opened.set(endpoint, (secrets = signingSecrets(endpoint, this.deps.secretBox, sentAt)));
     const result = await this.deps.sender.send(
-      { url: endpoint.url, eventId: event.id, sentAt, body: event.body, secrets, trace },
+      { url: endpoint.url, eventId: event.id, sentAt, body: event.body, secrets: await secrets, trace },
       signal,
     );
     this.deps.metrics?.countDeliveryAttempt(result.failure ?? "delivered", result.phases.totalMs / 1000);

@@ -13,7 +13,7 @@ export function webhookDeliveries(opened: () => StorageWith<"webhooks">): void {
     opened().inTransaction((tx) => opened().webhooks.insertEvents(tx, events));
   const add = (...deliveries: readonly WebhookDelivery[]): Promise<void> =>
     opened().inTransaction((tx) => opened().webhooks.insertDeliveries(tx, deliveries));
-  const update = (...updates: readonly DeliveryUpdate[]): Promise<Set<WebhookDeliveryId>> =>
+  const update = (...updates: readonly DeliveryUpdate[]): Promise<number> =>
     opened().inTransaction((tx) => opened().webhooks.updateDeliveries(tx, updates));
   const find = (id: WebhookDeliveryId): Promise<WebhookDelivery | null> => opened().webhooks.findDelivery(id);
   const list = async (
@@ -110,7 +110,7 @@ export function webhookDeliveries(opened: () => StorageWith<"webhooks">): void {
         dueAt: null,
         endedAt: NOON + 3,
       };
-      expect(await update({ id: delivery.id, fence: 2, changes })).to.deep.equal(new Set([delivery.id]));
+      expect(await update({ id: delivery.id, fence: 2, changes })).to.equal(1);
       expect(await find(delivery.id)).to.deep.equal({ ...delivery, ...changes });
     });
 
@@ -130,9 +130,9 @@ export function webhookDeliveries(opened: () => StorageWith<"webhooks">): void {
         { id: anId("dlv"), fence: 0, changes: { attempts: 1 } },
         { id: current.id, fence: 2, changes: {} },
       );
-      expect(written).to.deep.equal(new Set([current.id]));
+      expect(written, "the second of the current one changes nothing, and counts").to.equal(2);
       expect([await find(stale.id), await find(current.id)]).to.deep.equal([stale, { ...current, attempts: 1 }]);
-      expect((await update()).size).to.equal(0);
+      expect(await update()).to.equal(0);
     });
 
     it("of one delivery are written in order, whatever they change", async () => {
@@ -158,7 +158,7 @@ export function webhookDeliveries(opened: () => StorageWith<"webhooks">): void {
         update(...updates),
         update(...updates.toReversed()),
       ]);
-      expect(written.map(({ size }) => size)).to.deep.equal([40, 40, 40, 40]);
+      expect(written).to.deep.equal([40, 40, 40, 40]);
     });
   });
 

@@ -13,6 +13,7 @@ import { type KeyPurpose, NO_KEY_ID, type RefreshableKeyring, type Subkey } from
  * assert.notEqual(await keyring.find("audio-links", id), null);
  */
 export class FixedKeyring implements RefreshableKeyring {
+  private readonly subkeys = new Map<string, Subkey>();
   /** Accepted besides the current key. */
   previous: string | null = null;
   /** The key of signatures and seals without a key id. */
@@ -25,13 +26,21 @@ export class FixedKeyring implements RefreshableKeyring {
   }
 
   current(purpose: KeyPurpose): Subkey {
-    return subkeyOf(this.secretKey, purpose);
+    return this.subkey(this.secretKey, purpose);
   }
 
   find(purpose: KeyPurpose, id: string): Promise<Subkey | null> {
     if (id === NO_KEY_ID) return Promise.resolve(this.unnamed === null ? null : { id, key: this.unnamed });
     const found = [this.secretKey, this.previous].find((key) => key !== null && fingerprint(key) === id);
-    return Promise.resolve(found === undefined || found === null ? null : subkeyOf(found, purpose));
+    return Promise.resolve(found === undefined || found === null ? null : this.subkey(found, purpose));
+  }
+
+  /** Made once, as the installation's are. */
+  private subkey(secretKey: string, purpose: KeyPurpose): Subkey {
+    const name = `${purpose} ${secretKey}`;
+    const subkey = this.subkeys.get(name) ?? subkeyOf(secretKey, purpose);
+    this.subkeys.set(name, subkey);
+    return subkey;
   }
 }
 

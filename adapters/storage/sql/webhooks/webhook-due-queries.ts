@@ -11,7 +11,7 @@ import { assert } from "../../../../core/assert.js";
 import type { WebhookEvent } from "../../../../core/ports/webhook-records.js";
 import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
-import { mapOf } from "../rows.js";
+import { mapIn } from "../lists.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
 import { EndpointQueries } from "./webhook-endpoint-queries.js";
 import { type DeliveryRow, type EventRow, WEBHOOK_DELIVERIES, WEBHOOK_EVENTS } from "./webhook-tables.js";
@@ -28,13 +28,13 @@ const LOOK = { pages: 15, endpoints: 100 } as const;
  */
 const DROP_STEP = 500;
 
-const FIND_EVENT = `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM {webhook_events} WHERE id = ?`;
+const findEvents = (marks: string): string =>
+  `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM {webhook_events} WHERE id IN (${marks})`;
 const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM {webhook_deliveries} WHERE state = 'pending' AND due_at >= 0";
 const DROP =
   "UPDATE {webhook_deliveries} SET state = 'dropped', fence = fence + 1, lease_owner = NULL, due_at = NULL, " +
   "ended_at = ? " +
   `WHERE id IN (${Array.from({ length: DROP_STEP }, () => "?").join(", ")}) AND ended_at IS NULL`;
-const CLAIM = "UPDATE {webhook_deliveries} SET fence = ?, lease_owner = ?, due_at = ? WHERE id = ? AND fence = ?";
 
 interface DueRow {
   readonly endpoint_id: WebhookEndpointId;
@@ -124,10 +124,12 @@ export class DueQueries extends EndpointQueries implements Pick<WebhookStore, Du
         row.id,
         WEBHOOK_DELIVERIES.fromRow({ ...row, fence: row.fence + 1, lease_owner: owner, due_at: leaseUntil }),
       );
-    await session.writeEach(
-      CLAIM,
-      [...claimed.values()].map(({ id, fence }) => [fence, owner, leaseUntil, id, fence - 1]),
-    );
+    const leases = [...claimed.values()].map(({ id, fence }) => ({
+      key: [id, fence - 1],
+      columns: ["fence", "lease_owner", "due_at"],
+      values: [fence, owner, leaseUntil],
+    }));
+    await session.updateRows("webhook_deliveries", ["id", "fence"], leases);
     return [...claimed.values()];
   }
 
@@ -162,7 +164,7 @@ export class DueQueries extends EndpointQueries implements Pick<WebhookStore, Du
   }
 
   protected eventsIn(session: Session, ids: readonly WebhookEventId[]): Promise<Map<WebhookEventId, WebhookEvent>> {
-    return mapOf(session, FIND_EVENT, ids, (row: EventRow) => [row.id, WEBHOOK_EVENTS.fromRow(row)]);
+    return mapIn(session, findEvents, ids, (row: EventRow) => [row.id, WEBHOOK_EVENTS.fromRow(row)]);
   }
 
   /**

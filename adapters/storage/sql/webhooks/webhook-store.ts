@@ -2,7 +2,6 @@ import type { AccountId, JobId, WebhookDeliveryId, WebhookEventId } from "../../
 import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { DeliveryFilter, DeliveryUpdate, WebhookStore } from "../../../../core/ports/webhook-store.js";
 import type { DeliveryAttempt, WebhookDelivery, WebhookEvent } from "../../../../core/ports/webhook-records.js";
-import { writeGuarded } from "./guarded-updates.js";
 import { allIn, groupBy } from "../lists.js";
 import { allOf, oneOf, tryLocked } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
@@ -70,11 +69,17 @@ export class KnexWebhookStore extends DueQueries implements WebhookStore {
     return rows.map(WEBHOOK_DELIVERIES.fromRow);
   }
 
-  async updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<Set<WebhookDeliveryId>> {
+  async updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<number> {
     // Rows are locked in ascending order everywhere; updates of the same one keep theirs.
     const ascending = [...updates].sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
-    const guarded = ascending.map(({ id, fence, changes }) => ({ id, fence, ...WEBHOOK_DELIVERIES.changed(changes) }));
-    return writeGuarded(sessionOf(tx), "webhook_deliveries", guarded);
+    const rows = ascending.map(({ id, fence, changes }) => {
+      const { columns, values } = WEBHOOK_DELIVERIES.changed(changes);
+      // What changes nothing still tells whether the fence holds.
+      return columns.length === 0
+        ? { key: [id, fence], columns: ["fence"], values: [fence] }
+        : { key: [id, fence], columns, values };
+    });
+    return sessionOf(tx).updateRows("webhook_deliveries", ["id", "fence"], rows);
   }
 
   tryLockDeliveries(

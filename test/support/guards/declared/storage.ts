@@ -69,16 +69,9 @@ export const STORAGE: readonly Guard[] = [
   },
   {
     name: "an update of a delivery counts under its fence",
-    file: `${SQL}/webhooks/guarded-updates.ts`,
-    find: "WHERE id = ? AND fence = ?`",
-    replace: "WHERE id = ? AND (1 = 1 OR fence = ?)`",
-    ...storesNamed("WebhookStore"),
-  },
-  {
-    name: "what a guarded update did not find is not reported as written",
-    file: `${SQL}/webhooks/guarded-updates.ts`,
-    find: "(counts[index] ?? 0) > 0",
-    replace: "(counts[index] ?? 0) >= 0",
+    file: `${SQL}/webhooks/webhook-store.ts`,
+    find: 'updateRows("webhook_deliveries", ["id", "fence"], rows)',
+    replace: 'updateRows("webhook_deliveries", ["id"], rows.map((row) => ({ ...row, key: row.key.slice(0, 1) })))',
     ...storesNamed("WebhookStore"),
   },
   {
