@@ -9,7 +9,6 @@ const SQL = "adapters/storage/sql";
 /** What nothing can get by because of another guard, which is named. It stays as a second line. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   [`condition fence = ? of jobs (${SQL}/jobs/claims.ts)`]: "the rows are locked by the read before",
-  [`condition fence = ? of webhook_deliveries (${SQL}/webhooks/webhook-due-queries.ts)`]: "as for jobs",
   [`condition account_id = ? of balances (${SQL}/usage/fill-credit-sums.ts)`]: "without it more rows would be locked",
   [`condition account_id = ? of jobs (${SQL}/usage/fill-credit-sums.ts)`]: "without it the steps would be smaller",
   [`refusal !isId("acct", accountId) (core/credits/manage-credits.ts)`]: "no row has an id of another form",

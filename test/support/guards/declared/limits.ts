@@ -3,6 +3,7 @@ import type { Guard } from "../guard.js";
 const WINDOWS = ["test/unit/core/rate-limits/*.test.ts", "test/adapters/rate-limits-memory.test.ts"];
 const CONNECTIONS = ["test/api/connections.test.ts"];
 const UPLOADS = ["test/unit/core/library/upload-track.test.ts", "test/api/upload-quota.test.ts"];
+const AHEAD = ["test/use-cases/webhooks/claimed-ahead.test.ts"];
 
 /** How much one may ask for, hold and leave behind. */
 export const LIMITS: readonly Guard[] = [
@@ -131,6 +132,34 @@ export const LIMITS: readonly Guard[] = [
     find: `if (part.length < chunk.length) end("cut");`,
     replace: "",
     tests: ["test/adapters/webhook-sender.test.ts"],
+  },
+  {
+    name: "the wait of a claimed webhook delivery for a slot",
+    file: "core/webhooks/claimed-ahead.ts",
+    find: "first === undefined || isLate(first.since, now)",
+    replace: "first === undefined",
+    tests: AHEAD,
+  },
+  {
+    name: "webhook attempts that a process has under way",
+    file: "core/webhooks/deliver-webhooks.ts",
+    find: "UNDER_WAY_MAX - this.underWay.size",
+    replace: "SENDING_MAX",
+    tests: AHEAD,
+  },
+  {
+    name: "webhook attempts of a sender that is to stop",
+    file: "core/webhooks/deliver-webhooks.ts",
+    find: "if (this.isStopping) return;",
+    replace: "",
+    tests: AHEAD,
+  },
+  {
+    name: "webhook attempts at one host",
+    file: "core/webhooks/hosts.ts",
+    find: "fairShares(ATTEMPTS_PER_HOST_MAX - busy, demand)",
+    replace: "fairShares(Infinity, demand)",
+    tests: AHEAD,
   },
   {
     name: "the sound of a file by its bytes",
