@@ -32,7 +32,7 @@ describe("Round trips to MySQL", () => {
   after(() => storage.close());
   beforeEach(async () => {
     ({ id: accountId } = await storage.addAccount({}, { monthly: 1_000 }));
-    packets = sinon.spy(MysqlSession.prototype, "query" as keyof MysqlSession);
+    packets = sinon.spy(MysqlSession.prototype, "send" as keyof MysqlSession);
   });
   afterEach(() => sinon.restore());
 

@@ -1,6 +1,6 @@
 import { assert } from "../../../../core/assert.js";
 import type { SqlValue } from "../session.js";
-import { lengthOf } from "./packets.js";
+import { joined, lengthOf } from "./packets.js";
 
 /** How statements travel: the texts of one packet, and all their values. @returns a result for each, in their order */
 export type SendPacket<Result> = (texts: readonly string[], values: readonly SqlValue[]) => Promise<readonly Result[]>;
@@ -68,7 +68,7 @@ export class GatheredStatements<Result> {
     if (members.length === 0) return;
     [this.members, this.characters] = [[], 0];
     const texts = members.map(({ text }) => text);
-    const values = members.flatMap((member) => member.values);
+    const values = joined(members.map((member) => member.values));
     const send = (): Promise<readonly Result[]> => {
       assert(!this.isEnded, "a transaction is used only while its work runs");
       return this.send(texts, values);

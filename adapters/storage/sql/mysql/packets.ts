@@ -26,6 +26,47 @@ export function* packetsOf(lists: readonly Values[], countMax: number): Generato
   if (packet.length > 0) yield packet;
 }
 
+/** The values of rows, in a list as a statement takes them. */
+interface RowValues {
+  readonly count: number;
+  readonly values: readonly SqlValue[];
+}
+
+/** {@link packetsOf} of rows, each with the values of these columns. */
+export function* rowPacketsOf<Row extends object>(
+  columns: readonly (keyof Row)[],
+  rows: readonly Row[],
+  countMax: number,
+): Generator<RowValues> {
+  let values: SqlValue[] = [];
+  let [count, characters] = [0, 0];
+  for (const row of rows) {
+    let length = 0;
+    for (const column of columns) {
+      const value = row[column] as SqlValue;
+      if (typeof value === "string" || Buffer.isBuffer(value)) length += value.length;
+    }
+    if (count === countMax || (count > 0 && characters + length > PACKET_CHARACTERS)) {
+      yield { count, values };
+      values = [];
+      [count, characters] = [0, 0];
+    }
+    for (const column of columns) values.push(row[column] as SqlValue);
+    count += 1;
+    characters += length;
+  }
+  if (count > 0) yield { count, values };
+}
+
+/** One list of all their values. `flat` takes several times as long, which every row of the log would pay for. */
+export function joined(lists: readonly Values[]): readonly SqlValue[] {
+  const [first, ...others] = lists;
+  if (others.length === 0) return first ?? [];
+  const values: SqlValue[] = [];
+  for (const list of lists) for (const value of list) values.push(value);
+  return values;
+}
+
 /** Of texts and bytes; numbers are short. */
 export function lengthOf(values: Values): number {
   let length = 0;

@@ -3,11 +3,18 @@ import type { Connection, QueryError, QueryOptions, ResultSetHeader, RowDataPack
 import { assert } from "../../../../core/assert.js";
 import { cannotPrepare, NoResponseError } from "./errors.js";
 import { GatheredStatements } from "./gathered-statements.js";
-import { PACKET_CHARACTERS, packetsOf } from "./packets.js";
+import { joined, PACKET_CHARACTERS, packetsOf, rowPacketsOf } from "./packets.js";
 import { updateStatements } from "./row-updates.js";
 import { addingClause, replacingClause } from "./upserts.js";
 import { afterWaiting, type LateResponses } from "./waits.js";
-import { columnsOf, type RowUpdate, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
+import {
+  insertText,
+  type RowUpdate,
+  type SqlValue,
+  storable,
+  type Table,
+  type TransactionSession,
+} from "../session.js";
 import type { TableNames } from "../table-names.js";
 
 /** Statements in one packet, and rows in one statement, at most: far below `max_allowed_packet`. */
@@ -139,7 +146,7 @@ export class MysqlSession implements TransactionSession {
     if (this.gathered !== null) return Promise.all(lists.map((values) => this.resultOf(text, values)));
     const results: MysqlResult[] = [];
     for (const part of packetsOf(lists, this.packetStatements)) {
-      const found = await this.resultOf(part.map(() => text).join("; "), part.flat());
+      const found = await this.resultOf(part.map(() => text).join("; "), joined(part));
       if (part.length === 1) results.push(found);
       else results.push(...(found as unknown as MysqlResult[]));
     }
@@ -147,13 +154,10 @@ export class MysqlSession implements TransactionSession {
   }
 
   private async write<Row extends object>(table: Table<Row>, rows: readonly Row[], clause: string): Promise<void> {
-    const marks = `(${table.columns.map(() => "?").join(", ")})`;
-    const lists = rows.map((row) => table.columns.map((column) => row[column] as SqlValue));
-    const begin = this.named(`INSERT INTO {${table.name}} (${columnsOf(table)})`);
-    for (const part of packetsOf(lists, INSERT_ROWS)) {
-      const text = `${begin} VALUES ${part.map(() => marks).join(", ")}${clause}`;
-      await this.later(text, part.flat());
-    }
+    const text = this.named(insertText(table));
+    const another = `, (${table.columns.map(() => "?").join(", ")})`;
+    for (const { count, values } of rowPacketsOf(table.columns, rows, INSERT_ROWS))
+      await this.later(text + another.repeat(count - 1) + clause, values);
   }
 
   private async later(text: string, values: readonly SqlValue[]): Promise<void> {
@@ -167,7 +171,7 @@ export class MysqlSession implements TransactionSession {
   }
 
   private async sendPacket(texts: readonly string[], values: readonly SqlValue[]): Promise<readonly MysqlResult[]> {
-    const found = await this.query(texts.join("; "), values);
+    const found = await this.send(texts.join("; "), values);
     return texts.length === 1 ? [found] : (found as unknown as readonly MysqlResult[]);
   }
 
@@ -181,7 +185,12 @@ export class MysqlSession implements TransactionSession {
   }
 
   protected query(sql: string, values: readonly SqlValue[]): Promise<MysqlResult> {
-    const options = this.options(sql, [...storable(values)]);
+    return this.send(sql, storable(values));
+  }
+
+  /** @param values were found to be {@link storable}; the driver does not change them */
+  private send(sql: string, values: readonly SqlValue[]): Promise<MysqlResult> {
+    const options = this.options(sql, values as SqlValue[]);
     return this.withinLimit((done) => this.connection.query<MysqlResult & RowDataPacket[]>(options, done));
   }
 
