@@ -60,8 +60,8 @@ export function* rowPacketsOf<Row extends object>(
 
 /** One list of all their values. `flat` takes several times as long, which every row of the log would pay for. */
 export function joined(lists: readonly Values[]): readonly SqlValue[] {
-  const [first, ...others] = lists;
-  if (others.length === 0) return first ?? [];
+  const [first = []] = lists;
+  if (lists.length <= 1) return first;
   const values: SqlValue[] = [];
   for (const list of lists) for (const value of list) values.push(value);
   return values;
