@@ -6,7 +6,7 @@ import { type Receiver, receiverOf } from "./hosts.js";
 const BACKLOG_MAX = 100;
 
 export interface DueEndpointsDeps {
-  readonly webhooks: WebhookStore;
+  readonly webhooks: Pick<WebhookStore, "endpointsWithDue" | "findEndpoints">;
   /** How often to look for what other processes have added, in milliseconds. */
   readonly sweepMs: number;
   /** Drops what waits for an endpoint that is gone or disabled. */

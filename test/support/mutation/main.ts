@@ -14,8 +14,13 @@ const SCORE_MIN = 85;
 
 /** Tests of use cases of other folders that go through the code of a folder. */
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
-  "core/jobs": ["generations/generations.test.ts", "generations/splits.test.ts", "attempts/apply-reports.test.ts"],
-  "core/results": ["execution/store.test.ts", "execution/build-request.test.ts"],
+  "core/jobs": [
+    "use-cases/generations/generations.test.ts",
+    "use-cases/generations/splits.test.ts",
+    "use-cases/attempts/apply-reports.test.ts",
+  ],
+  "core/results": ["use-cases/execution/store.test.ts", "use-cases/execution/build-request.test.ts"],
+  "core/webhooks": ["system/webhooks/failing-for-days.test.ts", "system/webhooks/hosts.test.ts"],
 };
 const FOLDER = /^core(\/[\w-]+)*$/;
 
@@ -56,7 +61,7 @@ function testsOf(target: string): string[] {
   if (/^core\/[\w-]+\.ts$/.test(target)) return [`test/unit/${target.replace(/\.ts$/, ".test.ts")}`];
   const folder = target.replace(/\/([\w-]+\.ts)?$/, "");
   const own = [`test/unit/${folder}`, folder.replace("core", "test/use-cases")].filter((place) => existsSync(place));
-  return [...own, ...(FURTHER[folder] ?? []).map((name) => `test/use-cases/${name}`)];
+  return [...own, ...(FURTHER[folder] ?? []).map((name) => `test/${name}`)];
 }
 
 function fail(words: string): never {
