@@ -16,7 +16,8 @@ describe("The endpoints with something due, as a process knows them", () => {
   let dropped: WebhookEndpointId[];
   let due: DueEndpoints;
   beforeEach(() => {
-    [found, asked, stored, dropped] = [[], [], new Map(), []];
+    [found, asked, dropped] = [[], [], []];
+    stored = new Map<WebhookEndpointId, WebhookEndpoint>();
     due = new DueEndpoints({
       webhooks: {
         endpointsWithDue: async (_now, after) => {
