@@ -78,7 +78,7 @@ export class DueEndpoints {
     return this.activeOf(ids);
   }
 
-  /** Whether some have not been looked at since the last pause; else, or when there are no free slots, it is a pause. */
+  /** Whether some have not been looked at since the last pause; else, and where no slot is free, it is a pause. */
   goesOn(hasFreeSlots: boolean): boolean {
     const isLeft = this.place !== null || !this.isWhole;
     const goesOn = isLeft && hasFreeSlots;

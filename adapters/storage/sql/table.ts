@@ -1,4 +1,4 @@
-import type { SqlValue, Table } from "./session.js";
+import type { RowUpdate, SqlValue, Table } from "./session.js";
 
 /** How a member of an entity is stored. Methods, so that columns of all types fit one record of them. */
 export interface Column<T, Sql extends SqlValue = SqlValue, Name extends string = string> {
@@ -140,4 +140,14 @@ export function toJson(value: object | null): string | null {
 
 function snake(member: string): string {
   return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** An update that counts only while the row still has this fence. What changes nothing still tells whether it has. */
+export function fencedUpdate<C extends Columns>(
+  { changed }: Pick<EntityTable<C>, "changed">,
+  { id, fence, changes }: { readonly id: string; readonly fence: number; readonly changes: Partial<Entity<C>> },
+): RowUpdate {
+  const { columns, values } = changed(changes);
+  const key = [id, fence];
+  return columns.length === 0 ? { key, columns: ["fence"], values: [fence] } : { key, columns, values };
 }

@@ -35,6 +35,7 @@ import { findShownJobs, listShownJobs, newestShownStates } from "./shown-jobs.js
 import { OutputQueries } from "./output-queries.js";
 import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
+import { fencedUpdate } from "../table.js";
 import { addEnded, addEnding } from "../usage/credit-sums.js";
 
 const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
@@ -172,13 +173,7 @@ export class KnexJobStore extends OutputQueries implements JobStore {
 
   async updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<number> {
     const session = sessionOf(tx);
-    const rows = updates.map(({ id, fence, changes }) => {
-      const { columns, values } = JOBS.changed(changes);
-      // What changes nothing still tells whether the fence holds.
-      return columns.length === 0
-        ? { key: [id, fence], columns: ["fence"], values: [fence] }
-        : { key: [id, fence], columns, values };
-    });
+    const rows = updates.map((update) => fencedUpdate(JOBS, update));
     const summed = addEnding(session, this.database.dialect, updates);
     return (await Promise.all([session.updateRows("jobs", ["id", "fence"], rows), summed]))[0];
   }

@@ -5,6 +5,7 @@ import type { DeliveryAttempt, WebhookDelivery, WebhookEvent } from "../../../..
 import { allIn, groupBy } from "../lists.js";
 import { allOf, oneOf, tryLocked } from "../rows.js";
 import { columnsOf, sessionOf } from "../session.js";
+import { fencedUpdate } from "../table.js";
 import { DueQueries } from "./webhook-due-queries.js";
 import { listStatement } from "./webhook-lists.js";
 import { deleteOldEvents } from "./webhook-retention.js";
@@ -72,13 +73,7 @@ export class KnexWebhookStore extends DueQueries implements WebhookStore {
   async updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<number> {
     // Rows are locked in ascending order everywhere; updates of the same one keep theirs.
     const ascending = [...updates].sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
-    const rows = ascending.map(({ id, fence, changes }) => {
-      const { columns, values } = WEBHOOK_DELIVERIES.changed(changes);
-      // What changes nothing still tells whether the fence holds.
-      return columns.length === 0
-        ? { key: [id, fence], columns: ["fence"], values: [fence] }
-        : { key: [id, fence], columns, values };
-    });
+    const rows = ascending.map((update) => fencedUpdate(WEBHOOK_DELIVERIES, update));
     return sessionOf(tx).updateRows("webhook_deliveries", ["id", "fence"], rows);
   }
 
