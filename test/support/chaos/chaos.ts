@@ -4,7 +4,7 @@ import type { Clients, Demand } from "./clients.js";
 import type { Rows } from "./rows.js";
 
 /** The longest time that all jobs may take after the last restart: leases end after 1.5 s, and little is rendered. */
-const REST_MAX_MS = 120_000;
+const REST_MAX_MS = 90_000;
 
 /**
  * No limit and no open breaker delays a client. Leases are short, so that lost jobs are soon claimed by another worker.
