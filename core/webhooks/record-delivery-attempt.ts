@@ -71,8 +71,7 @@ export class RecordDeliveryAttempt {
     const changes = afterDeliveryAttempt(created.delivery, created.result, scheduleMs, now, random.fraction());
     const recorded = { ...created, changes };
     const shown = isUsual(created) ? await this.usual.submit(recorded) : await this.writeAlone(recorded, now);
-    const isDropped = shown !== null && shown.disabledBy !== null;
-    if (changes.state !== "pending" && !isDropped) metrics?.countDeliveryEnded(changes.state);
+    if (changes.state !== "pending") metrics?.countDeliveryEnded(changes.state);
     this.log(shown);
   }
 
@@ -93,9 +92,9 @@ export class RecordDeliveryAttempt {
     const { unitOfWork, webhooks } = this.deps;
     return unitOfWork.inTransaction(async (tx) => {
       const shown = await this.classifyEndpoint(tx, recorded, now);
-      const isDisabled = shown !== null && shown.disabledBy !== null;
-      await this.write(tx, [isDisabled ? { ...recorded, changes: orDropped(recorded.changes, now) } : recorded]);
-      if (isDisabled) await webhooks.dropPending(tx, recorded.endpoint.id, now);
+      await this.write(tx, [recorded]);
+      // What is to be tried again, this delivery included, is not any more.
+      if (shown !== null && shown.disabledBy !== null) await webhooks.dropPending(tx, recorded.endpoint.id, now);
       return shown;
     });
   }
@@ -172,9 +171,4 @@ function toChange(
     disabledBy,
     warnHours,
   };
-}
-
-/** A delivery that would be tried again, at an endpoint that was just disabled. */
-function orDropped(changes: Required<DeliveryChanges>, now: number): Required<DeliveryChanges> {
-  return changes.state === "pending" ? { ...changes, state: "dropped", dueAt: null, endedAt: now } : changes;
 }

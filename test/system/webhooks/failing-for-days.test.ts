@@ -25,6 +25,12 @@ describe("An endpoint that fails for days", () => {
       ["warning", 72],
       ["disabled", "failing"],
     ]);
+    const warned = harness.logger.lines.filter(({ message }) => message === "A webhook endpoint has been failing");
+    const fields = { endpoint: endpoint.id, account: harness.accountId };
+    expect(warned.map((line) => [line.level, line.fields])).to.deep.equal([
+      ["warn", { ...fields, hours: 24 }],
+      ["warn", { ...fields, hours: 72 }],
+    ]);
     const sent = harness.sender.messages.length;
     await harness.pass(24 * HOUR_MS);
     expect(harness.sender.messages).to.have.length(sent);

@@ -4,6 +4,7 @@ import type { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js
 import type { ShownEndpoint } from "../../../core/webhooks/shown-endpoint.js";
 import { sendFails, sendHolds, sendReturns } from "../../support/doubles/recording-sender.js";
 import { DeliveryHarness } from "../../support/delivery-harness.js";
+import { until } from "../../support/until.js";
 
 describe("An attempt to deliver a webhook event", () => {
   let harness: DeliveryHarness;
@@ -112,6 +113,67 @@ describe("An attempt to deliver a webhook event", () => {
     await harness.pass(2_000);
     expect(harness.sender.messages).to.have.length(2);
     expect(await harness.delivery(delivery.id)).to.include({ state: "delivered", attempts: 1 });
+  });
+
+  it("waits with its result while another holds its delivery's row, and delays no other's", async () => {
+    const endpoint = await harness.endpoint();
+    const [held, free] = [...(await harness.event(endpoint)), ...(await harness.event(endpoint))] as [
+      WebhookDelivery,
+      WebhookDelivery,
+    ];
+    let isHeld = true;
+    harness.webhookStore.on("tryLockDeliveries", async (tryLock, tx, ids) => {
+      const taken = isHeld ? ids.filter((id) => id === held.id) : [];
+      const { locked, busy } = await tryLock(
+        tx,
+        ids.filter((id) => !taken.includes(id)),
+      );
+      return { locked, busy: new Set([...busy, ...taken]) };
+    });
+    harness.start();
+    const stateOf = async ({ id }: WebhookDelivery): Promise<string> => (await harness.delivery(id)).state;
+    await until("the other result is written", async () => (await stateOf(free)) === "delivered");
+    expect(await stateOf(held)).to.equal("pending");
+    expect(await harness.attempts(held.id)).to.deep.equal([]);
+    isHeld = false;
+    await until("its result is written", async () => {
+      await harness.clock.advance(10);
+      return (await stateOf(held)) === "delivered";
+    });
+    expect(await harness.attempts(held.id)).to.have.length(1);
+    expect(harness.sender.messages).to.have.length(2);
+  });
+
+  it("is made, and not dropped, where its endpoint is enabled again right after it was seen disabled", async () => {
+    const endpoint = await harness.endpoint();
+    await harness.endpoints.update(harness.accountId, endpoint.id, { status: "disabled" });
+    const [delivery] = (await harness.event(endpoint)) as [WebhookDelivery];
+    harness.webhookStore.on("findEndpoints", async (find, ids) => {
+      const found = await find(ids);
+      harness.webhookStore.repair();
+      await harness.endpoints.update(harness.accountId, endpoint.id, { status: "active" });
+      return found;
+    });
+    harness.start();
+    await harness.pass(2_000);
+    expect(await harness.delivery(delivery.id)).to.include({ state: "delivered", attempts: 1 });
+  });
+
+  it("that is the last by its schedule is counted as such, also where it disables its endpoint", async () => {
+    const endpoint = await harness.endpoint();
+    const [delivery] = (await harness.event(endpoint)) as [WebhookDelivery];
+    harness.sender.reception = sendReturns(410);
+    harness.start(1_000, []);
+    await harness.quiet();
+    expect(await harness.delivery(delivery.id)).to.include({ state: "exhausted", attempts: 1 });
+    expect(harness.metrics.counted).to.deep.equal([
+      ["try", "gone"],
+      ["delivery", "exhausted"],
+      ["disabled", "gone"],
+    ]);
+    const [line, ...others] = linesOf("A webhook endpoint was disabled");
+    const fields = { endpoint: endpoint.id, account: harness.accountId, by: "gone" };
+    expect([line?.level, line?.fields, others]).to.deep.equal(["error", fields, []]);
   });
 
   it("is recorded although its process stops, where a response arrived", async () => {
