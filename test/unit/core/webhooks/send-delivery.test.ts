@@ -34,7 +34,7 @@ describe("Sending a delivery", () => {
     return { ...endpoint, sealedSecret: secretBox.seal("whsec_current", endpoint.id) };
   }
 
-  it("sends the event's bytes to the endpoint's URL, with its secrets and the time, and returns what became of it", async () => {
+  it("sends the event to its URL, with its secrets and the time, and returns what became of it", async () => {
     const [event, endpoint] = [anEvent(), sealed({ url: "https://one.example.com/hooks" })];
     const retired = { sealed: secretBox.seal("whsec_before", endpoint.id), signsUntil: NOON + 1 };
     sender.reception = sendReturns(429, { retryAfterMs: 5_000 });
