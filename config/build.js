@@ -58,7 +58,8 @@ async function build() {
   if (kept.routes !== routes || kept.generated !== hashOf(filesUnder([GENERATED]))) {
     rmSync(STATE, { force: true });
     await step("types and routes", async () => {
-      for (const config of ROUTES) await run(toolOf("@tsoa/cli", "tsoa"), ["-c", config, "spec-and-routes"]);
+      const tsoa = toolOf("@tsoa/cli", "tsoa");
+      await Promise.all(ROUTES.map((config) => run(tsoa, ["-c", config, "spec-and-routes"])));
     });
   }
   const ofPages = filesUnder([PAGES, CLIENT, GUIDES]).filter(

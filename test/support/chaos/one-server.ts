@@ -24,6 +24,7 @@ const SETTINGS: Environment = {
   ...CHAOS_SETTINGS,
   FERMATA_PLUGINS__SYNTH__KEEP_STEMS: "false",
   FERMATA_PLUGINS__SYNTH__THREADS: "3",
+  FERMATA_AUDIO__ANALYSER: "none",
   // A worker that is killed in a call may have bought the work: the call is repeated for so long, also when it fails.
   FERMATA_JOBS__UNKNOWN_GRACE_SECONDS: "5",
 };

@@ -58,6 +58,8 @@ export class Installation {
       await writeFile(file, JSON.stringify(document));
       const settings = {
         ...CHAOS_SETTINGS,
+        // What is bought is not decoded, which takes a process longer than all the rest.
+        FERMATA_AUDIO__ANALYSER: "none",
         FERMATA_CONFIG: file,
         ...(database === null ? {} : { FERMATA_STORAGE__URL: database.url }),
       };
