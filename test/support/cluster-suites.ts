@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { GaleraCluster } from "./galera.js";
 import { MysqlGroup } from "./mysql-group.js";
-import { setUpMysql9 } from "./mysql9-setup.js";
+import { setUpEngine } from "./engine-setup.js";
 import { REPOSITORY } from "./repository.js";
 
 const MOCHA = [
@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   group: {
     tests: "group",
     async start() {
-      process.env["FERMATA_TEST_MYSQL_ROOT"] = await setUpMysql9();
+      process.env["FERMATA_TEST_MYSQL_ROOT"] = await setUpEngine("mysql-9");
       return MysqlGroup.start();
     },
   },

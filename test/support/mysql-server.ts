@@ -23,43 +23,71 @@ interface Make {
   initialise(seen: string): Promise<unknown>;
 }
 
-/** The server that is installed on the machine. */
-const MARIADB: Make = {
-  program: ["/usr/sbin/mariadbd"],
-  options: [],
-  async folder() {
-    const path = await mkdtemp(join(tmpdir(), "fermata-mysql-"));
-    return { path, seen: path };
-  },
-  initialise: (seen) =>
-    run("mariadb-install-db", [
-      "--no-defaults",
-      `--datadir=${seen}/data`,
-      `--tmpdir=${seen}`,
-      "--auth-root-authentication-method=normal",
-      ...AS_ROOT,
-    ]),
-};
-
-/** MySQL with its libraries in a folder of its own; see `mysql9.ts`. */
-function mysqlBelow(root: string): Make {
-  const program = ["chroot", root, "/usr/sbin/mysqld"];
+/** MariaDB: what is installed on the machine, or below a folder. */
+function mariadbIn(place: Place): Make {
   return {
-    program,
-    options: ["--mysqlx=OFF", "--secure-file-priv=NULL"],
-    async folder() {
-      const path = await mkdtemp(join(root, "var/lib/fermata-mysql-"));
-      return { path, seen: path.slice(root.length) };
-    },
+    program: [...place.command, "/usr/sbin/mariadbd"],
+    options: [],
+    folder: place.folder,
     initialise: (seen) =>
-      run(program[0] as string, [
-        ...program.slice(1),
+      runIn(place, "mariadb-install-db", [
+        "--no-defaults",
+        `--datadir=${seen}/data`,
+        `--tmpdir=${seen}`,
+        "--auth-root-authentication-method=normal",
+        ...AS_ROOT,
+      ]),
+  };
+}
+
+function mysqlIn(place: Place): Make {
+  return {
+    program: [...place.command, "/usr/sbin/mysqld"],
+    options: ["--mysqlx=OFF", "--secure-file-priv=NULL"],
+    folder: place.folder,
+    initialise: (seen) =>
+      runIn(place, "/usr/sbin/mysqld", [
         "--no-defaults",
         "--initialize-insecure",
         `--datadir=${seen}/data`,
         ...AS_ROOT,
       ]),
   };
+}
+
+/** Where programs run. */
+interface Place extends Pick<Make, "folder"> {
+  /** What comes before a program and its arguments. */
+  readonly command: readonly string[];
+}
+
+const MACHINE: Place = {
+  command: [],
+  async folder() {
+    const path = await mkdtemp(join(tmpdir(), "fermata-mysql-"));
+    return { path, seen: path };
+  },
+};
+
+/** An engine with its libraries in a folder of its own; see `engine-setup.ts`. */
+function below(root: string): Place {
+  return {
+    command: ["chroot", root],
+    async folder() {
+      const path = await mkdtemp(join(root, "var/lib/fermata-mysql-"));
+      return { path, seen: path.slice(root.length) };
+    },
+  };
+}
+
+function runIn({ command }: Place, program: string, args: readonly string[]): Promise<unknown> {
+  const [first = "", ...others] = [...command, program, ...args];
+  return run(first, others);
+}
+
+function makeOf(root: string | undefined): Make {
+  if (root === undefined) return mariadbIn(MACHINE);
+  return existsSync(join(root, "usr/sbin/mariadbd")) ? mariadbIn(below(root)) : mysqlIn(below(root));
 }
 
 const AS_ROOT = process.getuid?.() === 0 ? ["--user=root"] : [];
@@ -89,7 +117,7 @@ export interface PrivateMysql {
 }
 
 /**
- * MariaDB, or the MySQL below a folder. It ends with this process at the latest.
+ * MariaDB, or the engine below a folder. It ends with this process at the latest.
  *
  * @param root that folder; by default what `FERMATA_TEST_MYSQL_ROOT` names
  */
@@ -97,7 +125,7 @@ export async function startPrivateMysql(
   options: readonly string[] = [],
   root = process.env["FERMATA_TEST_MYSQL_ROOT"],
 ): Promise<PrivateMysql> {
-  const make = root === undefined ? MARIADB : mysqlBelow(root);
+  const make = makeOf(root);
   await findProgram(make);
   const { path, seen } = await make.folder();
   await make.initialise(seen);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { createMigratedFile } from "../databases.js";
 import { borrowMysqlDatabase } from "../mysql.js";
-import { setUpMysql9 } from "../mysql9-setup.js";
+import { setUpEngine } from "../engine-setup.js";
 import { query, startPrivateMysql } from "../mysql-server.js";
 import { afterAllTests } from "../setup.js";
 
@@ -38,7 +38,7 @@ function mysql9(): Promise<string> {
   server ??= (async () => {
     const named = process.env["FERMATA_TEST_MYSQL9"];
     if (named !== undefined) return named;
-    const own = await startPrivateMysql([], await setUpMysql9());
+    const own = await startPrivateMysql([], await setUpEngine("mysql-9"));
     afterAllTests(() => own.close());
     return own.server;
   })();

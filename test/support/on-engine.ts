@@ -1,12 +1,13 @@
 /**
- * Runs on a real MySQL 9 whatever opens a database of its own, and the tests of the API. As root on Debian it sets that
- * MySQL up first ({@link setUpMysql9}). `FERMATA_TEST_MYSQL` names another server instead. Arguments go to mocha.
+ * Runs on a real MySQL 9, or on the engine that `FERMATA_TEST_ENGINE` names, whatever opens a database of its own, and
+ * the tests of the API. As root on Debian it sets that engine up first ({@link setUpEngine}). `FERMATA_TEST_MYSQL` names
+ * another server instead. Arguments go to mocha.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setUpMysql9 } from "./mysql9-setup.js";
+import { ENGINES, isEngine, setUpEngine } from "./engine-setup.js";
 import { query, startPrivateMysql } from "./mysql-server.js";
 import { REPOSITORY } from "./repository.js";
 
@@ -19,7 +20,9 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const named = process.env["FERMATA_TEST_MYSQL"];
   if (named !== undefined) return runOn(named, {});
-  const root = await setUpMysql9();
+  const engine = process.env["FERMATA_TEST_ENGINE"] ?? "mysql-9";
+  if (!isEngine(engine)) throw new Error(`FERMATA_TEST_ENGINE: ${engine} is none of ${ENGINES.join(", ")}.`);
+  const root = await setUpEngine(engine);
   process.env["FERMATA_TEST_MYSQL_ROOT"] = root;
   const own = await startPrivateMysql();
   try {

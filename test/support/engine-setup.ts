@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { installPackage } from "./services.js";
+
+const FOLDER = join(tmpdir(), "fermata-engines");
+
+/** Where the packages of a server come from. */
+interface Source {
+  readonly release: string;
+  /** What to install into it. */
+  readonly packages: readonly string[];
+  /** Of a distribution other than Debian. */
+  readonly other?: { readonly mirror: string; readonly components: string; readonly keyring: string };
+}
+
+/** An engine whose packages bring the keys that Ubuntu's are signed with. */
+const WITH_KEYRING = "mariadb-11";
+const UBUNTU = {
+  mirror: "http://archive.ubuntu.com/ubuntu",
+  components: "main,universe",
+  keyring: "usr/share/keyrings/ubuntu-archive-keyring.gpg",
+};
+
+/** Servers that this release of Debian does not have. */
+const SOURCES = {
+  "mysql-8.0": { release: "jammy", packages: ["mysql-server-core-8.0"], other: UBUNTU },
+  "mysql-9": { release: "sid", packages: ["mysql-server-core"] },
+  "mariadb-10.6": { release: "jammy", packages: ["mariadb-server-core-10.6"], other: UBUNTU },
+  "mariadb-11": { release: "trixie", packages: ["mariadb-server-core", "ubuntu-archive-keyring"] },
+} satisfies Readonly<Record<string, Source>>;
+
+export type Engine = keyof typeof SOURCES;
+
+export const ENGINES = Object.keys(SOURCES) as readonly Engine[];
+
+export function isEngine(name: string): name is Engine {
+  return Object.hasOwn(SOURCES, name);
+}
+
+/**
+ * Unpacks a server with its libraries into a folder of its own, which is kept for the next time: its packages need
+ * libraries of their own release, so it runs under chroot, and the machine's packages do not change.
+ *
+ * @returns the folder
+ * @throws {Error} saying what is missing
+ */
+export async function setUpEngine(engine: Engine): Promise<string> {
+  const root = join(FOLDER, engine);
+  if (existsSync(root)) return root;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    throw new Error(
+      `${engine} is set up by root on Debian. Elsewhere set FERMATA_TEST_MYSQL to the URL of a server, with rights to ` +
+        "make databases.",
+    );
+  }
+  if (!existsSync("/usr/sbin/debootstrap")) await installPackage("debootstrap");
+  const { release, packages, other }: Source = SOURCES[engine];
+  const from =
+    other === undefined
+      ? []
+      : [`--components=${other.components}`, `--keyring=${join(await setUpEngine(WITH_KEYRING), other.keyring)}`];
+  const [part, log] = [`${root}.part`, join(FOLDER, `${engine}.log`)];
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+  process.stdout.write(`== setting up ${engine} in ${root}\n`);
+  const args = ["--variant=minbase", `--include=${packages.join(",")}`, ...from, release, part];
+  try {
+    const output = openSync(log, "w");
+    execFileSync("debootstrap", [...args, ...(other === undefined ? [] : [other.mirror])], {
+      stdio: ["ignore", output, output],
+    });
+  } catch (cause) {
+    throw new Error(`${engine} could not be fetched; see ${log}.`, { cause });
+  }
+  rmSync(join(part, "var/cache/apt"), { recursive: true, force: true });
+  renameSync(part, root);
+  return root;
+}
