@@ -16,6 +16,7 @@ const START_MS = 60_000;
 /** How to set up and start a server of one vendor. */
 interface Make {
   readonly program: readonly string[];
+  /** Without TLS, which some have by default. */
   readonly options: readonly string[];
   /** A new folder for its data, and its path as the program sees it. */
   folder(): Promise<{ readonly path: string; readonly seen: string }>;
@@ -27,7 +28,7 @@ interface Make {
 function mariadbIn(place: Place): Make {
   return {
     program: [...place.command, "/usr/sbin/mariadbd"],
-    options: [],
+    options: ["--skip-ssl"],
     folder: place.folder,
     initialise: (seen) =>
       runIn(place, "mariadb-install-db", [
@@ -43,7 +44,7 @@ function mariadbIn(place: Place): Make {
 function mysqlIn(place: Place): Make {
   return {
     program: [...place.command, "/usr/sbin/mysqld"],
-    options: ["--mysqlx=OFF", "--secure-file-priv=NULL"],
+    options: ["--mysqlx=OFF", "--secure-file-priv=NULL", "--local-infile=ON", "--tls-version="],
     folder: place.folder,
     initialise: (seen) =>
       runIn(place, "/usr/sbin/mysqld", [
