@@ -51,8 +51,8 @@ export async function setUpEngine(engine: Engine): Promise<string> {
   if (existsSync(root)) return root;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
     throw new Error(
-      `${engine} is set up by root on Debian. Elsewhere set FERMATA_TEST_MYSQL to the URL of a server, with rights to ` +
-        "make databases.",
+      `${engine} is set up by root on Debian. Elsewhere set FERMATA_TEST_MYSQL to the URL of a server, with rights ` +
+        "to make databases.",
     );
   }
   if (!existsSync("/usr/sbin/debootstrap")) await installPackage("debootstrap");

@@ -1,7 +1,7 @@
 /**
  * Runs on a real MySQL 9, or on the engine that `FERMATA_TEST_ENGINE` names, whatever opens a database of its own, and
- * the tests of the API. As root on Debian it sets that engine up first ({@link setUpEngine}). `FERMATA_TEST_MYSQL` names
- * another server instead. Arguments go to mocha.
+ * the tests of the API. As root on Debian it sets that engine up first ({@link setUpEngine}). `FERMATA_TEST_MYSQL`
+ * names another server instead. Arguments go to mocha.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
