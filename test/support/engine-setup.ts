@@ -27,8 +27,15 @@ const UBUNTU = {
 const SOURCES = {
   "mysql-8.0": { release: "jammy", packages: ["mysql-server-core-8.0"], other: UBUNTU },
   "mysql-9": { release: "sid", packages: ["mysql-server-core"] },
-  "mariadb-10.6": { release: "jammy", packages: ["mariadb-server-core-10.6"], other: UBUNTU },
-  "mariadb-11": { release: "trixie", packages: ["mariadb-server-core", "ubuntu-archive-keyring"] },
+  "mariadb-10.6": {
+    release: "jammy",
+    packages: ["mariadb-server-core-10.6", "mariadb-client-core-10.6"],
+    other: UBUNTU,
+  },
+  "mariadb-11": {
+    release: "trixie",
+    packages: ["mariadb-server-core", "mariadb-client-core", "ubuntu-archive-keyring"],
+  },
 } satisfies Readonly<Record<string, Source>>;
 
 export type Engine = keyof typeof SOURCES;

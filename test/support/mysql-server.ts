@@ -36,20 +36,26 @@ function mariadbIn(place: Place): Make {
         `--datadir=${seen}/data`,
         `--tmpdir=${seen}`,
         "--auth-root-authentication-method=normal",
+        // Below a folder no name leads to an address.
+        "--force",
         ...AS_ROOT,
       ]),
   };
 }
 
+/** Without them MySQL speaks no TLS. */
+const NO_CERTIFICATES = "--auto-generate-certs=OFF";
+
 function mysqlIn(place: Place): Make {
   return {
     program: [...place.command, "/usr/sbin/mysqld"],
-    options: ["--mysqlx=OFF", "--secure-file-priv=NULL", "--local-infile=ON", "--tls-version="],
+    options: ["--mysqlx=OFF", "--secure-file-priv=NULL", "--local-infile=ON", NO_CERTIFICATES],
     folder: place.folder,
     initialise: (seen) =>
       runIn(place, "/usr/sbin/mysqld", [
         "--no-defaults",
         "--initialize-insecure",
+        NO_CERTIFICATES,
         `--datadir=${seen}/data`,
         ...AS_ROOT,
       ]),
