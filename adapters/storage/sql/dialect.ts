@@ -57,6 +57,8 @@ export interface Dialect {
   useIndex(name: string): string;
   /** The same of the primary key. Empty where the engine takes it by itself. */
   readonly usePrimaryKey: string;
+  /** A JOIN that reads the table on its left first, whatever an engine guesses of the one on its right. */
+  readonly joinBehind: string;
   /** All rows of queries that each have an order and a limit of their own; the order of the whole is lost. */
   unionAll(queries: readonly string[]): string;
   /**

@@ -7,7 +7,14 @@ import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHan
 import { MysqlConnections } from "./connections.js";
 import { cannotConnect, spoilsConnection } from "./errors.js";
 import { HostMysqlSession, unfitness } from "./host-session.js";
-import { MIGRATION_LOCK, MYSQL_LIMITS, SCHEMA_WAIT_SECONDS, SQL_MODE } from "./options.js";
+import {
+  MIGRATION_LOCK,
+  MYSQL_LIMITS,
+  SCHEMA_WAIT_SECONDS,
+  SNAPSHOT_ISOLATION,
+  SQL_MODE,
+  whereSnapshots,
+} from "./options.js";
 import type { MysqlConnection } from "./session.js";
 import { afterWaiting } from "./waits.js";
 
@@ -28,14 +35,19 @@ const OURS: Readonly<Record<string, string>> = {
 const LOCK_WAITS = ["innodb_lock_wait_timeout", "lock_wait_timeout"] as const;
 const KEPT = [...LOCK_WAITS, ...Object.keys(OURS)];
 
-const THEIRS = `SET ${KEPT.map((name) => `SESSION ${name} = @fermata_${name}`).join(", ")}`;
+const THEIRS =
+  `SET ${KEPT.map((name) => `SESSION ${name} = @fermata_${name}`).join(", ")}` +
+  whereSnapshots(`, SESSION ${SNAPSHOT_ISOLATION} = @fermata_${SNAPSHOT_ISOLATION}`);
 
 function oursWith(lockWaitSeconds: number): string {
   const seconds = [lockWaitSeconds, Math.max(lockWaitSeconds, SCHEMA_WAIT_SECONDS)];
   const waits = LOCK_WAITS.map((name, index) => `SESSION ${name} = ${seconds[index]}`);
   const values = Object.entries(OURS).map(([name, value]) => `SESSION ${name} = ${value}`);
   const kept = KEPT.map((name) => `@fermata_${name} = @@SESSION.${name}`);
-  return `SET ${[...kept, ...values, ...waits].join(", ")}`;
+  const snapshots = whereSnapshots(
+    `, @fermata_${SNAPSHOT_ISOLATION} = @@SESSION.${SNAPSHOT_ISOLATION}, SESSION ${SNAPSHOT_ISOLATION} = OFF`,
+  );
+  return `SET ${[...kept, ...values, ...waits].join(", ")}${snapshots}`;
 }
 
 /** What the driver encodes by: the opening of the connection has set it on the server as well. */

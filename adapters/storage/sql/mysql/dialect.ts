@@ -26,6 +26,7 @@ export const mysqlDialect: Dialect = {
   forClaim: " FOR UPDATE SKIP LOCKED",
   useIndex: (name) => ` FORCE INDEX ({${name}})`,
   usePrimaryKey: " FORCE INDEX (PRIMARY)",
+  joinBehind: "STRAIGHT_JOIN",
   unionAll: (queries) => queries.map((query) => `(${query})`).join(" UNION ALL "),
   addingClause,
   probe: "SELECT 1",

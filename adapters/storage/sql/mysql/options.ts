@@ -55,6 +55,17 @@ export const SCHEMA_WAIT_SECONDS = 3;
 export const SQL_MODE =
   "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE";
 
+/**
+ * Of sessions on MariaDB: since 11.6 a statement that waited for a row fails when the row has changed meanwhile (1020),
+ * unless this is off. Ours read a row again once they have its lock.
+ */
+export const SNAPSHOT_ISOLATION = "innodb_snapshot_isolation";
+
+/** Only for servers of MariaDB that have it in each of their releases. */
+export function whereSnapshots(text: string): string {
+  return ` /*M!110402 ${text} */`;
+}
+
 /** What every connection agrees on with the server before it is used, in one packet. */
 export function sessionSetup(lockWaitSeconds: number): string {
   const values = [
@@ -64,7 +75,8 @@ export function sessionSetup(lockWaitSeconds: number): string {
     `lock_wait_timeout = ${Math.max(lockWaitSeconds, SCHEMA_WAIT_SECONDS)}`,
     `wait_timeout = ${SILENCE_SECONDS}`,
   ];
-  return `SET SESSION ${values.join(", ")}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
+  const snapshots = whereSnapshots(`, ${SNAPSHOT_ISOLATION} = OFF`);
+  return `SET SESSION ${values.join(", ")}${snapshots}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
 }
 
 /** One server of a URL. */

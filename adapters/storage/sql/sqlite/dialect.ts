@@ -14,6 +14,7 @@ export const sqliteDialect: Dialect = {
   forClaim: "",
   useIndex: (name) => ` INDEXED BY {${name}}`,
   usePrimaryKey: "",
+  joinBehind: "CROSS JOIN",
   unionAll: (queries) => queries.map((query) => `SELECT * FROM (${query})`).join(" UNION ALL "),
   addingClause,
   probe: "SELECT COUNT(*) AS objects FROM sqlite_schema",

@@ -34,7 +34,7 @@ const GROWTH = 4;
 export class LibrarySearchQueries {
   constructor(
     private readonly limits: SearchLimits,
-    private readonly dialect: Pick<Dialect, "useIndex">,
+    private readonly dialect: Pick<Dialect, "useIndex" | "joinBehind" | "usePrimaryKey">,
     private readonly library: Pick<LibraryStore, "findTracks" | "findPlaylists">,
   ) {}
 
@@ -131,9 +131,11 @@ export class LibrarySearchQueries {
       ...(mood === null ? [] : [tagMark("mood", mood)]),
       ...(activity === null ? [] : [tagMark("activity", activity)]),
     ];
+    const { joinBehind, usePrimaryKey } = this.dialect;
+    // From these playlists on: the items with the marks may be most of all.
     const text = (list: string): string => `SELECT DISTINCT p.playlist_id FROM {playlist_tracks} AS p
-      JOIN {tracks} AS t ON t.id = p.track_id
-      JOIN {search_items} AS i ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
+      ${joinBehind} {tracks} AS t ON t.id = p.track_id
+      ${joinBehind} {search_items} AS i${usePrimaryKey} ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
       WHERE ${marks.map(() => "INSTR(i.tags, ?) > 0").join(" AND ")} AND p.playlist_id IN (${list})`;
     const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, text, ids, [
       ...partitionsOf("tracks", viewer),
