@@ -92,9 +92,14 @@ function runIn({ command }: Place, program: string, args: readonly string[]): Pr
   return run(first, others);
 }
 
+/** Whether private servers are MariaDB: what is installed on the machine, or below a folder. */
+export function isMariadb(root = process.env["FERMATA_TEST_MYSQL_ROOT"]): boolean {
+  return root === undefined || existsSync(join(root, "usr/sbin/mariadbd"));
+}
+
 function makeOf(root: string | undefined): Make {
-  if (root === undefined) return mariadbIn(MACHINE);
-  return existsSync(join(root, "usr/sbin/mariadbd")) ? mariadbIn(below(root)) : mysqlIn(below(root));
+  const place = root === undefined ? MACHINE : below(root);
+  return isMariadb(root) ? mariadbIn(place) : mysqlIn(place);
 }
 
 const AS_ROOT = process.getuid?.() === 0 ? ["--user=root"] : [];

@@ -1,6 +1,6 @@
 import { eventually } from "./rabbitmq.js";
 import { createMysqlDatabase, type MysqlDatabase } from "./mysql.js";
-import { type PrivateMysql, query, startPrivateMysql } from "./mysql-server.js";
+import { isMariadb, type PrivateMysql, query, startPrivateMysql } from "./mysql-server.js";
 
 /** The user of the tests: root could write to a server that only reads. */
 const USER = "fermata";
@@ -92,7 +92,7 @@ export class ReplicatedMysql {
   /** @param semiSynchronous on MariaDB: what is committed is on both servers */
   static async start({ semiSynchronous = false } = {}): Promise<ReplicatedMysql> {
     const ofMariadb = semiSynchronous ? SEMI_SYNCHRONOUS : MARIADB;
-    const words = process.env["FERMATA_TEST_MYSQL_ROOT"] === undefined ? ofMariadb : MYSQL;
+    const words = isMariadb() ? ofMariadb : MYSQL;
     const [first, second] = await Promise.all(
       [1, 2].map((id) => startPrivateMysql([...words.options, `--server-id=${id}`])),
     );
