@@ -18,7 +18,7 @@ import { type SqliteUnderTest, sqliteStorage } from "../support/databases.js";
 import type { StorageUnderTest } from "../support/storage-under-test.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import { mysqlStorage } from "../support/mysql.js";
-import { openMysqlRelay } from "../support/mysql-server.js";
+import { openMysqlRelay } from "../support/mysql-relay.js";
 import { eventually } from "../support/process.js";
 import { repositoryPath } from "../support/repository.js";
 import { freePort } from "../support/services.js";

@@ -5,13 +5,8 @@ import { openDatabase } from "../../../adapters/storage/sql/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import { SILENT } from "../../support/databases.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import {
-  type MysqlRelay,
-  openMysqlRelay,
-  type PrivateMysql,
-  query,
-  startPrivateMysql,
-} from "../../support/mysql-server.js";
+import { type MysqlRelay, openMysqlRelay } from "../../support/mysql-relay.js";
+import { type PrivateMysql, query, startPrivateMysql } from "../../support/mysql-server.js";
 import { holdAt, lockWait } from "../../support/stepping.js";
 import { type Deed, DEEDS, Interrupted, OtherCaller } from "./interrupted.js";
 

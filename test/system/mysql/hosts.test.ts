@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { checkStorage } from "../../../adapters/storage/sql/doctor/doctor.js";
 import { SILENT } from "../../support/databases.js";
 import type { PrivateMysql } from "../../support/mysql-server.js";
-import { openMysqlRelay } from "../../support/mysql-server.js";
+import { openMysqlRelay } from "../../support/mysql-relay.js";
 import { eventually } from "../../support/rabbitmq.js";
 import { PASSWORD, ReplicatedMysql } from "../../support/replicated-mysql.js";
 import { freePort } from "../../support/services.js";

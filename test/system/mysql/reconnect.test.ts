@@ -2,13 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { POOL_MAX } from "../../../adapters/storage/sql/mysql/options.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import {
-  type MysqlRelay,
-  openMysqlRelay,
-  type PrivateMysql,
-  query,
-  startPrivateMysql,
-} from "../../support/mysql-server.js";
+import { type MysqlRelay, openMysqlRelay } from "../../support/mysql-relay.js";
+import { type PrivateMysql, query, startPrivateMysql } from "../../support/mysql-server.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
 const BODY = { model_id: "scripted/song", prompt: "a beat" };

@@ -4,13 +4,8 @@ import { makeToken } from "../../../core/accounts/api-key.js";
 import { SystemRandom } from "../../../adapters/system/random.js";
 import { type ApiResponse, ApiClient } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import {
-  type MysqlRelay,
-  openMysqlRelay,
-  type PrivateMysql,
-  query,
-  startPrivateMysql,
-} from "../../support/mysql-server.js";
+import { type MysqlRelay, openMysqlRelay } from "../../support/mysql-relay.js";
+import { type PrivateMysql, query, startPrivateMysql } from "../../support/mysql-server.js";
 import { eventually } from "../../support/process.js";
 import { lockWait } from "../../support/stepping.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";

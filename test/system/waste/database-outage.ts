@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sharedServer } from "../../support/mysql.js";
-import { type MysqlRelay, openMysqlRelay } from "../../support/mysql-server.js";
+import { type MysqlRelay, openMysqlRelay } from "../../support/mysql-relay.js";
 import { HTTP_MODEL, httpModelPlugin } from "../../support/vendor/index.js";
 import type { Installation } from "./installation.js";
 import { expectAllDelivered, inInstallation, prompts, type Scenario } from "./scenario.js";

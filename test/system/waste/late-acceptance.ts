@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sharedServer } from "../../support/mysql.js";
-import { openMysqlRelay, query } from "../../support/mysql-server.js";
+import { openMysqlRelay } from "../../support/mysql-relay.js";
+import { query } from "../../support/mysql-server.js";
 import { eventually } from "../../support/process.js";
 import { HTTP_MODEL, httpModelPlugin, type VendorCall } from "../../support/vendor/index.js";
 import { json } from "../../support/provider-kit/index.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { sharedServer } from "../../support/mysql.js";
-import { openMysqlRelay } from "../../support/mysql-server.js";
+import { openMysqlRelay } from "../../support/mysql-relay.js";
 import { HTTP_MODEL, httpModelPlugin } from "../../support/vendor/index.js";
 import { expectAllDelivered, inInstallation, prompts, type Scenario } from "./scenario.js";
 import type { Timing } from "./timing.js";

@@ -135,7 +135,8 @@ export class LibrarySearchQueries {
     // From these playlists on: the items with the marks may be most of all.
     const text = (list: string): string => `SELECT DISTINCT p.playlist_id FROM {playlist_tracks} AS p
       ${joinBehind} {tracks} AS t ON t.id = p.track_id
-      ${joinBehind} {search_items} AS i${usePrimaryKey} ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
+      ${joinBehind} {search_items} AS i${usePrimaryKey}
+        ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
       WHERE ${marks.map(() => "INSTR(i.tags, ?) > 0").join(" AND ")} AND p.playlist_id IN (${list})`;
     const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, text, ids, [
       ...partitionsOf("tracks", viewer),
