@@ -15,7 +15,6 @@ const START_MS = 60_000;
 /** How to set up and start a server of one vendor. */
 interface Make {
   readonly program: readonly string[];
-  /** Without TLS, which some have by default. */
   readonly options: readonly string[];
   /** A new folder for its data, and its path as the program sees it. */
   folder(): Promise<{ readonly path: string; readonly seen: string }>;
@@ -27,7 +26,7 @@ interface Make {
 function mariadbIn(place: Place): Make {
   return {
     program: [...place.command, "/usr/sbin/mariadbd"],
-    options: ["--skip-ssl"],
+    options: [],
     folder: place.folder,
     initialise: (seen) =>
       runIn(place, "mariadb-install-db", [
@@ -42,13 +41,13 @@ function mariadbIn(place: Place): Make {
   };
 }
 
-/** Without them MySQL speaks no TLS. */
+/** Without them MySQL speaks no TLS; by default it makes some at each start where there are none. */
 const NO_CERTIFICATES = "--auto-generate-certs=OFF";
 
 function mysqlIn(place: Place): Make {
   return {
     program: [...place.command, "/usr/sbin/mysqld"],
-    options: ["--mysqlx=OFF", "--secure-file-priv=NULL", "--local-infile=ON", NO_CERTIFICATES],
+    options: ["--mysqlx=OFF", "--secure-file-priv=NULL", "--local-infile=ON"],
     folder: place.folder,
     initialise: (seen) =>
       runIn(place, "/usr/sbin/mysqld", [
@@ -94,6 +93,11 @@ function runIn({ command }: Place, program: string, args: readonly string[]): Pr
 /** Whether private servers are MariaDB: what is installed on the machine, or below a folder. */
 export function isMariadb(root = process.env["FERMATA_TEST_MYSQL_ROOT"]): boolean {
   return root === undefined || existsSync(join(root, "usr/sbin/mariadbd"));
+}
+
+/** An option of private servers that speak no TLS. MySQL replicates with it alone. */
+export function withoutTls(): string {
+  return isMariadb() ? "--skip-ssl" : NO_CERTIFICATES;
 }
 
 function makeOf(root: string | undefined): Make {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { type PrivateMysql, query, startPrivateMysql } from "../../support/mysql-server.js";
+import { type PrivateMysql, query, startPrivateMysql, withoutTls } from "../../support/mysql-server.js";
 import { type CommandResult, Sandbox } from "../../support/process.js";
 import { freePort } from "../../support/services.js";
 
@@ -12,7 +12,7 @@ describe("A MySQL database that the settings name wrongly", function () {
   let url: string;
 
   before(async () => {
-    server = await startPrivateMysql();
+    server = await startPrivateMysql([withoutTls()]);
     ({ url } = await createMysqlDatabase(server.server));
     const { pathname } = new URL(url);
     // A server may have an anonymous user of this machine, who would win over one of any machine.
