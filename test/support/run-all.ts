@@ -5,28 +5,23 @@
  * `FERMATA_TEST_RESULT` names a file, it gets the sums, `PASSED FAILED`, and a line for each failure; else both are
  * shown at the end.
  */
-import { spawn } from "node:child_process";
-import { createReadStream, createWriteStream, readdirSync } from "node:fs";
-import { mkdtemp, readFile, rm, statfs, writeFile } from "node:fs/promises";
+import { createReadStream, readdirSync } from "node:fs";
+import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { REPOSITORY } from "./repository.js";
 import { type Run, runsOf } from "./runs.js";
 import { installMissingPackages } from "./services.js";
-
-interface Outcome {
-  readonly passed: number;
-  readonly failed: number;
-  /** Title, file and message of what failed. */
-  readonly failures: readonly string[];
-}
+import { type Outcome, startRun, type TestRun } from "./test-run.js";
 
 /** More that compute load two cores so much that tests of limits miss their bounds. */
 const CORES = 2;
 /** Lanes of runs that mostly wait. */
 const WAITING = 2;
 const TESTS = "dist/test";
+/** Many times what the longest test takes on a slow machine. */
+const SILENT_MS = 600_000;
 
 const IN_MEMORY = "/dev/shm";
 const IN_MEMORY_BYTES_MIN = 4 * 1024 ** 3;
@@ -50,6 +45,9 @@ const runs = [...runsOf(names.filter((name) => name.endsWith(".test.js")).sort()
 const light = runs.filter(([, { isLight = false }]) => isLight).values();
 const heavy = runs.filter(([, { isLight = false }]) => !isLight).values();
 const ended: Outcome[] = [];
+const running = new Set<TestRun>();
+let isStopped = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop(signal));
 let shown = Promise.resolve();
 const computing = Array.from({ length: CORES }, async () => {
   await lane(heavy);
@@ -79,11 +77,16 @@ async function temporaryPlace(): Promise<string> {
 }
 
 async function lane(waiting: Iterator<[number, Run]>): Promise<void> {
-  for (let next = waiting.next(); next.done !== true; next = waiting.next()) {
+  for (let next = waiting.next(); next.done !== true && !isStopped; next = waiting.next()) {
     const [index, run] = next.value;
     const output = join(folder, `${index}.out`);
     const began = performance.now();
-    ended.push(await runMocha(run, output, join(folder, `${index}.result`)));
+    const args = [...MOCHA, ...run.files.map((file) => join(TESTS, file)), ...given];
+    const files = { output, result: join(folder, `${index}.result`) };
+    const started = startRun({ ...run, env: { ...run.env, TMPDIR: folder } }, args, files, SILENT_MS);
+    running.add(started);
+    ended.push(await started.outcome);
+    running.delete(started);
     const seconds = Math.round((performance.now() - began) / 1000);
     shown = shown.then(async () => {
       process.stdout.write(`== ${run.title}: ${seconds} s\n`);
@@ -92,24 +95,10 @@ async function lane(waiting: Iterator<[number, Run]>): Promise<void> {
   }
 }
 
-async function runMocha({ title, env, files }: Run, output: string, result: string): Promise<Outcome> {
-  const child = spawn(process.execPath, [...MOCHA, ...files.map((file) => join(TESTS, file)), ...given], {
-    cwd: REPOSITORY,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env, TMPDIR: folder, FERMATA_TEST_RESULT: result },
-  });
-  const exited = new Promise<number | null>((resolve, reject) => child.once("error", reject).once("exit", resolve));
-  const file = createWriteStream(output);
-  await Promise.all([child.stdout, child.stderr].map((stream) => pipeline(stream, file, { end: false })));
-  await new Promise<void>((resolve) => file.end(resolve));
-  const code = await exited;
-  const text = await readFile(result, "utf8").catch(() => null);
-  // A run that crashed has no result; one may fail outside its tests. Each counts as a failure.
-  if (text === null) return { passed: 0, failed: 1, failures: [`${title}: ended without a result, with code ${code}`] };
-  const [figures = "", ...failures] = text.trim().split("\n");
-  const [passed = 0, failed = 0] = figures.split(" ").map(Number);
-  if (failed > 0 || code === 0) return { passed, failed, failures };
-  return { passed, failed: 1, failures: [`${title}: failed outside its tests, with code ${code}`] };
+/** Each run is shown as far as it came. */
+function stop(signal: NodeJS.Signals): void {
+  isStopped = true;
+  for (const run of running) run.end(`was ended by ${signal}`);
 }
 
 function sumOf(all: readonly Outcome[], member: "passed" | "failed"): number {

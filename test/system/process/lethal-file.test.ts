@@ -19,11 +19,12 @@ describe("A server that is killed together with its decoder", function () {
 
   /** Waits until the server decodes a file, and kills every process of it. */
   async function killWhileItDecodes(server: FermataProcess): Promise<void> {
+    const pid = server.pid as number;
     const decoders = await eventually("a decoder at work", () => {
-      const found = decodersOf(server.pid ?? 0);
+      const found = decodersOf(pid);
       return found.length > 0 && found;
     });
-    for (const pid of [server.pid ?? 0, ...decoders]) process.kill(pid, "SIGKILL");
+    for (const each of [pid, ...decoders]) process.kill(each, "SIGKILL");
     await server.kill();
   }
 
