@@ -11,16 +11,22 @@ interface Source {
   readonly release: string;
   /** What to install into it. */
   readonly packages: readonly string[];
-  /** Of a distribution other than Debian. */
-  readonly other?: { readonly mirror: string; readonly components: string; readonly keyring: string };
+  /** Of a distribution other than Debian, with its corrections: `STOP SLAVE` ends Ubuntu's first MariaDB 10.6. */
+  readonly other?: {
+    readonly mirror: string;
+    readonly components: readonly string[];
+    readonly keyring: string;
+    readonly corrections: string;
+  };
 }
 
 /** An engine whose packages bring the keys that Ubuntu's are signed with. */
 const WITH_KEYRING = "mariadb-11";
 const UBUNTU = {
   mirror: "http://archive.ubuntu.com/ubuntu",
-  components: "main,universe",
+  components: ["main", "universe"],
   keyring: "usr/share/keyrings/ubuntu-archive-keyring.gpg",
+  corrections: "jammy-updates",
 };
 
 /** Servers that this release of Debian does not have. */
@@ -63,25 +69,36 @@ export async function setUpEngine(engine: Engine): Promise<string> {
     );
   }
   if (!existsSync("/usr/sbin/debootstrap")) await installPackage("debootstrap");
-  const { release, packages, other }: Source = SOURCES[engine];
-  const from =
-    other === undefined
-      ? []
-      : [`--components=${other.components}`, `--keyring=${join(await setUpEngine(WITH_KEYRING), other.keyring)}`];
   const [part, log] = [`${root}.part`, join(FOLDER, `${engine}.log`)];
   rmSync(part, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   process.stdout.write(`== setting up ${engine} in ${root}\n`);
-  const args = ["--variant=minbase", `--include=${packages.join(",")}`, ...from, release, part];
   try {
     const output = openSync(log, "w");
-    execFileSync("debootstrap", [...args, ...(other === undefined ? [] : [other.mirror])], {
-      stdio: ["ignore", output, output],
-    });
+    for (const [program, ...args] of await steps(SOURCES[engine], part))
+      execFileSync(program, args, { stdio: ["ignore", output, output] });
   } catch (cause) {
     throw new Error(`${engine} could not be fetched; see ${log}.`, { cause });
   }
   rmSync(join(part, "var/cache/apt"), { recursive: true, force: true });
   renameSync(part, root);
   return root;
+}
+
+type Step = readonly [program: string, ...args: string[]];
+
+/** debootstrap takes no package from two releases. */
+async function steps({ release, packages, other }: Source, root: string): Promise<readonly Step[]> {
+  const bare = ["debootstrap", "--variant=minbase"] as const;
+  if (other === undefined) return [[...bare, `--include=${packages.join(",")}`, release, root]];
+  const { mirror, components, keyring, corrections } = other;
+  const key = join(await setUpEngine(WITH_KEYRING), keyring);
+  const sources = [release, corrections].map((suite) => `deb ${mirror} ${suite} ${components.join(" ")}\\n`).join("");
+  const apt = ["chroot", root, "apt-get", "-q", "-y", "--no-install-recommends"] as const;
+  return [
+    [...bare, `--components=${components.join(",")}`, `--keyring=${key}`, release, root, mirror],
+    ["chroot", root, "sh", "-c", `printf '${sources}' > /etc/apt/sources.list`],
+    [...apt, "update"],
+    [...apt, "install", ...packages],
+  ];
 }

@@ -7,7 +7,7 @@
  */
 import { createReadStream, readdirSync } from "node:fs";
 import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { REPOSITORY } from "./repository.js";
@@ -25,6 +25,8 @@ const SILENT_MS = 600_000;
 
 const IN_MEMORY = "/dev/shm";
 const IN_MEMORY_BYTES_MIN = 4 * 1024 ** 3;
+/** What all processes of the tests take at once. */
+const PROCESSES_BYTES = 4 * 1024 ** 3;
 
 const MOCHA = [
   join(REPOSITORY, "node_modules/mocha/bin/mocha.js"),
@@ -40,6 +42,7 @@ const given = process.argv.slice(2);
 const folder = await mkdtemp(join(await temporaryPlace(), "fermata-tests-"));
 
 await installMissingPackages();
+process.stdout.write(`files of tests: ${folder}; ${Math.round(freemem() / 1024 ** 2)} MB of memory are free\n`);
 const names = readdirSync(join(REPOSITORY, TESTS), { recursive: true, encoding: "utf8" });
 const runs = [...runsOf(names.filter((name) => name.endsWith(".test.js")).sort()).entries()];
 const light = runs.filter(([, { isLight = false }]) => isLight).values();
@@ -68,12 +71,14 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
 /**
  * Where there is a file system in memory with room, databases and audio of tests are there: each commit would wait for
- * a disk otherwise. What a crash of the machine would leave is no test's subject.
+ * a disk otherwise. What a crash of the machine would leave is no test's subject. Such a file system may be as large as
+ * the memory, whatever else takes that.
  */
 async function temporaryPlace(): Promise<string> {
   if (process.env["TMPDIR"] !== undefined) return tmpdir();
   const { bavail, bsize } = await statfs(IN_MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize >= IN_MEMORY_BYTES_MIN ? IN_MEMORY : tmpdir();
+  const hasRoom = bavail * bsize >= IN_MEMORY_BYTES_MIN && freemem() >= IN_MEMORY_BYTES_MIN + PROCESSES_BYTES;
+  return hasRoom ? IN_MEMORY : tmpdir();
 }
 
 async function lane(waiting: Iterator<[number, Run]>): Promise<void> {
