@@ -8,6 +8,7 @@ import "../parts/table.css";
 import "./console.css";
 import "./jobs/timeline.css";
 import "./overview/overview.css";
+import "../parts/frame.css";
 import "./shell/shell.css";
 import "./webhooks/deliveries.css";
 import { App } from "./app.js";

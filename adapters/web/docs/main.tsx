@@ -3,6 +3,7 @@ import "../parts/style.css";
 import "../parts/code.css";
 import "../parts/controls.css";
 import "../parts/dialog.css";
+import "../parts/frame.css";
 import "./shell/shell.css";
 import "./description/operation.css";
 import "./guides/guide.css";
