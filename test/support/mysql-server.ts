@@ -165,12 +165,15 @@ export async function startPrivateMysql(
       ...options,
     ];
     child = spawn(make.program[0] as string, args, { stdio: "ignore" });
+    // Nothing waits for a server that no one closes: it ends with this process.
+    child.unref();
     await respondsWithin(server, START_MS);
   };
   const kill = async (signal: NodeJS.Signals = "SIGKILL"): Promise<void> => {
     const running = child;
     child = null;
-    if (running === null || running.exitCode !== null) return;
+    if (running === null || running.exitCode !== null || running.signalCode !== null) return;
+    running.ref();
     const gone = new Promise((resolve) => running.once("exit", resolve));
     running.kill(signal);
     await gone;
