@@ -50,7 +50,7 @@ export async function openMysqlRelay(server: string): Promise<MysqlRelay> {
     happened();
     return fate;
   };
-  const tcp = await openRelayTo({ host: hostname, port: Number(port) }, { fateOf });
+  const tcp = await openRelayTo({ host: hostname, port: Number(port) }, { fateOf, isWhole });
   return {
     tcp,
     through: (url) => url.replace(host, tcp.address),
@@ -73,4 +73,32 @@ export async function openMysqlRelay(server: string): Promise<MysqlRelay> {
       await tcp.reopen();
     },
   };
+}
+
+const HEADER_BYTES = 4;
+const OK = 0x00;
+const ERROR = 0xff;
+const MORE_RESULTS = 0x0008;
+/** Of a length, the byte that says how many follow. */
+const LENGTH_BYTES: Readonly<Record<number, number>> = { 0xfc: 2, 0xfd: 3, 0xfe: 8 };
+
+/**
+ * Whether the last packet ends the reply to all statements that came in one: each of those before has an OK of its own,
+ * which may arrive before the next is carried out.
+ *
+ * @see https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_ok_packet.html
+ */
+function isWhole(reply: Buffer): boolean {
+  let last: Buffer | null = null;
+  for (let at = 0; at < reply.length; at += HEADER_BYTES + (last?.length ?? 0)) {
+    if (at + HEADER_BYTES > reply.length) return false;
+    const end = at + HEADER_BYTES + reply.readUIntLE(at, 3);
+    if (end > reply.length) return false;
+    last = reply.subarray(at + HEADER_BYTES, end);
+  }
+  if (last === null || last[0] !== OK) return last?.[0] === ERROR;
+  let at = 1;
+  // The number of rows and the last id come before the status.
+  for (let lengths = 0; lengths < 2; lengths++) at += 1 + (LENGTH_BYTES[last[at] as number] ?? 0);
+  return (last.readUInt16LE(at) & MORE_RESULTS) === 0;
 }

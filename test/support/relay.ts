@@ -32,7 +32,7 @@ export type Way = "requests" | "replies";
 
 /**
  * How bytes to the server are treated. `lose`: the connection ends before they arrive. `lose-reply`: they arrive, and
- * the connection ends before the server's reply is forwarded.
+ * the connection ends when the server has replied; nothing of that is forwarded.
  */
 export type Fate = "pass" | "lose" | "lose-reply";
 
@@ -44,6 +44,8 @@ export interface RelayOptions {
    * forwarded.
    */
   readonly fateOf?: (bytes: Buffer, connection: number) => Fate;
+  /** Whether a reply, as far as it has come, is all of it; without it each is, once something came. */
+  readonly isWhole?: (reply: Buffer) => boolean;
   /**
    * After so many bytes of replies a connection ends, in the middle of whatever it is; called with its number when it
    * opens. Without it no connection is limited.
@@ -53,7 +55,7 @@ export interface RelayOptions {
 
 export async function openRelayTo(
   target: { readonly host: string; readonly port: number },
-  { tls, fateOf = () => "pass", replyLimitOf = () => Infinity }: RelayOptions = {},
+  { tls, fateOf = () => "pass", isWhole = () => true, replyLimitOf = () => Infinity }: RelayOptions = {},
 ): Promise<Relay> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const expired = new WeakSet<Socket>();
@@ -69,18 +71,22 @@ export async function openRelayTo(
     const connection = connections;
     const far = connect(target.port, target.host);
     const pair = [near, far] as const;
-    let isReplyLost = false;
+    let lostReply: Buffer | null = null;
     let left = replyLimitOf(connection);
     pairs.add(pair);
     near.on("data", (bytes: Buffer) => {
       const fate = expired.has(near) ? "lose" : fateOf(bytes, connection);
-      isReplyLost ||= fate === "lose-reply";
+      if (fate === "lose-reply") lostReply ??= Buffer.alloc(0);
       if (fate === "lose") near.destroy();
       else far.write(bytes);
     });
     far.on("data", (bytes: Buffer) => {
-      if (isReplyLost) near.destroy();
-      else if (bytes.length < left) near.write(bytes);
+      if (lostReply !== null) {
+        lostReply = Buffer.concat([lostReply, bytes]);
+        if (isWhole(lostReply)) near.destroy();
+        return;
+      }
+      if (bytes.length < left) near.write(bytes);
       else near.end(bytes.subarray(0, left), () => far.destroy());
       repliedBytes += Math.min(left, bytes.length);
       left = Math.max(0, left - bytes.length);
