@@ -6,7 +6,8 @@ import { POOL_MAX } from "../../adapters/storage/sql/mysql/options.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import { aJob, anId } from "../support/builders.js";
 import { SILENT } from "../support/databases.js";
-import { createMysqlDatabase, mysqlStorage, type MysqlUnderTest, sharedServer } from "../support/mysql.js";
+import { createMysqlDatabase, mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
+import { sharedServer } from "../support/shared-mysql.js";
 import { query } from "../support/mysql-server.js";
 import { Gate } from "../support/stepping.js";
 

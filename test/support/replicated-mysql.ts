@@ -42,9 +42,9 @@ const OF_MARIADB = {
   stop: "STOP SLAVE",
 };
 
+/** A primary that hung may have committed what no one waited for any more: what follows is applied all the same. */
 const MARIADB: Words = {
   ...OF_MARIADB,
-  // A primary that hung may have committed what no one waited for any more: what follows is applied all the same.
   options: [...OF_MARIADB.options, "--slave-exec-mode=IDEMPOTENT"],
   position: "SELECT @@GLOBAL.gtid_slave_pos AS position",
   forget: (position) => `RESET MASTER; SET GLOBAL gtid_slave_pos = '${position}'`,
@@ -67,8 +67,9 @@ const SEMI_SYNCHRONOUS: Words = {
   waitNoMore: "SET GLOBAL rpl_semi_sync_master_enabled = OFF",
 };
 
+/** As {@link MARIADB}. */
 const MYSQL: Words = {
-  options: ["--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"],
+  options: ["--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--replica-exec-mode=IDEMPOTENT"],
   follow: (port) =>
     `CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=${port}, SOURCE_USER='root', ` +
     "SOURCE_CONNECT_RETRY=1, SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1; START REPLICA",

@@ -13,6 +13,7 @@ import { pipeline } from "node:stream/promises";
 import { REPOSITORY } from "./repository.js";
 import { type Run, runsOf } from "./runs.js";
 import { installMissingPackages } from "./services.js";
+import { sharedServer } from "./shared-mysql.js";
 import { type Outcome, startRun, type TestRun } from "./test-run.js";
 
 /** More that compute load two cores so much that tests of limits miss their bounds. */
@@ -40,8 +41,11 @@ const MOCHA = [
 
 const given = process.argv.slice(2);
 const folder = await mkdtemp(join(await temporaryPlace(), "fermata-tests-"));
+process.env["TMPDIR"] = folder;
 
 await installMissingPackages();
+// Where none runs, one for all of them.
+process.env["FERMATA_TEST_MYSQL"] = await sharedServer();
 process.stdout.write(`files of tests: ${folder}; ${Math.round(freemem() / 1024 ** 2)} MB of memory are free\n`);
 const names = readdirSync(join(REPOSITORY, TESTS), { recursive: true, encoding: "utf8" });
 const runs = [...runsOf(names.filter((name) => name.endsWith(".test.js")).sort()).entries()];
@@ -88,7 +92,7 @@ async function lane(waiting: Iterator<[number, Run]>): Promise<void> {
     const began = performance.now();
     const args = [...MOCHA, ...run.files.map((file) => join(TESTS, file)), ...given];
     const files = { output, result: join(folder, `${index}.result`) };
-    const started = startRun({ ...run, env: { ...run.env, TMPDIR: folder } }, args, files, SILENT_MS);
+    const started = startRun(run, args, files, SILENT_MS);
     running.add(started);
     ended.push(await started.outcome);
     running.delete(started);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sharedServer } from "../../support/mysql.js";
+import { sharedServer } from "../../support/shared-mysql.js";
 import { type MysqlRelay, openMysqlRelay } from "../../support/mysql-relay.js";
 import { HTTP_MODEL, httpModelPlugin } from "../../support/vendor/index.js";
 import type { Installation } from "./installation.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sharedServer } from "../../support/mysql.js";
+import { sharedServer } from "../../support/shared-mysql.js";
 import { openMysqlRelay } from "../../support/mysql-relay.js";
 import { query } from "../../support/mysql-server.js";
 import { eventually } from "../../support/process.js";

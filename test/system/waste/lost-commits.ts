@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sharedServer } from "../../support/mysql.js";
+import { sharedServer } from "../../support/shared-mysql.js";
 import { openMysqlRelay } from "../../support/mysql-relay.js";
 import { HTTP_MODEL, httpModelPlugin } from "../../support/vendor/index.js";
 import { expectAllDelivered, inInstallation, prompts, type Scenario } from "./scenario.js";
