@@ -1,6 +1,5 @@
 import type { AuditAction, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
-import { grant } from "../credits/grant.js";
 import { OperationRefusedError, UnknownObjectError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
 import type { AccountChanges, AccountFilter, AccountStore } from "../ports/account-store.js";
@@ -13,6 +12,7 @@ import { checkedName, checkLength, NAME_MAX_LENGTH } from "./checked-text.js";
 import { deleteAccount } from "./delete-account.js";
 import { checkedExternalId, isExternalId } from "./external-id.js";
 import { findAccount } from "./find-account.js";
+import { insertAccount } from "./insert-account.js";
 import { newKey, type NewKey, type NewKeyDeps } from "./new-key.js";
 import { type ShownKey, shownKey } from "./shown-key.js";
 import type { Tiers } from "./tiers.js";
@@ -64,7 +64,7 @@ export class ManageAccounts {
    */
   async create(wanted: NewAccount): Promise<Account> {
     const account = this.newAccount(wanted);
-    const stored = await this.insert(account, wanted.credits ?? 0);
+    const stored = await insertAccount(this.deps, account, wanted.credits ?? 0);
     if (stored.id === account.id) return account;
     throw new OperationRefusedError(`The account ${stored.id} has the external id ${stored.externalId}.`);
   }
@@ -82,7 +82,7 @@ export class ManageAccounts {
     if (existing !== null) return existing;
     const name = wanted.name ?? [...externalId].slice(0, NAME_MAX_LENGTH).join("");
     const account = this.newAccount({ ...wanted, name, tier: wanted.tier ?? this.deps.tiers.names[0] ?? "" });
-    return this.insert(account, wanted.credits ?? 0);
+    return insertAccount(this.deps, account, wanted.credits ?? 0);
   }
 
   /** The account with this external id; null where there is none. */
@@ -256,31 +256,6 @@ export class ManageAccounts {
       deletedAt: null,
       createdAt: now,
     };
-  }
-
-  /** @returns the account, or the one that had its external id before; then nothing was written */
-  private insert(account: Account, credits: number): Promise<Account> {
-    const { audit, accounts, ledger } = this.deps;
-    const { id, externalId, tier, createdAt } = account;
-    const create: TransactionWork<Account> = async (tx, { isRetry }) => {
-      // Two that create one external id at once: the storage refuses the second insert, and this runs again.
-      const earlier =
-        externalId !== null
-          ? (await accounts.findByExternalIds([externalId])).get(externalId)
-          : isRetry
-            ? (await accounts.findAccounts([id])).get(id)
-            : undefined;
-      if (earlier !== undefined) return earlier;
-      await accounts.insertAccounts(tx, [account]);
-      if (credits === 0) return account;
-      const balance = (await ledger.lockBalances(tx, [id])).get(id);
-      if (balance === undefined) throw new OperationRefusedError(`The account ${id} has no balance.`);
-      await ledger.apply(tx, [grant(balance, credits, "monthly", null, createdAt)]);
-      return account;
-    };
-    // The log is kept for ever, whatever becomes of the account: it has no name of a person.
-    const fields = { tier, terms_accepted: account.termsAcceptedAt !== null, credits };
-    return audit.inTransaction(create, (stored) => (stored.id === id ? entryOf("accounts.create", id, fields) : null));
   }
 
   private async update(
