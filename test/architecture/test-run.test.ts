@@ -61,7 +61,10 @@ describe("A run of test files", () => {
   it("goes on as long as it prints something", async () => {
     const program = `${report("5 0\n")}
     let left = 15;
-    const timer = setInterval(() => (console.log("one more"), --left === 0 && clearInterval(timer)), ${QUIET_MS / 10});`;
+    const timer = setInterval(() => {
+      console.log("one more");
+      if (--left === 0) clearInterval(timer);
+    }, ${QUIET_MS / 10});`;
     expect(await outcomeOf(program, QUIET_MS)).to.deep.equal({ passed: 5, failed: 0, failures: [] });
   });
 
