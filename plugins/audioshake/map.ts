@@ -1,4 +1,4 @@
-import { asObject, isLink, ProviderFailure } from "../sdk/index.js";
+import { asObject, isLink, ProviderFailure, stemLabel } from "../sdk/index.js";
 import type { Completed, JsonObject, ProviderAsset, ProviderCost, Snapshot, SplitRequest } from "../sdk/index.js";
 
 export type Operation = SplitRequest["operation"];
@@ -74,7 +74,7 @@ function completedOf(task: JsonObject, targets: readonly Target[], operation: Op
       : [
           {
             role: "stem",
-            label: model,
+            label: stemLabel(model),
             contentType: null,
             durationSeconds,
             source: { kind: "url", url, expiresAt: now + LINKS_LIVE_MS },

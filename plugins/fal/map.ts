@@ -1,4 +1,4 @@
-import { asObject, isLink, NO_TAGS, ProviderFailure, providerFailure } from "../sdk/index.js";
+import { asObject, isLink, NO_TAGS, ProviderFailure, providerFailure, stemLabel } from "../sdk/index.js";
 import type {
   ApiResponse,
   JsonObject,
@@ -122,7 +122,7 @@ export function probeOf(billing: unknown): ProbeResult {
 function stemsOf(output: unknown): Completed | ProviderFailure {
   const stems = Object.entries(asObject(output)).flatMap(([name, value]) => {
     const url = urlIn(value);
-    return url === null ? [] : [assetOf("stem", labelOf(name.toLowerCase()), url)];
+    return url === null ? [] : [assetOf("stem", stemLabel(name), url)];
   });
   return stems.length === 0 ? noFiles(output, "its output") : { state: "completed", tracks: [], stems };
 }
@@ -138,11 +138,6 @@ function trackOf(url: string): ProviderTrack {
 
 function assetOf(role: "mix" | "stem", label: string, url: string): ProviderAsset {
   return { role, label, contentType: null, durationSeconds: null, source: { kind: "url", url } };
-}
-
-function labelOf(name: string): string {
-  const label = name.replace(/[^a-z0-9_ -]/g, "_");
-  return /^[a-z]/.test(label) && label !== "full" ? label : `stem_${label}`;
 }
 
 /** Of a file object, or the URL itself. */

@@ -1,4 +1,4 @@
-import { asObject, isLink, ProviderFailure } from "../sdk/index.js";
+import { asObject, isLink, ProviderFailure, stemLabel } from "../sdk/index.js";
 import type { JsonObject, ProviderAsset, ProviderFailureKind, Snapshot, SplitRequest } from "../sdk/index.js";
 import type { Labels } from "./settings.js";
 
@@ -69,11 +69,8 @@ function completedOf(
 
 /** null: it is left out. */
 function labelOf(name: string, labels: Labels): string | null {
-  const given = name.toLowerCase();
-  const named = labels.get(given);
-  if (named !== undefined) return named;
-  const label = given.replace(/[^a-z0-9_ -]/g, "_");
-  return /^[a-z]/.test(label) && label !== "full" ? label : `stem_${label}`;
+  const named = labels.get(name.toLowerCase());
+  return named === undefined ? stemLabel(name) : named;
 }
 
 function failureMessage({ status, error: { code, title, message } }: Job): ProviderFailure {

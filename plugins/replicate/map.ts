@@ -1,4 +1,4 @@
-import { NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import { NO_TAGS, ProviderFailure, stemLabel } from "../sdk/index.js";
 import type { ProviderAsset, ProviderTrack, Snapshot, SubmitRequest, UrlSource } from "../sdk/index.js";
 
 /** The members of a prediction that this plugin reads. */
@@ -100,7 +100,7 @@ function stemsOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure
   const stems = named.map(({ name, url }): ProviderAsset => {
     // Of two files, one of them the vocals, `other` is all the rest.
     const isRest = INSTRUMENTAL.has(name) || (work.operation === "vocal_removal" && isPair && name === "other");
-    return assetOf("stem", isRest ? "instrumental" : labelOf(name), sourceOf(url, prediction, work));
+    return assetOf("stem", isRest ? "instrumental" : stemLabel(name), sourceOf(url, prediction, work));
   });
   const labels = stems.map(({ label }) => label);
   const missing =
@@ -152,11 +152,6 @@ function sourceOf(url: URL, { completedAt }: Prediction, work: Work): UrlSource 
     ...(headers === undefined ? {} : { headers }),
     ...(completedAt === null ? {} : { expiresAt: completedAt + FILES_LIVE_MS }),
   };
-}
-
-function labelOf(name: string): string {
-  const label = name.replace(/[^a-z0-9_ -]/g, "_");
-  return /^[a-z]/.test(label) && label !== "full" ? label : `stem_${label}`;
 }
 
 function toUrl(value: unknown): URL | null {

@@ -24,4 +24,4 @@ export {
 export { apiKey, baseUrl, defineSettings, httpUrl, jsonObject, pollMs, timeoutMs } from "./settings.js";
 export { dataUriOf, sourceFile } from "./sources.js";
 export { type FormParts, streamedForm, type StreamedForm } from "./streamed-form.js";
-export { NO_TAGS } from "./tracks.js";
+export { NO_TAGS, stemLabel } from "./tracks.js";

@@ -157,6 +157,13 @@ describe("audioshake", () => {
     expect(host.lines.map(({ level, fields }) => [level, fields["models"]])).to.deep.equal([["warn", "drums"]]);
   });
 
+  it("labels a stem whose name is no label", async () => {
+    const handle = await split("stem_split");
+    await says(["vocals", " ", "2nd Guitar"].map((model) => completed(model, "https://cdn.example/stem.wav")))(fake);
+    const { stems } = await poll(handle);
+    expect(stems?.map(({ label }) => label)).to.deep.equal(["vocals", "stem_ ", "stem_2nd guitar"]);
+  });
+
   it("fails a vocal removal of which one half failed, with the code of the target", async () => {
     const handle = await split("vocal_removal");
     const failed = errored("instrumental", { code: 17, message: "too short" });
