@@ -1,5 +1,5 @@
 import { BackgroundLoop } from "../background-loop.js";
-import type { ProcessId, WebhookDeliveryId, WebhookEndpointId } from "../ids.js";
+import type { ProcessId, WebhookEndpointId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
@@ -43,8 +43,10 @@ export interface DeliverWebhooksDeps {
  * At least once.
  */
 export class DeliverWebhooks {
-  private readonly underWay = new Map<WebhookDeliveryId, Promise<void>>();
+  private readonly underWay = new Set<Promise<void>>();
   private readonly tried = { ofEndpoint: new Map<WebhookEndpointId, number>(), ofHost: new Map<string, number>() };
+  /** Attempts that take a place at their host, the earliest first. */
+  private readonly atHosts = new Set<{ readonly until: number; leave(): void }>();
   private readonly ahead = new ClaimedAhead();
   private readonly hosts: Hosts;
   private readonly due: DueEndpoints;
@@ -87,7 +89,7 @@ export class DeliverWebhooks {
     this.isStopping = true;
     await this.loop.stop();
     const released = this.release(this.ahead.takeAllAt());
-    const idle = Promise.all([released, ...this.underWay.values()]);
+    const idle = Promise.all([released, ...this.underWay]);
     const grace = new AbortController();
     const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
     await Promise.race([idle, this.deps.clock.sleep(graceMs, waits)]);
@@ -101,6 +103,7 @@ export class DeliverWebhooks {
     const { clock, sweepMs } = this.deps;
     const now = clock.now();
     await this.release(this.ahead.takeLate(now));
+    this.leaveLate(now);
     this.beginWaiting();
     const isKnown = this.due.isKnown(now);
     if (!isKnown && this.freeSlots === 0) return this.pauseMs(sweepMs, now);
@@ -120,10 +123,10 @@ export class DeliverWebhooks {
   }
 
   private async claim(receivers: ReadonlyMap<WebhookEndpointId, Receiver>, now: number): Promise<void> {
-    const { owner, webhooks, timeoutMs, clock } = this.deps;
+    const { owner, webhooks, clock } = this.deps;
     const claims = this.claimsOf([...receivers.values()], now);
     if (claims.length === 0) return;
-    const claimed = await webhooks.claimDeliveries(claims, now, owner, now + timeoutMs * LEASE_ATTEMPTS);
+    const claimed = await webhooks.claimDeliveries(claims, now, owner, now + this.leaseMs);
     const claimedAt = clock.now();
     const left = new Map(claims.map(({ endpointId, limit }) => [endpointId, limit]));
     for (const one of claimed) {
@@ -149,6 +152,10 @@ export class DeliverWebhooks {
     for (const { endpointId: id, limit } of this.ahead.claims(receivers, now))
       limits.set(id, (limits.get(id) ?? 0) + limit);
     return [...limits].map(([endpointId, limit]) => ({ endpointId, limit }));
+  }
+
+  private get leaseMs(): number {
+    return this.deps.timeoutMs * LEASE_ATTEMPTS;
   }
 
   private get freeSlots(): number {
@@ -181,27 +188,38 @@ export class DeliverWebhooks {
   }
 
   private begin(claimed: ClaimedDelivery, receiver: Receiver): void {
-    const { id } = claimed.delivery;
     const { endpoint, host } = receiver;
     add(this.tried.ofEndpoint, endpoint.id, 1);
     add(this.tried.ofHost, host, 1);
     this.sending += 1;
-    let isAtHost = true;
     const leaveHost = (): void => {
-      isAtHost = false;
+      if (!this.atHosts.delete(atHost)) return;
       add(this.tried.ofEndpoint, endpoint.id, -1);
       add(this.tried.ofHost, host, -1);
       this.sending -= 1;
       this.beginWaiting(host);
       this.loop.wake();
     };
+    const atHost = { until: this.deps.clock.now() + this.leaseMs, leave: leaveHost };
+    this.atHosts.add(atHost);
     const work = this.attempt(claimed, receiver, leaveHost).finally(() => {
       const wasFull = this.freeSlots === 0;
-      if (this.underWay.get(id) === work) this.underWay.delete(id);
-      if (isAtHost) leaveHost();
+      this.underWay.delete(work);
+      if (this.atHosts.has(atHost)) leaveHost();
       else if (wasFull || this.underWay.size === 0) this.loop.wake();
     });
-    this.underWay.set(id, work);
+    this.underWay.add(work);
+  }
+
+  /**
+   * A sender that does not end keeps no place: the lease of its delivery is over, and a failing host, which has one
+   * attempt at a time, would have no other.
+   */
+  private leaveLate(now: number): void {
+    for (const { until, leave } of this.atHosts) {
+      if (now < until) return;
+      leave();
+    }
   }
 
   /**

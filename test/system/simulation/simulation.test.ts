@@ -35,6 +35,9 @@ describe("The simulation", function () {
     for (let seed = 1; seed <= SEEDS; seed++) await expectFine(seed);
   });
 
+  it("ends deliveries to a failing host of which each process has an attempt that never ends", () =>
+    expectFine(300_679));
+
   const seed = aSeed();
   it(`does so with a new seed, which is ${seed} this time`, () => expectFine(seed, { checkEvery: 1, productEvery: 4 }));
 

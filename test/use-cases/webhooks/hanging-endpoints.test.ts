@@ -47,6 +47,24 @@ describe("The delivery of a webhook event", () => {
       expect(await harness.storage.webhooks.countPending()).to.equal(0);
     });
 
+    it("is sent again when the lease is over of attempts that never end, which keep no place", async () => {
+      const endpoint = await harness.endpoint();
+      const { reception, release } = sendHolds(sendFails("timeout"));
+      harness.sender.reception = reception;
+      const deliveries: WebhookDelivery[] = [];
+      for (let created = 0; created < 6; created++) deliveries.push(...(await harness.event(endpoint)));
+      harness.start();
+      await harness.pass(59_500);
+      expect(harness.sender.messages).to.have.length(5);
+      harness.sender.reception = sendReturns(200);
+      await harness.pass(2_000);
+      expect(harness.sender.messages).to.have.length(11);
+      // What those of before have to say comes too late.
+      release();
+      await harness.pass(1_000);
+      for (const { id } of deliveries) expect((await harness.delivery(id)).state).to.equal("delivered");
+    });
+
     it("waits while its breaker is open without using up attempts, then lets one through", async () => {
       const endpoint = await harness.endpoint();
       harness.sender.reception = sendFails("timeout");
