@@ -61,11 +61,15 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await works();
   });
 
+  /** The broker notifies a connection with the first message that comes after it knows that it lacks memory. */
+  const publishedOn = (one: RabbitmqJobQueue): Promise<void> => {
+    one.notify([aNotification()]);
+    return one.check();
+  };
+
   it("publishes nothing while the broker lacks memory and blocks, logs it, and continues afterwards", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
-    // The broker notifies a connection with its first message.
-    queue.notify([aNotification()]);
-    const error = await refusal(() => queue.check());
+    const error = await refusal(() => publishedOn(queue));
     expect(error.message).to.match(/^RabbitMQ at \S+ takes no messages: low on memory$/);
     const { dropped } = queue.counts;
     queue.notify([aNotification(), aNotification()]);
@@ -77,8 +81,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   it("closes at once while the broker blocks publishers", async () => {
     const other = await RabbitmqJobQueue.open({ url: space.url, logger: new RecordingLogger() });
     await broker.control("set_vm_memory_high_watermark", "0.000001");
-    other.notify([aNotification()]);
-    await refusal(() => other.check());
+    await refusal(() => publishedOn(other));
     await other.close();
     await broker.control("set_vm_memory_high_watermark", "0.4");
   });
