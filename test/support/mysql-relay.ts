@@ -100,5 +100,6 @@ function isWhole(reply: Buffer): boolean {
   let at = 1;
   // The number of rows and the last id come before the status.
   for (let lengths = 0; lengths < 2; lengths++) at += 1 + (LENGTH_BYTES[last[at] as number] ?? 0);
-  return (last.readUInt16LE(at) & MORE_RESULTS) === 0;
+  // A row may begin as an OK does.
+  return at + 2 <= last.length && (last.readUInt16LE(at) & MORE_RESULTS) === 0;
 }
