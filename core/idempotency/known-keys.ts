@@ -2,6 +2,7 @@ import { GroupedReads } from "../grouped-reads.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdempotencyKey, IdempotencyRecord, IdempotencyStore } from "../ports/idempotency-store.js";
 import type { AccountId } from "../ids.js";
+import { isValid } from "./replay.js";
 
 /** Some 150 bytes each. */
 const KNOWN_MAX = 10_000;
@@ -21,8 +22,9 @@ export class KnownKeys {
 
   constructor({ idempotency, clock }: KnownKeysDeps) {
     this.reads = new GroupedReads(clock, async (names) => {
-      const records = await idempotency.readRecords(names.map(keyOf), clock.now());
-      return new Map(records.map((record) => [nameOf(record), record]));
+      const records = await idempotency.readRecords(names.map(keyOf));
+      const now = clock.now();
+      return new Map(records.flatMap((record) => (isValid(record, now) ? [[nameOf(record), record] as const] : [])));
     });
   }
 

@@ -1,5 +1,10 @@
 import { IdempotencyConflictError, IdempotencyKeyConflictError } from "../errors.js";
-import type { Fingerprint } from "../ports/idempotency-store.js";
+import type { Fingerprint, IdempotencyRecord } from "../ports/idempotency-store.js";
+
+/** False: its key is free, and the next job that is given the key takes it. */
+export function isValid({ expiresAt }: Pick<IdempotencyRecord, "expiresAt">, now: number): boolean {
+  return expiresAt > now;
+}
 
 /**
  * Throws unless the record is of the same request.

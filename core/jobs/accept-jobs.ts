@@ -11,6 +11,7 @@ import type { AccountId, JobId } from "../ids.js";
 import { BUSY, LANE_DEFAULTS, Lanes } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import { KnownKeys } from "../idempotency/known-keys.js";
+import { isValid } from "../idempotency/replay.js";
 import type { IdempotencyKey, IdempotencyRecord, IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
@@ -89,7 +90,7 @@ export class AcceptJobs {
     const { ledger } = this.deps;
     const work: TransactionWork<AcceptResult> = async (tx, run) => {
       const lock: LockBalances = async (ids) => ({ locked: await ledger.lockBalances(tx, ids), busy: new Set() });
-      const [result] = await this.write(tx, [command], { mayExist: run.isRetry, lock });
+      const [result] = await this.write(tx, [command], { mayExist: run.isRetry, lock, waits: true });
       assert(result !== undefined && result.kind !== "busy", "a command that waits for its balance has a result");
       // No other transaction sees a job that this one created.
       return result.kind === "replayed" ? { ...result, job: await this.find(tx, result.record.jobId) } : result;
@@ -107,6 +108,7 @@ export class AcceptJobs {
       this.write(tx, commands, {
         mayExist: isRetry || isAgain,
         lock: (ids) => ledger.tryLockBalances(tx, ids),
+        waits: false,
       }),
     );
     this.notify(results);
@@ -129,31 +131,35 @@ export class AcceptJobs {
    * Decides on the commands, and writes what was decided.
    *
    * @param mayExist an earlier run may have created some of the jobs
+   * @param waits `lock` waits for accounts that others hold: only for those that a command needs
    */
   private async write(
     tx: Transaction,
     commands: readonly AcceptCommand[],
-    { mayExist, lock }: { readonly mayExist: boolean; readonly lock: LockBalances },
+    { mayExist, lock, waits }: WriteOptions,
   ): Promise<readonly AcceptOutcome[]> {
     const { idempotency, ledger, jobs, clock } = this.deps;
     const now = clock.now();
     const keys = commands.flatMap(keysOf);
-    const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
+    const finding = keys.length === 0 ? [] : idempotency.findRecords(tx, keys);
     // A command whose key has a record is a replay or a conflict: neither needs the balance.
-    const known = new Set(records.map(({ accountId, keyHash }) => `${accountId} ${keyHash}`));
-    const isNew = ({ job, idempotency: given }: AcceptCommand): boolean =>
-      given === null || !known.has(`${job.accountId} ${given.keyHash}`);
-    const accountIds = [...new Set(commands.filter(isNew).map(({ job }) => job.accountId))];
+    const needing = waits ? withoutRecord(commands, await finding, now) : commands;
     const ids = mayExist ? commands.map(({ job }) => job.id) : [];
-    const existing = ids.length === 0 ? new Map<JobId, JobState>() : await jobs.lockJobs(tx, ids);
-    const created = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(existing.get(id), request)));
-    const { locked: balances, busy } = accountIds.length === 0 ? NO_BALANCES : await lock(accountIds);
+    const existing = ids.length === 0 ? new Map<JobId, JobState>() : jobs.lockJobs(tx, ids);
+    const accountIds = [...new Set(needing.map(({ job }) => job.accountId))];
+    const locking = accountIds.length === 0 ? NO_BALANCES : lock(accountIds);
+    // Asked for together they cost one round trip.
+    const [records, states, { locked: balances, busy }] = await Promise.all([finding, existing, locking]);
+    const created = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(states.get(id), request)));
     const references = commands.flatMap(referencesOf);
     // Read under the lock of the balances: another process that accepts for the same account has committed, or waits.
     const referenced = references.length === 0 ? [] : await jobs.findByReferences(tx, references);
-    const decided = decideAcceptance(commands, { created, records, referenced, balances, busy });
+    const valid = records.filter((record) => isValid(record, now));
+    const expired = records.filter((record) => !isValid(record, now));
+    const decided = decideAcceptance(commands, { created, records: valid, referenced, balances, busy });
     if (decided.jobs.length > 0) {
-      await idempotency.insertRecords(tx, decided.records, now);
+      if (expired.length > 0) await idempotency.freeKeys(tx, expired, now);
+      await idempotency.insertRecords(tx, decided.records);
       await jobs.insertJobs(tx, decided.jobs);
       await ledger.apply(tx, decided.movements);
     }
@@ -164,10 +170,26 @@ export class AcceptJobs {
   }
 }
 
+interface WriteOptions {
+  readonly mayExist: boolean;
+  readonly lock: LockBalances;
+  readonly waits: boolean;
+}
+
 const NO_BALANCES: Locked<AccountId, Balance> = { locked: new Map(), busy: new Set() };
 
 function keysOf({ job, idempotency }: AcceptCommand): IdempotencyKey[] {
   return idempotency === null ? [] : [{ accountId: job.accountId, keyHash: idempotency.keyHash }];
+}
+
+/** Those whose keys, if they have one, are free. */
+function withoutRecord(
+  commands: readonly AcceptCommand[],
+  records: readonly IdempotencyRecord[],
+  now: number,
+): readonly AcceptCommand[] {
+  const known = new Set(records.filter((record) => isValid(record, now)).map(({ keyHash }) => keyHash));
+  return commands.filter(({ idempotency }) => idempotency === null || !known.has(idempotency.keyHash));
 }
 
 /** What the record of its key makes of a command. */

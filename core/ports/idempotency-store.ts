@@ -33,18 +33,21 @@ export type KeyOfJob = Pick<IdempotencyRecord, "accountId" | "keyHash" | "jobId"
 
 /** The response to each idempotency key. A key belongs to its account. Selected by `storage.url`. */
 export interface IdempotencyStore {
-  /** The records of these keys that have not expired at `now`, in no order. */
-  findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]>;
+  /** The records of these keys, in no order; those that have expired and were not deleted yet are among them. */
+  findRecords(tx: Transaction, keys: readonly IdempotencyKey[]): Promise<IdempotencyRecord[]>;
 
   /**
    * The same as they are committed, without a transaction.
    *
    * @throws {ServiceUnavailableError} the storage cannot be reached
    */
-  readRecords(keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]>;
+  readRecords(keys: readonly IdempotencyKey[]): Promise<IdempotencyRecord[]>;
 
-  /** Adds records; one whose key has an expired record takes its place. */
-  insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void>;
+  /** Deletes the records that these keys have by now and that have expired at `now`. */
+  freeKeys(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<void>;
+
+  /** Adds records. @throws one of the keys has a record, expired or not; nothing was added */
+  insertRecords(tx: Transaction, records: readonly IdempotencyRecord[]): Promise<void>;
 
   /**
    * Replaces the response of a record that still exists and still belongs to this job. A key that has expired and now

@@ -54,9 +54,9 @@ describe("Round trips to MySQL", () => {
     return (await storage.jobs.claimJobs({ ...CLAIM, ...at })).map(({ job }) => job);
   }
 
-  it("are three for the acceptance of many jobs", async () => {
+  it("are two for the acceptance of many jobs", async () => {
     await accepted();
-    expect(packets.callCount).to.equal(3);
+    expect(packets.callCount).to.equal(2);
   });
 
   it("are two for a claim, however many jobs it takes", async () => {

@@ -338,7 +338,7 @@ async function makeWorld(storage: SqliteUnderTest): Promise<World> {
     await storage.jobs.insertJobs(tx, jobs);
     await storage.library.insertTracks(tx, [aTrack({ ...own, jobId: completed.id })]);
     const records = jobs.map((job) => anIdempotencyRecord({ ...own, jobId: job.id }));
-    await storage.idempotency.insertRecords(tx, records, NOON);
+    await storage.idempotency.insertRecords(tx, records);
   });
   for (const job of jobs) await storage.apply(aReservation(await storage.balanceOf(account.id), job));
   await storage.apply(aSettlement(await storage.balanceOf(account.id), completed, "charge"));

@@ -97,11 +97,11 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     storage.inTransaction((tx) => storage.ledger.findByReference(tx, reference)),
   entriesOfJob: ({ ledger }, { job }) => ledger.entriesOfJob(job.id),
   listEntries: ({ ledger }, { account }) => ledger.listEntries(account.id, 10),
-  findRecords: (storage, { record }) =>
-    storage.inTransaction((tx) => storage.idempotency.findRecords(tx, [record], NOON)),
-  readRecords: ({ idempotency }, { record }) => idempotency.readRecords([record], NOON),
+  findRecords: (storage, { record }) => storage.inTransaction((tx) => storage.idempotency.findRecords(tx, [record])),
+  readRecords: ({ idempotency }, { record }) => idempotency.readRecords([record]),
+  freeKeys: (storage, { record }) => storage.inTransaction((tx) => storage.idempotency.freeKeys(tx, [record], NOON)),
   insertRecords: (storage) =>
-    storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, [anIdempotencyRecord()], NOON)),
+    storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, [anIdempotencyRecord()])),
   updateResponse: (storage, { record }) =>
     storage.inTransaction((tx) => storage.idempotency.updateResponse(tx, record, { status: 202, body: "" })),
   deleteExpired: (storage) =>
@@ -257,7 +257,7 @@ export async function fillStorage(storage: Omit<StorageUnderTest, "close">, size
       tx,
       jobs.map(({ id }) => anAttempt({ jobId: id })),
     );
-    await storage.idempotency.insertRecords(tx, records, NOON);
+    await storage.idempotency.insertRecords(tx, records);
     await storage.library.insertTracks(tx, tracks);
     for (const { accountId } of ended) await storage.uploads.insertUpload(tx, anUpload(accountId, NOON));
     for (const account of accounts) {

@@ -44,12 +44,12 @@ class Movements {
 async function createGroup(storage: SqliteUnderTest, jobs: readonly Job[]): Promise<void> {
   const records = jobs.map((job) => anIdempotencyRecord({ accountId: job.accountId, jobId: job.id }));
   await storage.inTransaction(async (tx) => {
-    await storage.idempotency.findRecords(tx, records, NOON);
+    await storage.idempotency.findRecords(tx, records);
     const balances = await storage.ledger.lockBalances(tx, [...new Set(jobs.map((job) => job.accountId))]);
     const movements = new Movements(balances);
     for (const job of jobs)
       movements.post(job.accountId, (balance) => postReservation(balance, job.id, job.reserved, NOON));
-    await storage.idempotency.insertRecords(tx, records, NOON);
+    await storage.idempotency.insertRecords(tx, records);
     await storage.jobs.insertJobs(tx, jobs);
     await storage.ledger.apply(tx, movements.all);
   });

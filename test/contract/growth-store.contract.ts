@@ -51,7 +51,6 @@ export function growthStoreContract(name: string, open: () => Promise<Storage>):
         await storage.idempotency.insertRecords(
           tx,
           times.map((expiresAt) => anIdempotencyRecord({ expiresAt })),
-          NOON,
         );
         for (const [index, receivedAt] of times.entries())
           await storage.callbacks.insert(tx, {

@@ -18,10 +18,12 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
     });
     after(() => storage.close());
 
-    const insert = (records: readonly IdempotencyRecord[], now = NOON): Promise<void> =>
-      storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, records, now));
-    const find = (keys: readonly IdempotencyKey[], now = NOON): Promise<IdempotencyRecord[]> =>
-      storage.inTransaction((tx) => storage.idempotency.findRecords(tx, keys, now));
+    const insert = (records: readonly IdempotencyRecord[]): Promise<void> =>
+      storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, records));
+    const find = (keys: readonly IdempotencyKey[]): Promise<IdempotencyRecord[]> =>
+      storage.inTransaction((tx) => storage.idempotency.findRecords(tx, keys));
+    const free = (keys: readonly IdempotencyKey[], now: number): Promise<void> =>
+      storage.inTransaction((tx) => storage.idempotency.freeKeys(tx, keys, now));
     const deleteExpired = (now: number, limit: number): Promise<number> =>
       storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, now, limit));
 
@@ -37,7 +39,7 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       await insert(records);
       const keys = [...records, { accountId: anId("acct"), keyHash: aHash() }];
       expect(await find(keys)).to.have.deep.members(records);
-      expect(await storage.idempotency.readRecords(keys, NOON)).to.have.deep.members(records);
+      expect(await storage.idempotency.readRecords(keys)).to.have.deep.members(records);
     });
 
     it("separates equal keys of two accounts", async () => {
@@ -50,53 +52,64 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
 
     it("accepts empty lists", async () => {
       await insert([]);
+      await free([], NOON);
       expect(await find([])).to.deep.equal([]);
-      expect(await storage.idempotency.readRecords([], NOON)).to.deep.equal([]);
+      expect(await storage.idempotency.readRecords([])).to.deep.equal([]);
     });
 
     it("finds what its own transaction inserted", async () => {
       const record = anIdempotencyRecord();
       const found = await storage.inTransaction(async (tx) => {
-        await storage.idempotency.insertRecords(tx, [record], NOON);
-        const outside = await storage.idempotency.readRecords([record], NOON);
-        return [await storage.idempotency.findRecords(tx, [record], NOON), outside];
+        await storage.idempotency.insertRecords(tx, [record]);
+        const outside = await storage.idempotency.readRecords([record]);
+        return [await storage.idempotency.findRecords(tx, [record]), outside];
       });
       expect(found, "within it, and outside before it is committed").to.deep.equal([[record], []]);
-      expect(await storage.idempotency.readRecords([record], NOON)).to.deep.equal([record]);
+      expect(await storage.idempotency.readRecords([record])).to.deep.equal([record]);
     });
 
-    it("refuses a second record of an unexpired key, and keeps the first", async () => {
-      const record = anIdempotencyRecord();
-      await insert([record]);
-      const another = anIdempotencyRecord({ accountId: record.accountId, keyHash: record.keyHash });
-      expect(await insert([another]).catch((error: unknown) => error)).to.be.instanceOf(Error);
-      expect(await find([record])).to.deep.equal([record]);
+    it("finds a key that is asked for twice once", async () => {
+      const [record, other] = [anIdempotencyRecord(), anIdempotencyRecord()];
+      await insert([record, other]);
+      const keys = [record, other, record];
+      expect(await find(keys))
+        .to.have.deep.members([record, other])
+        .and.lengthOf(2);
+      expect(await storage.idempotency.readRecords(keys))
+        .to.have.deep.members([record, other])
+        .and.lengthOf(2);
     });
 
-    it("no longer finds a record from the moment it expires", async () => {
-      const record = anIdempotencyRecord({ expiresAt: NOON + 10 });
-      await insert([record]);
-      expect(await find([record], NOON + 9)).to.deep.equal([record]);
-      expect(await find([record], NOON + 10)).to.deep.equal([]);
-      expect(await storage.idempotency.readRecords([record], NOON + 9)).to.deep.equal([record]);
-      expect(await storage.idempotency.readRecords([record], NOON + 10)).to.deep.equal([]);
+    it("refuses a second record of a key, expired or not, adds nothing and keeps the first", async () => {
+      for (const record of [anIdempotencyRecord(), anIdempotencyRecord({ expiresAt: NOON - 1 })]) {
+        await insert([record]);
+        const another = anIdempotencyRecord({ accountId: record.accountId, keyHash: record.keyHash });
+        const alone = anIdempotencyRecord();
+        expect(await insert([alone, another]).catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await find([record, alone])).to.deep.equal([record]);
+      }
     });
 
-    it("replaces an expired record", async () => {
+    it("frees the keys of records from the moment they expire, and no others", async () => {
+      const [first, second] = [NOON, NOON + 1].map((expiresAt) => anIdempotencyRecord({ expiresAt }));
+      const records = [first as IdempotencyRecord, second as IdempotencyRecord];
+      const other = anIdempotencyRecord({ expiresAt: NOON, keyHash: records[0]?.keyHash ?? "" });
+      await insert([...records, other]);
+      await free(records, NOON - 1);
+      expect(await find([...records, other])).to.have.deep.members([...records, other]);
+      await free([...records, anIdempotencyRecord()], NOON);
+      expect(await find([...records, other])).to.have.deep.members([second, other]);
+    });
+
+    it("frees a key for the next record in the same transaction", async () => {
       const expired = anIdempotencyRecord({ expiresAt: NOON });
-      await insert([expired], NOON - 1);
+      await insert([expired]);
       const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
-      await insert([fresh], NOON);
+      await storage.inTransaction(async (tx) => {
+        await storage.idempotency.freeKeys(tx, [expired], NOON);
+        await storage.idempotency.insertRecords(tx, [fresh]);
+      });
       expect(await find([expired])).to.deep.equal([fresh]);
-    });
-
-    it("replaces the expired record of one account alone", async () => {
-      const expired = anIdempotencyRecord({ expiresAt: NOON });
-      const other = anIdempotencyRecord({ expiresAt: NOON, keyHash: expired.keyHash });
-      await insert([expired, other], NOON - 1);
-      const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
-      await insert([fresh], NOON);
-      expect(await find([expired, other], NOON - 1)).to.have.deep.members([fresh, other]);
     });
 
     it("replaces a response and nothing else", async () => {
@@ -110,9 +123,10 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
 
     it("does not replace the response of a newer job under the same key", async () => {
       const expired = anIdempotencyRecord({ expiresAt: NOON });
-      await insert([expired], NOON - 1);
+      await insert([expired]);
       const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
-      await insert([fresh], NOON);
+      await free([expired], NOON);
+      await insert([fresh]);
       const late = { status: 502, body: "of the job before" };
       await storage.inTransaction((tx) => storage.idempotency.updateResponse(tx, expired, late));
       expect(await find([fresh])).to.deep.equal([fresh]);
@@ -129,15 +143,15 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       const longAgo = NOON - 1_000_000;
       const expired = [1, 2, 3].map((offset) => anIdempotencyRecord({ expiresAt: longAgo + offset }));
       const alive = anIdempotencyRecord({ expiresAt: longAgo + 4 });
-      await insert([...expired, alive], longAgo);
+      await insert([...expired, alive]);
       expect(await deleteExpired(longAgo + 3, 2)).to.equal(2);
       expect(await deleteExpired(longAgo + 3, 2)).to.equal(1);
       expect(await deleteExpired(longAgo + 3, 2)).to.equal(0);
-      expect(await find([...expired, alive], longAgo)).to.deep.equal([alive]);
+      expect(await find([...expired, alive])).to.deep.equal([alive]);
     });
 
     it("deletes nothing under a limit of 0", async () => {
-      await insert([anIdempotencyRecord({ expiresAt: NOON - 2_000_000 })], NOON - 3_000_000);
+      await insert([anIdempotencyRecord({ expiresAt: NOON - 2_000_000 })]);
       expect(await deleteExpired(NOON - 2_000_000, 0)).to.equal(0);
     });
   });

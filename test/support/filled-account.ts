@@ -82,7 +82,6 @@ export async function fillAccount(
       completed.map((job) =>
         anIdempotencyRecord({ accountId: id, jobId: job.id, response: { status: 202, body: secret } }),
       ),
-      NOON,
     );
     await storage.requestLog.insert(
       tx,

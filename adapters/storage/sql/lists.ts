@@ -6,6 +6,8 @@ import type { Reads, SqlValue } from "./session.js";
  */
 const LENGTHS = [1, 4, 10, 20, 40, 100, 500] as const;
 const LENGTH_MAX = 500;
+/** Keys of several columns in a condition: SQLite refuses one with some 1,000 parts. */
+const KEYS_MAX = 100;
 
 /**
  * The chunks in which a long list is processed. SQLite blocks the whole process during a query: between them, others
@@ -42,6 +44,28 @@ export async function allIn<Row>(
   return rows;
 }
 
+/**
+ * Rows by keys of several columns, in one query for many, in no order.
+ *
+ * @param select what is read, without a condition
+ */
+export async function allByKeys<Row>(
+  session: Reads,
+  select: string,
+  columns: readonly string[],
+  keys: readonly (readonly SqlValue[])[],
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const distinct = [...new Map(keys.map((key) => [key.join(" "), key])).values()];
+  const condition = `(${columns.map((column) => `${column} = ?`).join(" AND ")})`;
+  for (let start = 0; start < distinct.length; start += KEYS_MAX) {
+    const padded = paddedTo(distinct.slice(start, start + KEYS_MAX));
+    const text = `${select} WHERE ${padded.map(() => condition).join(" OR ")}`;
+    rows.push(...(await session.all<Row>(text, padded.flat())));
+  }
+  return rows;
+}
+
 /** The values in lists of few lengths, for statements that change rows by them. */
 export function paddedLists(values: readonly SqlValue[]): SqlValue[][] {
   const starts = Array.from({ length: Math.ceil(values.length / LENGTH_MAX) }, (_, part) => part * LENGTH_MAX);
@@ -49,9 +73,9 @@ export function paddedLists(values: readonly SqlValue[]): SqlValue[][] {
 }
 
 /** Filled up with the last of them, which is found once all the same. */
-function paddedTo(values: readonly SqlValue[]): SqlValue[] {
+function paddedTo<Value>(values: readonly Value[]): Value[] {
   const length = LENGTHS.find((one) => one >= values.length) ?? LENGTH_MAX;
-  return Array.from({ length }, (_, index) => values[index] ?? values.at(-1) ?? null);
+  return Array.from({ length }, (_, index) => values[Math.min(index, values.length - 1)] as Value);
 }
 
 const marks = new Map<number, string>();

@@ -49,7 +49,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
           ...[40, 31].map((days) => aLoggedRequest({ createdAt: now - days * DAY_MS })),
           ...Array.from({ length: 14 }, () => aLoggedRequest({ createdAt: now - DAY_MS })),
         ]);
-        await storage.idempotency.insertRecords(tx, [anIdempotencyRecord({ expiresAt: now + DAY_MS })], now);
+        await storage.idempotency.insertRecords(tx, [anIdempotencyRecord({ expiresAt: now + DAY_MS })]);
       });
     });
     after(async () => {

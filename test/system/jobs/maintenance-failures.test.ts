@@ -35,7 +35,7 @@ describe("Maintenance when something fails", () => {
   async function addOldRows(): Promise<void> {
     const { inTransaction, idempotency, requestLog, webhooks, database } = harness.storage;
     await inTransaction(async (tx) => {
-      await idempotency.insertRecords(tx, [anIdempotencyRecord({ createdAt: OLD })], OLD);
+      await idempotency.insertRecords(tx, [anIdempotencyRecord({ createdAt: OLD })]);
       await requestLog.insert(tx, [aLoggedRequest({ createdAt: OLD })]);
       await webhooks.insertEvents(tx, [anEvent({ createdAt: OLD })]);
     });

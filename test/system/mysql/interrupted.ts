@@ -91,7 +91,7 @@ async function creation(url: string): Promise<Deed> {
           });
           const keyHash = command.idempotency?.keyHash ?? "";
           const records = await unitOfWork.inTransaction((tx) =>
-            idempotency.findRecords(tx, [{ accountId: account.id, keyHash }], NOON),
+            idempotency.findRecords(tx, [{ accountId: account.id, keyHash }]),
           );
           expect(records.map(({ jobId }) => jobId)).to.deep.equal([command.job.id]);
         }),

@@ -108,7 +108,7 @@ for (const { name, open, offsets } of STORAGES) {
         const rendering = dataOf<{ id: JobId }>(accepted).id;
         const [kept] = await keysOf();
         const expired = anIdempotencyRecord({ accountId, createdAt: began - 25 * HOUR });
-        await stores.unitOfWork.inTransaction((tx) => stores.idempotency.insertRecords(tx, [expired], 0));
+        await stores.unitOfWork.inTransaction((tx) => stores.idempotency.insertRecords(tx, [expired]));
         const lease = { fence: 1, leaseOwner: anId("prc"), dueAt: began + 10 * MINUTE };
         const held = { status: "processing", phase: "submitting", attempt: 1, ...lease } as const;
         const live = await addJob({ ...held, createdAt: began - 5 * MINUTE });

@@ -43,7 +43,6 @@ describe("Deletion of what is past its time", () => {
       storage.idempotency.insertRecords(
         tx,
         Array.from({ length: count }, () => anIdempotencyRecord({ keyHash: aHash(), expiresAt: NOON - 1 })),
-        NOON,
       ),
     );
   const left = async (): Promise<number> => (await storage.growth.due("idempotency_records", NOON, 100)).rows;

@@ -91,7 +91,6 @@ describe("Scheduled maintenance", () => {
       await storage.idempotency.insertRecords(
         tx,
         [now - 1, now + 1].map((expiresAt) => anIdempotencyRecord({ accountId, expiresAt, createdAt: now - 5 })),
-        now - 5,
       );
       await storage.webhooks.insertEvents(
         tx,

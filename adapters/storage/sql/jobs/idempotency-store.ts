@@ -9,7 +9,8 @@ import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { AccountId, JobId } from "../../../../core/ids.js";
 import type { KnexDatabase } from "../database.js";
 import { deleteFound } from "../rows.js";
-import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
+import { allByKeys } from "../lists.js";
+import { columnsOf, type Reads, sessionOf, type SqlValue } from "../session.js";
 import { named, plain, type RowOf, table } from "../table.js";
 
 const IDEMPOTENCY_RECORDS = table(
@@ -29,8 +30,7 @@ const IDEMPOTENCY_RECORDS = table(
 );
 type IdempotencyRow = RowOf<typeof IDEMPOTENCY_RECORDS>;
 
-const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM {idempotency_records} WHERE account_id = ? AND key_hash = ?
-  AND expires_at > ?`;
+const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM {idempotency_records}`;
 /** The sum keeps MariaDB from the index of what expires, where it would lock other records on its way. */
 const FREE_KEY = "DELETE FROM {idempotency_records} WHERE account_id = ? AND key_hash = ? AND expires_at + 0 <= ?";
 const UPDATE_RESPONSE =
@@ -41,21 +41,21 @@ const FIND_EXPIRED =
 export class KnexIdempotencyStore implements IdempotencyStore {
   constructor(private readonly database: KnexDatabase) {}
 
-  findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {
-    return findIn(sessionOf(tx), keys, now);
+  findRecords(tx: Transaction, keys: readonly IdempotencyKey[]): Promise<IdempotencyRecord[]> {
+    return findIn(sessionOf(tx), keys);
   }
 
-  readRecords(keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {
-    return this.database.reading((session) => findIn(session, keys, now));
+  readRecords(keys: readonly IdempotencyKey[]): Promise<IdempotencyRecord[]> {
+    return this.database.reading((session) => findIn(session, keys));
   }
 
-  async insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void> {
-    const session = sessionOf(tx);
-    await session.writeEach(
-      FREE_KEY,
-      records.map((record) => [record.accountId, record.keyHash, now]),
-    );
-    await session.insert(IDEMPOTENCY_RECORDS, records.map(toIdempotencyRow));
+  freeKeys(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<void> {
+    const lists = keys.map(({ accountId, keyHash }) => [accountId, keyHash, now]);
+    return sessionOf(tx).writeEach(FREE_KEY, lists);
+  }
+
+  insertRecords(tx: Transaction, records: readonly IdempotencyRecord[]): Promise<void> {
+    return sessionOf(tx).insert(IDEMPOTENCY_RECORDS, records.map(toIdempotencyRow));
   }
 
   async updateResponse(tx: Transaction, record: KeyOfJob, response: StoredResponse): Promise<void> {
@@ -73,13 +73,10 @@ export class KnexIdempotencyStore implements IdempotencyStore {
   }
 }
 
-async function findIn(
-  session: Pick<Session, "allEach">,
-  keys: readonly IdempotencyKey[],
-  now: number,
-): Promise<IdempotencyRecord[]> {
-  const lists = keys.map((key) => [key.accountId, key.keyHash, now]);
-  return (await session.allEach<IdempotencyRow>(FIND, lists)).map(toIdempotencyRecord);
+async function findIn(session: Reads, keys: readonly IdempotencyKey[]): Promise<IdempotencyRecord[]> {
+  const lists = keys.map(({ accountId, keyHash }) => [accountId, keyHash]);
+  const rows = await allByKeys<IdempotencyRow>(session, FIND, ["account_id", "key_hash"], lists);
+  return rows.map(toIdempotencyRecord);
 }
 
 function toIdempotencyRow({ response, ...record }: IdempotencyRecord): IdempotencyRow {

@@ -68,6 +68,13 @@ export const CREDITS: readonly Guard[] = [
     tests: UNIT,
   },
   {
+    name: "an idempotency record holds its key until it expires",
+    file: "core/idempotency/replay.ts",
+    find: "return expiresAt > now;",
+    replace: "return expiresAt > now - expiresAt;",
+    tests: ["test/unit/core/idempotency/*.test.ts", "test/use-cases/jobs/accept-jobs.test.ts"],
+  },
+  {
     name: "an idempotency key creates one job",
     file: "core/jobs/decide-acceptance.ts",
     find: "records.set(key, kept);",

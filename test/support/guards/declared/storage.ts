@@ -117,13 +117,6 @@ export const STORAGE: readonly Guard[] = [
     ...storesNamed("IdempotencyStore"),
   },
   {
-    name: "an expired idempotency record is not found",
-    file: `${SQL}/jobs/idempotency-store.ts`,
-    find: "AND expires_at > ?`",
-    replace: "AND 0 < ?`",
-    ...storesNamed("IdempotencyStore"),
-  },
-  {
     name: "a response is kept with the record of its own job",
     file: `${SQL}/jobs/idempotency-store.ts`,
     find: "AND key_hash = ? AND job_id = ?",

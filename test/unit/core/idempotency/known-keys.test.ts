@@ -7,10 +7,9 @@ describe("KnownKeys", () => {
   const aKey = (): IdempotencyKey => ({ accountId: anId("acct"), keyHash: aHash() });
   function keysWith(...records: readonly IdempotencyRecord[]): KnownKeys {
     const clock = { now: () => NOON };
-    const readRecords = async (keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> =>
-      records.filter(
-        ({ accountId, keyHash, expiresAt }) =>
-          expiresAt > now && keys.some((key) => key.accountId === accountId && key.keyHash === keyHash),
+    const readRecords = async (keys: readonly IdempotencyKey[]): Promise<IdempotencyRecord[]> =>
+      records.filter(({ accountId, keyHash }) =>
+        keys.some((key) => key.accountId === accountId && key.keyHash === keyHash),
       );
     return new KnownKeys({ clock, idempotency: { readRecords } });
   }
@@ -38,6 +37,15 @@ describe("KnownKeys", () => {
     keys.note(key);
     expect(await keys.find(key)).to.equal(null);
     expect(keys.has(key)).to.equal(false);
+  });
+
+  it("finds a record up to its expiry, and forgets its key then", async () => {
+    const [valid, expired] = [NOON + 1, NOON].map((expiresAt) => anIdempotencyRecord({ expiresAt }));
+    const keys = keysWith(valid as IdempotencyRecord, expired as IdempotencyRecord);
+    keys.note(expired as IdempotencyKey);
+    expect(await keys.find(valid as IdempotencyKey)).to.equal(valid);
+    expect(await keys.find(expired as IdempotencyKey)).to.equal(null);
+    expect(keys.has(expired as IdempotencyKey)).to.equal(false);
   });
 
   it("keeps the 10,000 that were used last", () => {
