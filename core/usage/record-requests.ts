@@ -12,11 +12,11 @@ import { type LoggedRequest, PATH_MAX_LENGTH } from "../ports/request-log.js";
  * Rows written in one transaction; as many as wait are written at once. Of the requests that one batch has of an
  * account, most are counted by one change of its counts.
  */
-export const BATCH_MAX = 2_000;
+export const BATCH_MAX = 5_000;
 /** How long a row waits for others. */
-export const FLUSH_MS = 500;
+export const FLUSH_MS = 1_000;
 /** Rows that may wait in this process. */
-export const WAITING_MAX = 10_000;
+export const WAITING_MAX = 20_000;
 /** The longest pause between attempts while the storage is unavailable. */
 const PAUSE_MAX_MS = 5_000;
 /** The pause between attempts while the process stops. */
