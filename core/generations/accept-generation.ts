@@ -83,14 +83,15 @@ export class AcceptGeneration {
     const { deps } = this;
     // A job is never older than its request, even if the clock was set back meanwhile.
     const now = Math.max(deps.clock.now(), request.requestedAt ?? 0);
-    const { model, route, refusal } = await this.check(request);
+    const jobRequest = toJobRequest(request.input);
+    const { model, route, refusal } = await this.check(request, jobRequest);
     return {
       job: newJob({
         id: deps.ids.next("job"),
         accountId: request.account.id,
         kind: "music",
         modelId: request.input.modelId,
-        request: toJobRequest(request.input),
+        request: jobRequest,
         route,
         reference: null,
         requestId: request.requestId,
@@ -108,12 +109,12 @@ export class AcceptGeneration {
   /** The model and its route, or the refusal. The refusal is returned, not thrown, because a replay comes first. */
   private async check(
     request: AcceptGenerationRequest,
+    jobRequest: JobRequest,
   ): Promise<{ readonly model: Model | null; readonly route: Route | null; readonly refusal: FermataError | null }> {
     const { catalogue, routes, availability } = this.deps;
     let model: Model | null = null;
     try {
       model = catalogue.requested(request.input.modelId);
-      const jobRequest = toJobRequest(request.input);
       checkModelBounds(model, jobRequest);
       const source = await this.sourceOf(model, jobRequest, request.account);
       const possible = routes.routesOf({ kind: "music", modelId: model.id, request: jobRequest }, source);

@@ -11,7 +11,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [mem
  */
 export function fingerprint(digest: Digest, route: string, body: unknown): Fingerprint {
   return {
-    shape: digest.sha256(JSON.stringify([route, ...memberPaths(body as Json, "").sort()])),
+    shape: digest.sha256(JSON.stringify([route, ...memberPaths(body as Json)])),
     body: digest.sha256(canonicalJson(body as Json)),
   };
 }
@@ -29,13 +29,17 @@ function canonicalJson(value: Json): string {
 /** Names are quoted in paths, so that a name with a slash in it is no path of two members. */
 const METADATA_PATH = '/"metadata"';
 
-function memberPaths(value: Json, path: string): string[] {
-  const own = `${path} ${typeName(value)}`;
-  if (value === null || typeof value !== "object" || path === METADATA_PATH) return [own];
-  const children = isArray(value)
-    ? value.map((item) => memberPaths(item, `${path}/[]`))
-    : Object.entries(value).map(([name, member]) => memberPaths(member, `${path}/${JSON.stringify(name)}`));
-  return [own, ...new Set(children.flat())];
+/** Each once, however many items of an array have it; sorted. */
+function memberPaths(body: Json): string[] {
+  const paths = new Set<string>();
+  const add = (value: Json, path: string): void => {
+    paths.add(`${path} ${typeName(value)}`);
+    if (value === null || typeof value !== "object" || path === METADATA_PATH) return;
+    if (isArray(value)) for (const item of value) add(item, `${path}/[]`);
+    else for (const name of Object.keys(value)) add(value[name] as Json, `${path}/${JSON.stringify(name)}`);
+  };
+  add(body, "");
+  return [...paths].sort();
 }
 
 function typeName(value: Json): string {

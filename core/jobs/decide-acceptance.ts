@@ -11,7 +11,8 @@ import { assert } from "../assert.js";
 
 /** A job that asks to be accepted. Its ids are fixed before, so that a repeated decision makes the same job. */
 export interface AcceptCommand {
-  readonly job: Omit<Job, "reserved" | "creditsCharged">;
+  /** Without credits: what is reserved is decided with the others of its account. */
+  readonly job: Job;
   readonly cost: number;
   /** Jobs the account may have running at once. */
   readonly concurrencyLimit: number;
@@ -78,8 +79,10 @@ export interface NewJob {
   readonly createdAt: number;
 }
 
+const NO_CREDITS = { monthly: 0, pack: 0 } as const;
+
 /** A job that waits for its first worker. Its members are named one by one: spread, they took 20 µs of a request. */
-export function newJob(given: NewJob): AcceptCommand["job"] {
+export function newJob(given: NewJob): Job {
   return {
     id: given.id,
     accountId: given.accountId,
@@ -93,6 +96,8 @@ export function newJob(given: NewJob): AcceptCommand["job"] {
     operation: given.route?.operation ?? "",
     providerId: given.route?.providerId ?? "",
     servedModelId: given.route?.servedModelId ?? null,
+    reserved: NO_CREDITS,
+    creditsCharged: 0,
     status: "queued",
     phase: "waiting",
     attempt: 0,
@@ -185,7 +190,8 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
 
 function toRecord(idempotency: AcceptIdempotency, job: Job, result: StoredResponse): IdempotencyRecord {
   return {
-    ...idempotency.fingerprint,
+    shape: idempotency.fingerprint.shape,
+    body: idempotency.fingerprint.body,
     accountId: job.accountId,
     keyHash: idempotency.keyHash,
     jobId: job.id,
@@ -204,7 +210,7 @@ function referenceKey({ accountId, reference }: Pick<Job, "accountId" | "referen
 }
 
 /** @throws {OperationRefusedError} the reference belongs to another kind of split, or to one of another track */
-function checkSameWork(earlier: Job, { kind, request: { sourceTrackId } }: AcceptCommand["job"]): void {
+function checkSameWork(earlier: Job, { kind, request: { sourceTrackId } }: Job): void {
   if (earlier.kind === kind && earlier.request.sourceTrackId === sourceTrackId) return;
   const which = `${earlier.id}, a ${earlier.kind} of the track ${earlier.request.sourceTrackId}`;
   throw new OperationRefusedError(`The reference ${earlier.reference} was used for another job: ${which}.`);

@@ -90,14 +90,13 @@ export function checkModelBounds(model: Model, request: BoundedRequest): void {
   const { lyrics, durationSeconds } = request;
 
   const promptMax = Math.min(model.promptMaxLength ?? Infinity, MODEL_LIMITS.promptLength);
-  if ([...request.prompt].length > promptMax)
-    issue("prompt", `must have at most ${promptMax} characters for ${model.id}`);
+  if (isLonger(request.prompt, promptMax)) issue("prompt", `must have at most ${promptMax} characters for ${model.id}`);
   if (lyrics === null && model.requiresLyrics === true && !request.instrumental)
     issue("lyrics", `are required by ${model.id}`);
   if (lyrics !== null && !model.supportsLyrics) issue("lyrics", `are not supported by ${model.id}`);
   if (request.instrumental && !model.supportsInstrumental) issue("instrumental", `must not be true for ${model.id}`);
   const lyricsMax = Math.min(model.lyricsMaxLength ?? Infinity, MODEL_LIMITS.lyricsLength);
-  if (lyrics !== null && model.supportsLyrics && [...lyrics].length > lyricsMax) {
+  if (lyrics !== null && model.supportsLyrics && isLonger(lyrics, lyricsMax)) {
     issue("lyrics", `must have at most ${lyricsMax} characters for ${model.id}`);
   }
   if (durationSeconds !== null) {
@@ -109,4 +108,9 @@ export function checkModelBounds(model: Model, request: BoundedRequest): void {
   }
   issues.push(...optionIssues(model, request.options));
   if (issues.length > 0) throw new InvalidRequestError(issues);
+}
+
+/** By code points, of which a text has at most as many as characters of UTF-16. */
+function isLonger(text: string, max: number): boolean {
+  return text.length > max && [...text].length > max;
 }

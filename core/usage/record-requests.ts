@@ -17,7 +17,8 @@ export const BATCH_MAX = 5_000;
 export const FLUSH_MS = 1_000;
 /** Rows that may wait in this process. */
 export const WAITING_MAX = 20_000;
-/** The longest pause between attempts while the storage is unavailable. */
+/** The pauses between attempts while the storage is unavailable: this at first, twice as long each time. */
+const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 5_000;
 /** The pause between attempts while the process stops. */
 const LAST_PAUSE_MS = 100;
@@ -114,7 +115,7 @@ export class RecordRequests {
   }
 
   private pauseMs(): number {
-    return Math.min(FLUSH_MS * 2 ** this.failures, PAUSE_MAX_MS);
+    return this.failures === 0 ? FLUSH_MS : Math.min(PAUSE_MIN_MS * 2 ** (this.failures - 1), PAUSE_MAX_MS);
   }
 
   /** One batch at a time: requests that come meanwhile are in the next one. */

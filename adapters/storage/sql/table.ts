@@ -55,18 +55,21 @@ export function table<const C extends Columns>(
     name: column.name ?? snake(member),
   }));
   const nameOf = (member: string): string => columns[member]?.name ?? snake(member);
+  // Copies of these have all their members at once: one that gets them one by one takes twice as long.
+  const emptyRow = Object.fromEntries(members.map((one) => [one.name, null]));
+  const emptyEntity = Object.fromEntries(members.map((one) => [one.member, null as unknown]));
   return {
     name,
     columns: members.map((one) => one.name as keyof Row<C> & string),
     key: key.map((member) => nameOf(member) as keyof Row<C> & string),
     toRow: (entity) => {
-      const row: Record<string, SqlValue> = {};
+      const row: Record<string, SqlValue> = { ...emptyRow };
       const given = entity as Record<string, unknown>;
       for (const one of members) row[one.name] = one.column.toSql(given[one.member]);
       return row as Row<C>;
     },
     fromRow: (row) => {
-      const entity: Record<string, unknown> = {};
+      const entity = { ...emptyEntity };
       const stored = row as Record<string, SqlValue>;
       for (const one of members) entity[one.member] = one.column.fromSql(stored[one.name] as SqlValue);
       return entity as Entity<C>;

@@ -191,8 +191,8 @@ export class WorkerHarness {
         const now = this.clock.now();
         const served = { providerId: "scripted", modelId, servedModelId: modelId };
         const request = aJobRequest(given);
-        const wanted = aJob({ ...served, accountId: this.accountId, createdAt: now, request });
-        const { reserved: _reserved, creditsCharged: _creditsCharged, ...job } = wanted;
+        const noCredits = { reserved: { monthly: 0, pack: 0 }, creditsCharged: 0 };
+        const job = aJob({ ...served, ...noCredits, accountId: this.accountId, createdAt: now, request });
         return acceptJobs.accept({ job, cost: COST, concurrencyLimit: 1_000, idempotency: null, refusal: null });
       }),
     );

@@ -27,7 +27,8 @@ describe("AcceptJobs", () => {
     return new AcceptJobs({ ...memory.ports, queue, ...given });
   }
   function aCommand(given: Partial<AcceptCommand> = {}, job: Partial<Job> = {}): AcceptCommand {
-    const { reserved: _reserved, creditsCharged: _charged, ...wanted } = aJob({ accountId, createdAt: 5, ...job });
+    const noCredits = { reserved: { monthly: 0, pack: 0 }, creditsCharged: 0 };
+    const wanted = aJob({ ...noCredits, accountId, createdAt: 5, ...job });
     return { job: wanted, cost: 10, concurrencyLimit: 9, idempotency: null, refusal: null, ...given };
   }
   const keyed = (body = aHash(), keyHash = aHash()): { readonly idempotency: AcceptIdempotency } => ({

@@ -44,14 +44,15 @@ export function* rowPacketsOf<Row extends object>(
     let length = 0;
     for (const column of columns) {
       const value = row[column] as SqlValue;
+      values.push(value);
       if (typeof value === "string" || Buffer.isBuffer(value)) length += value.length;
     }
     if (count === countMax || (count > 0 && characters + length > PACKET_CHARACTERS)) {
+      const next = values.splice(-columns.length);
       yield { count, values };
-      values = [];
+      values = next;
       [count, characters] = [0, 0];
     }
-    for (const column of columns) values.push(row[column] as SqlValue);
     count += 1;
     characters += length;
   }

@@ -23,7 +23,7 @@ export function aGivenKey(key: string, overrides: Partial<AcceptIdempotency["fin
 
 /** A job of five credits that asks to be accepted, without a key, on an account that may run ten. */
 export function anAcceptCommand(accountId: AccountId, overrides: Partial<AcceptCommand> = {}): AcceptCommand {
-  const { reserved: _reserved, creditsCharged: _creditsCharged, ...job } = aJob({ accountId });
+  const job = aJob({ accountId, reserved: { monthly: 0, pack: 0 }, creditsCharged: 0 });
   return { job, cost: 5, concurrencyLimit: 10, idempotency: null, refusal: null, ...overrides };
 }
 
