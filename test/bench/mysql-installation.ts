@@ -14,6 +14,9 @@ const CREATED_AT_ONCE = 8;
 const PROMPT = "a slow ballad about the harbour at night, brushed drums, upright bass, warm tape noise. ".repeat(4);
 const LYRICS = "The lamps go out along the quay, and all the boats are dreaming of the sea.\n".repeat(20);
 
+/** With 128 MB for its pages, as they come, a server reads what it has just written from the disk. */
+const ENOUGH_MEMORY = ["--innodb-buffer-pool-size=2G", "--innodb-log-file-size=512M"];
+
 /** A storage on a database server of its own, so that its CPU time is that of the measured requests. */
 export interface MysqlInstallation {
   readonly storageUrl: string;
@@ -28,7 +31,7 @@ export async function makeMysqlInstallation(
   dataDir: string,
   { accounts, generations }: { readonly accounts: number; readonly generations: number },
 ): Promise<MysqlInstallation> {
-  const server = await startPrivateMysql();
+  const server = await startPrivateMysql(ENOUGH_MEMORY);
   const storageUrl = `${server.server}/bench`;
   const admin = await createConnection(server.server);
   await admin.query("CREATE DATABASE bench CHARACTER SET utf8mb4");
