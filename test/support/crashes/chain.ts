@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import { eventually, type Sandbox } from "../process.js";
 import type { CrashPlan } from "./boundary.js";
 import { leftToDo, violationsOf } from "./checks.js";
 import { PatientClient } from "./client.js";
 import { FailingProcess, type Outcome, type Rounds } from "./failing-process.js";
 import { type Installation, type Stack, withInstallation } from "./installation.js";
-import { Scenario } from "./scenario.js";
+import { FIRST_KEY, Scenario } from "./scenario.js";
 import { Servers } from "./servers.js";
 
 /** What one process comes to, one after the other; nothing comes after `kill`. */
@@ -38,6 +39,15 @@ const SETTLE_MAX_MS = 180_000;
  */
 export function runChain(sandbox: Sandbox, { stack, lives }: Chain): Promise<ChainResult> {
   return withInstallation(sandbox, stack, (installation) => new ChainRun(installation, lives).run());
+}
+
+/** Of a job of long ago, under a key that its account uses again. */
+function expiredRecord(accountId: string, key: string): string {
+  const keyHash = createHash("sha256").update(key).digest("hex");
+  return (
+    "INSERT INTO fermata_idempotency_records (account_id, key_hash, shape_hash, body_hash, job_id, status, response, " +
+    `created_at, expires_at) VALUES ('${accountId}', '${keyHash}', '', '', 'job_gone', 202, '{}', 0, 1)`
+  );
 }
 
 class ChainRun implements Rounds {
@@ -98,11 +108,15 @@ class ChainRun implements Rounds {
 
   /** A process that stands still within a transaction may hold this one up. */
   private async newKey(): Promise<string> {
-    const { accounts } = this.installation.app;
+    const { app, database } = this.installation;
+    const { accounts } = app;
     let last: unknown;
     const account = { name: "Caller", tier: "pro", credits: 1_000, acceptTerms: true } as const;
-    const create = async (): Promise<string> =>
-      (await accounts.issueKey((await accounts.create(account)).id, {})).token;
+    const create = async (): Promise<string> => {
+      const { id } = await accounts.create(account);
+      await database.run(expiredRecord(id, FIRST_KEY));
+      return (await accounts.issueKey(id, {})).token;
+    };
     const created = eventually("an account", () => create().catch((error: unknown) => void (last = error)));
     return created.catch(() => Promise.reject(last as Error));
   }

@@ -9,24 +9,30 @@ import { afterAllTests } from "../setup.js";
 export const ENGINES = ["sqlite", "mysql", "mysql9"] as const;
 export type Engine = (typeof ENGINES)[number];
 
-/** The database of one run, read without Fermata's code. */
+/** The database of one run, without Fermata's code. */
 export interface CrashDatabase {
   readonly url: string;
   all<Row extends object>(sql: string): Promise<Row[]>;
   close(): Promise<void>;
 }
 
-export async function openCrashDatabase(engine: Engine, dataDir: string): Promise<CrashDatabase> {
+export interface ChangeableDatabase extends CrashDatabase {
+  /** Runs a statement that changes rows. */
+  run(sql: string): Promise<void>;
+}
+
+export async function openCrashDatabase(engine: Engine, dataDir: string): Promise<ChangeableDatabase> {
   if (engine !== "sqlite") {
     const { url, drop } = await borrowMysqlDatabase(engine === "mysql9" ? await mysql9() : undefined);
-    return { url, all: (sql) => query(url, sql), close: drop };
+    return { url, all: (sql) => query(url, sql), run: async (sql) => void (await query(url, sql)), close: drop };
   }
   const file = join(dataDir, "fermata.sqlite");
   await createMigratedFile(file);
-  const database = new BetterSqlite3(file, { readonly: true });
+  const database = new BetterSqlite3(file);
   return {
     url: `sqlite:${file}`,
     all: async <Row extends object>(sql: string) => database.prepare(sql).all() as Row[],
+    run: async (sql) => void database.prepare(sql).run(),
     close: async () => void database.close(),
   };
 }

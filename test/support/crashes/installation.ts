@@ -10,7 +10,7 @@ import { openQueueSpace } from "../rabbitmq.js";
 import type { CrashPlan } from "./boundary.js";
 import { bundledModules } from "./bundle.js";
 import { recordingFile } from "./checks.js";
-import { type CrashDatabase, type Engine, openCrashDatabase } from "./database.js";
+import { type ChangeableDatabase, type Engine, openCrashDatabase } from "./database.js";
 import { coverPainter } from "./cover.js";
 import { crashProvider, FORGOTTEN, PROVIDER_ID } from "./provider.js";
 import { Receiver } from "./receiver.js";
@@ -28,7 +28,7 @@ export interface Installation {
   /** In this process, which does not fail. It neither works nor listens yet. */
   readonly app: App;
   readonly dataDir: string;
-  readonly database: CrashDatabase;
+  readonly database: ChangeableDatabase;
   readonly receiver: Receiver;
   /** Starts a process that fails as planned. */
   start(plans: readonly CrashPlan[]): FermataProcess;

@@ -26,6 +26,9 @@ const JSON_TYPE = { "Content-Type": "application/json" };
 const ENDS: readonly string[] = ["completed", "failed"];
 const TINY = { sampleRate: 8_000, channelCount: 1 };
 
+/** What the first job is asked for with, also as its model: its account had a job of this key long ago. */
+export const FIRST_KEY = "direct";
+
 /** The fixed requests of a run, each repeated until it is answered. */
 export class Scenario {
   readonly history: History = { jobs: [], differences: [] };
@@ -38,7 +41,7 @@ export class Scenario {
   async run(): Promise<void> {
     const { client } = this;
     await client.send("POST", "/api/v1/webhook-endpoints", { headers: JSON_TYPE, body: { url: this.webhookUrl } });
-    const first = await this.generate("direct", "completed");
+    const first = await this.generate(FIRST_KEY, "completed");
     await Promise.all([
       this.generate("polled", "completed"),
       this.generate("refusing", "completed"),

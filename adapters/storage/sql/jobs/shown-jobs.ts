@@ -60,18 +60,22 @@ export async function newestShownStates(
   limit: number,
 ): Promise<Map<AccountId, ShownState[]>> {
   const query = listed(database, STATE_COLUMNS, "", String(limit));
-  const rows = await database.reading(async (session) => {
-    const found: StateRow[] = [];
-    for (let start = 0; start < accountIds.length; start += ACCOUNTS_MAX) {
-      const part = accountIds.slice(start, start + ACCOUNTS_MAX);
-      const jobs = part.length === 1 ? query : database.dialect.unionAll(part.map(() => query));
-      const text = `SELECT j.*, ${TRACK_COLUMNS} FROM (${jobs}) j LEFT JOIN {tracks} t ON t.job_id = j.id`;
-      const values = part.flatMap((id) => [id, kind]);
-      found.push(...(await session.all<StateRow>(text, values)));
-    }
-    return found;
-  });
-  const states = [...groupBy(rows, ({ id }) => id).values()].flatMap((ofJob) => toState(ofJob) ?? []);
+  const parts = Array.from({ length: Math.ceil(accountIds.length / ACCOUNTS_MAX) }, (_, part) =>
+    accountIds.slice(part * ACCOUNTS_MAX, (part + 1) * ACCOUNTS_MAX),
+  );
+  const found = await database.reading((session) =>
+    Promise.all(
+      parts.map((part) => {
+        const jobs = part.length === 1 ? query : database.dialect.unionAll(part.map(() => query));
+        const text = `SELECT j.*, ${TRACK_COLUMNS} FROM (${jobs}) j LEFT JOIN {tracks} t ON t.job_id = j.id`;
+        return session.all<StateRow>(
+          text,
+          part.flatMap((id) => [id, kind]),
+        );
+      }),
+    ),
+  );
+  const states = [...groupBy(found.flat(), ({ id }) => id).values()].flatMap((ofJob) => toState(ofJob) ?? []);
   states.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
   return groupBy(states, ({ accountId }) => accountId);
 }
