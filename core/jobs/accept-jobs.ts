@@ -188,8 +188,9 @@ function withoutRecord(
   records: readonly IdempotencyRecord[],
   now: number,
 ): readonly AcceptCommand[] {
-  const known = new Set(records.filter((record) => isValid(record, now)).map(({ keyHash }) => keyHash));
-  return commands.filter(({ idempotency }) => idempotency === null || !known.has(idempotency.keyHash));
+  const nameOf = ({ accountId, keyHash }: IdempotencyKey): string => `${accountId} ${keyHash}`;
+  const known = new Set(records.filter((record) => isValid(record, now)).map(nameOf));
+  return commands.filter((command) => !keysOf(command).some((key) => known.has(nameOf(key))));
 }
 
 /** What the record of its key makes of a command. */

@@ -55,15 +55,15 @@ export async function allByKeys<Row>(
   columns: readonly string[],
   keys: readonly (readonly SqlValue[])[],
 ): Promise<Row[]> {
-  const rows: Row[] = [];
   const distinct = [...new Map(keys.map((key) => [key.join(" "), key])).values()];
   const condition = `(${columns.map((column) => `${column} = ?`).join(" AND ")})`;
+  const parts: Promise<Row[]>[] = [];
   for (let start = 0; start < distinct.length; start += KEYS_MAX) {
     const padded = paddedTo(distinct.slice(start, start + KEYS_MAX));
     const text = `${select} WHERE ${padded.map(() => condition).join(" OR ")}`;
-    rows.push(...(await session.all<Row>(text, padded.flat())));
+    parts.push(session.all<Row>(text, padded.flat()));
   }
-  return rows;
+  return (await Promise.all(parts)).flat();
 }
 
 /** The values in lists of few lengths, for statements that change rows by them. */
