@@ -14,7 +14,7 @@ import { aCompletion, anIntent, reportsOn } from "../support/reports.js";
 import { eventsOf } from "../support/webhook-events.js";
 import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
 
-const JOBS = 20;
+const JOBS = 120;
 const CLAIM = { phases: ["waiting"], limit: JOBS, owner: anId("prc") } as const;
 
 describe("Round trips to MySQL", () => {
