@@ -57,7 +57,7 @@ export function table<const C extends Columns>(
   const nameOf = (member: string): string => columns[member]?.name ?? snake(member);
   // Copies of these have all their members at once: one that gets them one by one takes twice as long.
   const emptyRow = Object.fromEntries(members.map((one) => [one.name, null]));
-  const emptyEntity = Object.fromEntries(members.map((one) => [one.member, null as unknown]));
+  const emptyEntity: Readonly<Record<string, unknown>> = Object.fromEntries(members.map((one) => [one.member, null]));
   return {
     name,
     columns: members.map((one) => one.name as keyof Row<C> & string),
@@ -69,7 +69,7 @@ export function table<const C extends Columns>(
       return row as Row<C>;
     },
     fromRow: (row) => {
-      const entity = { ...emptyEntity };
+      const entity: Record<string, unknown> = { ...emptyEntity };
       const stored = row as Record<string, SqlValue>;
       for (const one of members) entity[one.member] = one.column.fromSql(stored[one.name] as SqlValue);
       return entity as Entity<C>;
