@@ -131,7 +131,7 @@ export class AcceptJobs {
    * Decides on the commands, and writes what was decided.
    *
    * @param mayExist an earlier run may have created some of the jobs
-   * @param waits `lock` waits for accounts that others hold: only for those that a command needs
+   * @param waits `lock` waits for accounts that others hold, and there is one command
    */
   private async write(
     tx: Transaction,
@@ -143,11 +143,10 @@ export class AcceptJobs {
     const keys = commands.flatMap(keysOf);
     const finding = keys.length === 0 ? [] : idempotency.findRecords(tx, keys);
     // A command whose key has a record is a replay or a conflict: neither needs the balance.
-    const needing = waits ? withoutRecord(commands, await finding, now) : commands;
+    const needsNone = waits && (await finding).some((record) => isValid(record, now));
     const ids = mayExist ? commands.map(({ job }) => job.id) : [];
     const existing = ids.length === 0 ? new Map<JobId, JobState>() : jobs.lockJobs(tx, ids);
-    const accountIds = [...new Set(needing.map(({ job }) => job.accountId))];
-    const locking = accountIds.length === 0 ? NO_BALANCES : lock(accountIds);
+    const locking = needsNone ? NO_BALANCES : lock([...new Set(commands.map(({ job }) => job.accountId))]);
     // Asked for together they cost one round trip.
     const [records, states, { locked: balances, busy }] = await Promise.all([finding, existing, locking]);
     const created = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(states.get(id), request)));
@@ -180,17 +179,6 @@ const NO_BALANCES: Locked<AccountId, Balance> = { locked: new Map(), busy: new S
 
 function keysOf({ job, idempotency }: AcceptCommand): IdempotencyKey[] {
   return idempotency === null ? [] : [{ accountId: job.accountId, keyHash: idempotency.keyHash }];
-}
-
-/** Those whose keys, if they have one, are free. */
-function withoutRecord(
-  commands: readonly AcceptCommand[],
-  records: readonly IdempotencyRecord[],
-  now: number,
-): readonly AcceptCommand[] {
-  const nameOf = ({ accountId, keyHash }: IdempotencyKey): string => `${accountId} ${keyHash}`;
-  const known = new Set(records.filter((record) => isValid(record, now)).map(nameOf));
-  return commands.filter((command) => !keysOf(command).some((key) => known.has(nameOf(key))));
 }
 
 /** What the record of its key makes of a command. */

@@ -227,6 +227,23 @@ describe("AcceptJobs", () => {
       expect(gone.kind === "replayed" && gone.job).to.equal(null);
     });
 
+    it("waits for the balance for a new job, also of a key that has expired, and not for a replay", async () => {
+      let locks = 0;
+      const ledger = new FaultyPort(memory.storage.ledger).on("lockBalances", (lock, tx, ids) => {
+        locks += 1;
+        return lock(tx, ids);
+      });
+      const jobs = accepting({ ledger, unitOfWork: joining() });
+      const { idempotency } = keyed();
+      const kinds: string[] = [];
+      for (const advanceMs of [0, 59_999, 1]) {
+        await memory.clock.advance(advanceMs);
+        const again = { ...idempotency, expiresAt: memory.clock.now() + 60_000 };
+        kinds.push(`${(await jobs.accept(aCommand({ idempotency: again }), own)).kind}, ${locks}`);
+      }
+      expect(kinds).to.deep.equal(["accepted, 1", "replayed, 1", "accepted, 2"]);
+    });
+
     it("finds its own job when it runs again", async () => {
       const command = aCommand();
       await accepting().accept(command);
