@@ -1,17 +1,16 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
-import type { StoredResponse } from "../../core/ports/idempotency-store.js";
 import { contextOf } from "./request-context.js";
 
 /** Larger responses leave in chunks of this size. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** A response that is sent as it is, byte for byte. */
-export class PreparedResponse implements StoredResponse {
+/** A response in JSON that is sent as it is, byte for byte. */
+export class PreparedResponse {
   constructor(
     readonly status: number,
-    readonly body: string,
+    readonly body: string | Buffer,
   ) {}
 }
 
@@ -25,14 +24,14 @@ export function json(this: Response, body: unknown): Response {
   return this;
 }
 
-export function sendJson(response: Response, status: number, text: string): void {
-  const bytes = Buffer.byteLength(text);
-  if (response.req.method !== "HEAD") contextOf(response.req).bytesSent = bytes;
+export function sendJson(response: Response, status: number, content: string | Buffer): void {
+  const length = Buffer.byteLength(content);
+  if (response.req.method !== "HEAD") contextOf(response.req).bytesSent = length;
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
-  response.setHeader("Content-Length", bytes);
-  if (bytes <= CHUNK_BYTES) response.end(text);
-  else void sendInChunks(response, Buffer.from(text));
+  response.setHeader("Content-Length", length);
+  if (length <= CHUNK_BYTES) response.end(content);
+  else void sendInChunks(response, typeof content === "string" ? Buffer.from(content) : content);
 }
 
 /** Sends bytes whose type is set. The same bytes may be sent to many at once: no response holds a copy. */

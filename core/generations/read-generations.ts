@@ -7,7 +7,7 @@ import { ListCursors, newestFirst } from "../lists/cursors.js";
 import { firstOf, type PageRequest } from "../lists/pages.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
-import type { JobStore, ShownSummary, ShownState } from "../ports/job-store.js";
+import type { JobStore, ShownState, ShownSummary } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { ListPage, ListPosition } from "../ports/list-page.js";
 
@@ -25,14 +25,11 @@ export interface ShownGeneration {
   readonly tracks: readonly ShownTrack[];
 }
 
-/**
- * The form in which generations are shown. Those of ended ones may be kept: their version changes with whatever can
- * change of them.
- */
+/** How generations are shown: a form may be kept by its version, which changes with whatever it shows. */
 export interface GenerationForms<Form> {
-  /** undefined: none was kept of this version */
-  kept(id: JobId, version: string): Form | undefined;
-  /** @param version null: it has not ended, or is not known; not to be kept */
+  /** In the order of the states; undefined where none was kept of this version. */
+  kept(states: readonly ShownState[]): readonly (Form | undefined)[];
+  /** @param version null: it is not known; not to be kept */
   of(generation: ShownGeneration, version: string | null): Form;
 }
 
@@ -99,11 +96,10 @@ export class ReadGenerations {
   async get<Form>(accountId: AccountId, id: string, forms: GenerationForms<Form>): Promise<Form> {
     const job = isId("job", id) ? await this.shownJobs.get(id) : undefined;
     if (job === undefined || job.accountId !== accountId || job.kind !== "music") throw new JobNotFoundError();
-    const version = versionOf(job);
-    const kept = version === null ? undefined : forms.kept(job.id, version);
+    const [kept] = forms.kept([job]);
     if (kept !== undefined) return kept;
     const [shown] = await this.toShown([job]);
-    return forms.of(shown as ShownGeneration, version);
+    return forms.of(shown as ShownGeneration, job.version);
   }
 
   /** A job of any kind. @throws {JobNotFoundError} unknown, or another account's */
@@ -125,14 +121,12 @@ export class ReadGenerations {
   }
 
   /** Those that are kept as they are; the others are read. One that was deleted meanwhile is left out. */
-  private async formsOf<Form>(states: readonly ShownState[], forms: GenerationForms<Form>): Promise<Form[]> {
-    const kept = states.map((state) => {
-      const version = versionOf(state);
-      return version === null ? undefined : forms.kept(state.id, version);
-    });
+  private async formsOf<Form>(states: readonly ShownState[], forms: GenerationForms<Form>): Promise<readonly Form[]> {
+    const kept = forms.kept(states);
     const missing = states.flatMap(({ id }, index) => (kept[index] === undefined ? [id] : []));
-    const read = missing.length === 0 ? null : await this.readForms(missing, forms);
-    return states.flatMap(({ id }, index) => kept[index] ?? read?.get(id) ?? []);
+    if (missing.length === 0) return kept as readonly Form[];
+    const read = await this.readForms(missing, forms);
+    return states.flatMap(({ id }, index) => kept[index] ?? read.get(id) ?? []);
   }
 
   private async readForms<Form>(ids: readonly JobId[], forms: GenerationForms<Form>): Promise<Map<JobId, Form>> {
@@ -140,7 +134,7 @@ export class ReadGenerations {
     // The version is read before the tracks: what is kept is never older than its version says.
     const jobs = ids.flatMap((id) => found.get(id) ?? []);
     const shown = await this.toShown(jobs);
-    return new Map(shown.map((one, index) => [one.job.id, forms.of(one, versionOf(jobs[index] as ShownSummary))]));
+    return new Map(shown.map((one, index) => [one.job.id, forms.of(one, (jobs[index] as ShownSummary).version)]));
   }
 
   /** With their tracks, which are read together. */
@@ -160,11 +154,4 @@ export class ReadGenerations {
     const outputs = splits.length === 0 ? new Map<JobId, JobOutput[]>() : await this.deps.jobs.outputsOf(splits);
     return jobs.map((job) => ({ job, tracks: tracks.get(job.id) ?? [], outputs: outputs.get(job.id) ?? [] }));
   }
-}
-
-/** The same for as long as an ended generation is shown in the same way; null: it has not ended. */
-function versionOf({ status, creditsCharged, tracks }: ShownState): string | null {
-  if (status !== "completed" && status !== "failed") return null;
-  const parts = tracks.map(({ id, shareToken, linkGeneration }) => `${id} ${shareToken ?? ""} ${linkGeneration}`);
-  return [status, creditsCharged, ...(parts.length > 1 ? parts.sort() : parts)].join(" ");
 }

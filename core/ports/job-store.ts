@@ -1,7 +1,6 @@
 import type { AccountId, JobId, ProcessId, TrackId } from "../ids.js";
 import type { ClaimedJob, ClaimRequest, NextDueAt } from "./job-claims.js";
 import type { Job, JobAttempt, JobKind, JobOutput, JobRequest, JobState, JobStatus, JobSummary } from "../jobs/job.js";
-import type { Track } from "../library/track.js";
 import type { Locked, Transaction } from "./unit-of-work.js";
 
 /** What changes while a job lives; everything else is fixed at its creation. */
@@ -84,12 +83,10 @@ export interface ShownJobFilter {
   readonly limit: number;
 }
 
-/** Of a track of a generation, what changes while it is there. */
-export type ShownTrackState = Pick<Track, "id" | "shareToken" | "linkGeneration">;
-
-/** Of a job and its tracks, in no order, all that can change of what an ended generation shows. */
-export interface ShownState extends Pick<JobSummary, "id" | "accountId" | "status" | "creditsCharged" | "createdAt"> {
-  readonly tracks: readonly ShownTrackState[];
+/** A job in a list, with what says whether it is still shown as it was. */
+export interface ShownState extends Pick<JobSummary, "id" | "createdAt"> {
+  /** Another one whenever something changes of what the job shows: its status, its charge, or a track's sharing. */
+  readonly version: string;
 }
 
 export type ShownSummary = JobSummary & ShownState;

@@ -7,7 +7,7 @@ import { jobRows } from "./job-store/jobs.js";
 import { jobLists } from "./job-store/lists.js";
 import { shownJobs } from "./job-store/shown-jobs.js";
 
-type Storage = StorageWith<"jobs" | "library">;
+type Storage = StorageWith<"erasures" | "jobs" | "library">;
 
 /**
  * The promises of every `JobStore`.

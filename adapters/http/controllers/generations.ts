@@ -21,7 +21,7 @@ import { idempotencyKey } from "../middleware/idempotency-key.js";
 import { jsonBody } from "../middleware/json-body.js";
 import type { HttpDeps } from "../deps.js";
 import type { AcceptedGeneration, Generation } from "../presenters/generation.js";
-import { GenerationTexts } from "../presenters/generation-texts.js";
+import { GenerationTexts, pageOfGenerations } from "../presenters/generation-texts.js";
 import { PreparedResponse } from "../send.js";
 
 const OK = 200;
@@ -77,7 +77,7 @@ export class GenerationsController {
   ): Promise<{ data: { generations: Generation[]; next_cursor: string | null } }> {
     const { id } = contextOf(request).account;
     const { items, next } = await this.deps.readGenerations.page(id, { limit, cursor }, this.texts);
-    return prepared(`{"generations":[${items.join(",")}],"next_cursor":${JSON.stringify(next)}}`);
+    return prepared(pageOfGenerations(items, next));
   }
 
   /**
@@ -89,13 +89,13 @@ export class GenerationsController {
   @Security("bearer", ["generations:read"])
   async getGeneration(@Request() request: express.Request, @Path() id: string): Promise<{ data: Generation }> {
     const context = contextOf(request);
-    const text = await this.deps.readGenerations.get(context.account.id, id, this.texts);
+    const { text } = await this.deps.readGenerations.get(context.account.id, id, this.texts);
     context.jobId = id as JobId;
-    return prepared(text);
+    return prepared(`{"data":${text}}`);
   }
 }
 
-/** @param text JSON of what the operation declares */
-function prepared<Data>(text: string): { data: Data } {
-  return new PreparedResponse(OK, `{"data":${text}}`) as unknown as { data: Data };
+/** @param body JSON of what the operation declares */
+function prepared<Data>(body: string | Buffer): { data: Data } {
+  return new PreparedResponse(OK, body) as unknown as { data: Data };
 }

@@ -1,12 +1,12 @@
 import type { JobId } from "../../../core/ids.js";
 import type { Job, JobStatus } from "../../../core/jobs/job.js";
 import type { ClaimedJob, ClaimRequest } from "../../../core/ports/job-claims.js";
-import type { JobUpdate, ShownState } from "../../../core/ports/job-store.js";
+import type { JobUpdate } from "../../../core/ports/job-store.js";
 import { anId, NOON } from "../../support/builders.js";
 import type { StorageWith } from "../../support/storage-under-test.js";
 
 /** The storage of the suite, once it is open. */
-export type OpenedJobs = () => StorageWith<"jobs" | "library">;
+export type OpenedJobs = () => StorageWith<"jobs" | "library" | "erasures">;
 
 export interface JobStoreKit {
   add(...jobs: readonly Job[]): Promise<void>;
@@ -42,9 +42,4 @@ export function ended(status: JobStatus): Pick<Job, "status" | "phase" | "dueAt"
   if (status === "queued" || status === "processing")
     return { status, phase: "waiting", dueAt: NOON, completedAt: null };
   return { status, phase: "ended", dueAt: null, completedAt: NOON };
-}
-
-/** What is in no order, in one. */
-export function ascending<Shown extends ShownState>(shown: Shown): Shown {
-  return { ...shown, tracks: [...shown.tracks].sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }

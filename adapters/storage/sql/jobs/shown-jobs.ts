@@ -1,8 +1,7 @@
-import type { AccountId, JobId, TrackId } from "../../../../core/ids.js";
+import type { AccountId, JobId } from "../../../../core/ids.js";
 import type { JobKind, JobSummary, RequestSummary } from "../../../../core/jobs/job.js";
 import type { ShownSummary, ShownJobFilter, ShownState } from "../../../../core/ports/job-store.js";
 import type { KnexDatabase } from "../database.js";
-import type { TrackRow } from "../library/track-tables.js";
 import { allIn, groupBy, mapIn } from "../lists.js";
 import { type JobRow, toRequest } from "./job-tables.js";
 import { fromJson } from "../table.js";
@@ -14,12 +13,14 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof JobRow)[];
 type ShownRow = Pick<JobRow, (typeof COLUMNS)[number]>;
 
-/** A job with one of its tracks, or none. */
-type WithTrack<Row> = Row & Pick<TrackRow, "share_token" | "link_generation"> & { readonly track_id: TrackId | null };
+/** Of a job and one of its tracks, if any: all that can change of what the job shows. */
+interface VersionPart {
+  readonly version: string;
+}
+const VERSION = "CONCAT_WS(' ', j.status, j.credits_charged, t.id, t.share_token, t.link_generation) AS version";
 
-const TRACK_COLUMNS = "t.id AS track_id, t.share_token, t.link_generation";
 const FIND = (marks: string): string =>
-  `SELECT ${COLUMNS.map((column) => `j.${column}`).join(", ")}, ${TRACK_COLUMNS}
+  `SELECT ${COLUMNS.map((column) => `j.${column}`).join(", ")}, ${VERSION}
   FROM {jobs} j LEFT JOIN {tracks} t ON t.job_id = j.id WHERE j.id IN (${marks})`;
 const REQUESTS = (marks: string): string => `SELECT id, request FROM {jobs} WHERE id IN (${marks})`;
 const BEHIND = "AND created_at <= ? AND (created_at < ? OR id < ?)";
@@ -27,12 +28,12 @@ const BEHIND = "AND created_at <= ? AND (created_at < ? OR id < ?)";
 /** Jobs by id, without the texts of their requests; unknown ids are left out. */
 export function findShownJobs(database: KnexDatabase, ids: readonly JobId[]): Promise<Map<JobId, ShownSummary>> {
   return database.reading(async (session) => {
-    const byJob = groupBy(await allIn<WithTrack<ShownRow>>(session, FIND, ids), ({ id }) => id);
+    const byJob = groupBy(await allIn<ShownRow & VersionPart>(session, FIND, ids), ({ id }) => id);
     const jobs = await toShownJobs(
       session,
       [...byJob.values()].flatMap(([first]) => first ?? []),
     );
-    return new Map(jobs.map((job) => [job.id, { ...job, tracks: tracksIn(byJob.get(job.id) ?? []) }]));
+    return new Map(jobs.map((job) => [job.id, { ...job, version: versionOf(byJob.get(job.id) ?? []) }]));
   });
 }
 
@@ -46,8 +47,10 @@ export function listShownJobs(database: KnexDatabase, filter: ShownJobFilter): P
   );
 }
 
-const STATE_COLUMNS = ["id", "account_id", "status", "credits_charged", "created_at"] as const;
-type StateRow = WithTrack<Pick<JobRow, (typeof STATE_COLUMNS)[number]>>;
+/** A job with one of its tracks, if any, in the list of the account at this place of those that were asked for. */
+interface StateRow extends Pick<JobRow, "id" | "created_at">, VersionPart {
+  readonly place: number;
+}
 
 /** Accounts in one statement. Each number of them makes a text of its own, which is compiled once. */
 const ACCOUNTS_MAX = 8;
@@ -59,41 +62,61 @@ export async function newestShownStates(
   kind: JobKind,
   limit: number,
 ): Promise<Map<AccountId, ShownState[]>> {
-  const query = listed(database, STATE_COLUMNS, "", String(limit));
   const parts = Array.from({ length: Math.ceil(accountIds.length / ACCOUNTS_MAX) }, (_, part) =>
     accountIds.slice(part * ACCOUNTS_MAX, (part + 1) * ACCOUNTS_MAX),
   );
   const found = await database.reading((session) =>
     Promise.all(
       parts.map((part) => {
-        const jobs = part.length === 1 ? query : database.dialect.unionAll(part.map(() => query));
-        const text = `SELECT j.*, ${TRACK_COLUMNS} FROM (${jobs}) j LEFT JOIN {tracks} t ON t.job_id = j.id`;
-        return session.all<StateRow>(
-          text,
-          part.flatMap((id) => [id, kind]),
-        );
+        const values = part.flatMap((id) => [id, kind]);
+        return session.all<StateRow>(statesText(database, part.length, limit), values);
       }),
     ),
   );
-  const states = [...groupBy(found.flat(), ({ id }) => id).values()].flatMap((ofJob) => toState(ofJob) ?? []);
-  states.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
-  return groupBy(states, ({ accountId }) => accountId);
+  const states = new Map<AccountId, ShownState[]>();
+  for (const [index, part] of parts.entries()) {
+    const lists: StateRow[][] = part.map(() => []);
+    for (const row of found[index] ?? []) lists[row.place]?.push(row);
+    for (const [place, rows] of lists.entries()) {
+      if (rows.length > 0) states.set(part[place] as AccountId, toStates(rows));
+    }
+  }
+  return states;
 }
 
-function toState(rows: readonly StateRow[]): ShownState | null {
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { id, account_id: accountId, status, credits_charged: creditsCharged, created_at: createdAt } = row;
-  return { id, accountId, status, creditsCharged, createdAt, tracks: tracksIn(rows) };
-}
-
-function tracksIn(rows: readonly WithTrack<object>[]): ShownState["tracks"] {
-  return rows.flatMap(({ track_id: id, share_token: shareToken, link_generation: generation }) =>
-    id === null ? [] : [{ id, shareToken, linkGeneration: generation ?? 0 }],
+function statesText(database: KnexDatabase, accounts: number, limit: number): string {
+  const lists = Array.from({ length: accounts }, (_, place) =>
+    listed(database, [`${place} AS place`, "id", "status", "credits_charged", "created_at"], "", String(limit)),
   );
+  const jobs = accounts === 1 ? lists.join("") : database.dialect.unionAll(lists);
+  return `SELECT j.place, j.id, j.created_at, ${VERSION} FROM (${jobs}) j LEFT JOIN {tracks} t ON t.job_id = j.id`;
 }
 
-function listed({ dialect }: KnexDatabase, columns: readonly (keyof JobRow)[], behind: string, limit: string): string {
+/** @param rows of one list, in the order in which the database found them */
+function toStates(rows: StateRow[]): ShownState[] {
+  rows.sort((a, b) => b.created_at - a.created_at || (a.id === b.id ? byVersion(a, b) : a.id < b.id ? 1 : -1));
+  const states: { readonly id: JobId; readonly createdAt: number; version: string }[] = [];
+  for (const { id, created_at: createdAt, version } of rows) {
+    const last = states.at(-1);
+    if (last?.id === id) last.version += `\n${version}`;
+    else states.push({ id, createdAt, version });
+  }
+  return states;
+}
+
+/** @param parts of one job */
+function versionOf(parts: readonly VersionPart[]): string {
+  return parts
+    .toSorted(byVersion)
+    .map(({ version }) => version)
+    .join("\n");
+}
+
+function byVersion(a: VersionPart, b: VersionPart): number {
+  return a.version < b.version ? -1 : 1;
+}
+
+function listed({ dialect }: KnexDatabase, columns: readonly string[], behind: string, limit: string): string {
   return `SELECT ${columns.join(", ")} FROM {jobs}${dialect.useIndex("jobs_listed")}
     WHERE account_id = ? AND kind = ? ${behind} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
 }
