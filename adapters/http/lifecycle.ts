@@ -5,7 +5,9 @@ import { StalledResponses } from "./connections/stalled-responses.js";
 
 /** The responses of one connection that are not complete. */
 interface OpenResponses {
-  readonly responses: Set<ServerResponse>;
+  readonly responses: ServerResponse[];
+  /** Where it is among the connections that have any. */
+  place: number;
   whenFinished: (() => void) | null;
 }
 
@@ -16,9 +18,16 @@ export interface LifecycleLimits {
   readonly bodyLimitBytes: number;
 }
 
-/** Tracks the open responses, and whether the server is stopping. */
+/**
+ * Tracks the open responses, and whether the server is stopping.
+ *
+ * They are in arrays: a Set that items enter and leave all the time gets a new table again and again, and each table
+ * refers to its successor. Once one of them counts as old, all that was in its successors stays in memory until the
+ * next full collection of garbage, and is copied until then.
+ */
 export class Lifecycle {
-  private readonly inFlight = new Set<ServerResponse>();
+  /** The connections that have any. */
+  private readonly active: OpenResponses[] = [];
   private readonly bySocket = new WeakMap<Socket, OpenResponses>();
   private readonly stop = new AbortController();
   private readonly stalled: StalledResponses;
@@ -30,52 +39,66 @@ export class Lifecycle {
   readonly bodies: BodyBudget;
 
   constructor({ stalledResponseMs, bodyLimitBytes }: LifecycleLimits) {
-    this.stalled = new StalledResponses(this.inFlight, stalledResponseMs);
+    this.stalled = new StalledResponses(() => this.open(), stalledResponseMs);
     this.bodies = new BodyBudget(bodyLimitBytes);
   }
 
   begin(response: ServerResponse): void {
     if (this.stopping.aborted) response.shouldKeepAlive = false;
-    this.inFlight.add(response);
-    this.openOn(response.req.socket).responses.add(response);
+    const connection = this.openOn(response.req.socket);
+    if (connection.responses.push(response) === 1) connection.place = this.active.push(connection) - 1;
     this.stalled.watch();
   }
 
   end(response: ServerResponse): void {
-    this.inFlight.delete(response);
-    const open = this.bySocket.get(response.req.socket);
-    open?.responses.delete(response);
-    if (open?.responses.size === 0) open.whenFinished?.();
-    if (this.inFlight.size === 0) this.whenIdle?.();
+    const connection = this.bySocket.get(response.req.socket);
+    const index = connection?.responses.indexOf(response) ?? -1;
+    if (connection === undefined || index === -1) return;
+    connection.responses.splice(index, 1);
+    if (connection.responses.length > 0) return;
+    this.leave(connection);
+    connection.whenFinished?.();
+    if (this.active.length === 0) this.whenIdle?.();
   }
 
   /** How many responses on this connection have begun and are not complete. */
   unfinishedOn(socket: Socket): number {
-    return this.bySocket.get(socket)?.responses.size ?? 0;
+    return this.bySocket.get(socket)?.responses.length ?? 0;
   }
 
   /** Calls back once, when the responses that have begun on this connection are complete. */
   whenFinishedOn(socket: Socket, callback: () => void): void {
     const open = this.openOn(socket);
-    if (open.responses.size === 0) callback();
+    if (open.responses.length === 0) callback();
     else open.whenFinished = callback;
   }
 
   /** Ends waits, and lets every connection close after its current response. */
   beginStop(): void {
     this.stop.abort();
-    for (const response of this.inFlight) response.shouldKeepAlive = false;
+    for (const response of this.open()) response.shouldKeepAlive = false;
   }
 
   /** Resolves when no response is open. */
   async idle(): Promise<void> {
-    if (this.inFlight.size > 0) await new Promise<void>((resolve) => (this.whenIdle = resolve));
+    if (this.active.length > 0) await new Promise<void>((resolve) => (this.whenIdle = resolve));
+  }
+
+  private *open(): Generator<ServerResponse> {
+    for (const { responses } of this.active) yield* responses;
+  }
+
+  private leave({ place }: OpenResponses): void {
+    const last = this.active.pop();
+    if (last === undefined || place === this.active.length) return;
+    this.active[place] = last;
+    last.place = place;
   }
 
   private openOn(socket: Socket): OpenResponses {
     let open = this.bySocket.get(socket);
     if (open === undefined) {
-      this.bySocket.set(socket, (open = { responses: new Set(), whenFinished: null }));
+      this.bySocket.set(socket, (open = { responses: [], place: 0, whenFinished: null }));
       const { responses } = open;
       socket.once("close", () => setImmediate(closeAbandoned, responses));
     }
@@ -87,7 +110,7 @@ export class Lifecycle {
  * Node closes only the first response in the queue of a connection that is gone. The others would wait for ever, and
  * with them the files that they are made of.
  */
-function closeAbandoned(responses: ReadonlySet<ServerResponse>): void {
+function closeAbandoned(responses: readonly ServerResponse[]): void {
   for (const response of [...responses]) {
     response.destroyed = true;
     response.emit("close");

@@ -17,7 +17,7 @@ export class StalledResponses {
 
   /** @param responses those under way; read at each look */
   constructor(
-    private readonly responses: ReadonlySet<ServerResponse>,
+    private readonly responses: () => Iterable<ServerResponse>,
     private readonly limitMs: number,
   ) {}
 
@@ -27,11 +27,13 @@ export class StalledResponses {
   }
 
   private look(): void {
-    for (const { socket } of this.responses) {
+    let areSome = false;
+    for (const { socket } of this.responses()) {
+      areSome = true;
       // A response that waits behind another one of its connection has no socket yet.
       if (socket !== null) this.lookAt(socket);
     }
-    if (this.responses.size > 0 || this.timer === null) return;
+    if (areSome || this.timer === null) return;
     clearInterval(this.timer);
     this.timer = null;
   }

@@ -20,7 +20,7 @@ describe("StalledResponses", () => {
     clock = sinon.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     socket = new FakeSocket();
     responses = new Set([{ socket } as unknown as ServerResponse]);
-    new StalledResponses(responses, LIMIT_MS).watch();
+    new StalledResponses(() => responses, LIMIT_MS).watch();
   });
   afterEach(() => clock.restore());
 
@@ -62,7 +62,7 @@ describe("StalledResponses", () => {
   });
 
   it("stops looking when nothing is under way, and begins again", () => {
-    const stalled = new StalledResponses(responses, LIMIT_MS);
+    const stalled = new StalledResponses(() => responses, LIMIT_MS);
     responses.clear();
     clock.tick(LIMIT_MS);
     expect(clock.countTimers()).to.equal(0);

@@ -14,10 +14,13 @@ interface Wait {
   readonly late: LateResponses | undefined;
   checkAt: number;
   checkMs: number;
+  /** Its place in {@link waits}; -1 once it has ended. */
+  place: number;
   giveUp(): void;
 }
 
-const waits = new Set<Wait>();
+/** In no order. Not a Set, which would keep what has left it: see `Lifecycle` of adapters/http. */
+const waits: Wait[] = [];
 let ticker: NodeJS.Timeout | null = null;
 
 /**
@@ -28,14 +31,14 @@ let ticker: NodeJS.Timeout | null = null;
 export function afterWaiting(limitMs: number, giveUp: () => void, late?: LateResponses): () => void {
   const now = performance.now();
   const checkMs = late?.lateMs ?? Infinity;
-  const wait: Wait = { endsAt: now + limitMs, late, checkAt: now + checkMs, checkMs, giveUp };
-  waits.add(wait);
+  const wait: Wait = { endsAt: now + limitMs, late, checkAt: now + checkMs, checkMs, place: waits.length, giveUp };
+  waits.push(wait);
   ticker ??= setInterval(tick, TICK_MS).unref();
-  return () => waits.delete(wait);
+  return () => void leave(wait);
 }
 
 function tick(): void {
-  if (waits.size > 0) {
+  if (waits.length > 0) {
     // A process that was busy all that time may have an unread response: it is read first.
     setImmediate(checkAll);
   } else if (ticker !== null) {
@@ -46,7 +49,8 @@ function tick(): void {
 
 function checkAll(): void {
   const now = performance.now();
-  for (const wait of waits) {
+  for (const wait of [...waits]) {
+    if (wait.place === -1) continue;
     if (now >= wait.endsAt) end(wait);
     else if (now >= wait.checkAt) check(wait);
   }
@@ -62,5 +66,18 @@ function check(wait: Wait): void {
 }
 
 function end(wait: Wait): void {
-  if (waits.delete(wait)) wait.giveUp();
+  if (leave(wait)) wait.giveUp();
+}
+
+/** @returns false where it had ended before */
+function leave(wait: Wait): boolean {
+  const { place } = wait;
+  if (place === -1) return false;
+  const last = waits.pop();
+  if (last !== undefined && last !== wait) {
+    waits[place] = last;
+    last.place = place;
+  }
+  wait.place = -1;
+  return true;
 }
