@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
+import { endTogether } from "./end-together.js";
 import { contextOf } from "./request-context.js";
 
 /** Larger responses leave in chunks of this size. */
@@ -19,19 +20,29 @@ export class PreparedResponse {
  * response and turns some into 304. Here the operations that use `conditional` do so, and no others.
  */
 export function json(this: Response, body: unknown): Response {
-  if (body instanceof PreparedResponse) sendJson(this, body.status, body.body);
-  else sendJson(this, this.statusCode, JSON.stringify(body));
+  if (body instanceof PreparedResponse) sendJson(this, body.status, body.body, endTogether);
+  else sendJson(this, this.statusCode, JSON.stringify(body), endTogether);
   return this;
 }
 
-export function sendJson(response: Response, status: number, content: string | Buffer): void {
+/** @param end {@link endTogether} where nothing that comes after it can fail, or change the response */
+export function sendJson(
+  response: Response,
+  status: number,
+  content: string | Buffer,
+  end: (response: Response, content: string | Buffer) => void = endNow,
+): void {
   const length = Buffer.byteLength(content);
   if (response.req.method !== "HEAD") contextOf(response.req).bytesSent = length;
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Content-Length", length);
-  if (length <= CHUNK_BYTES) response.end(content);
+  if (length <= CHUNK_BYTES) end(response, content);
   else void sendInChunks(response, typeof content === "string" ? Buffer.from(content) : content);
+}
+
+function endNow(response: Response, content: string | Buffer): void {
+  response.end(content);
 }
 
 /** Sends bytes whose type is set. The same bytes may be sent to many at once: no response holds a copy. */

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from "express";
 import { entityTagOf, hasTag } from "../entity-tag.js";
+import { endTogether } from "../end-together.js";
 import { sendJson } from "../send.js";
 
 const NOT_MODIFIED = 304;
@@ -30,6 +31,6 @@ function taggedJson(this: Response, body: unknown): Response {
   this.setHeader("ETag", tag);
   const known = this.req.headers["if-none-match"];
   if (known !== undefined && hasTag(known, tag)) this.status(NOT_MODIFIED).end();
-  else sendJson(this, this.statusCode, text);
+  else sendJson(this, this.statusCode, text, endTogether);
   return this;
 }

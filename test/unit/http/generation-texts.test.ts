@@ -91,7 +91,7 @@ describe("Generations as JSON", () => {
       const shown = generations.slice(0, count);
       const page = pageOfGenerations(shown, count === 3 ? "next" : null).toString();
       const expected = {
-        generations: shown.map(({ text }) => JSON.parse(text)),
+        generations: shown.map(({ text }) => JSON.parse(text) as unknown),
         next_cursor: count === 3 ? "next" : null,
       };
       expect(page).to.equal(JSON.stringify({ data: expected }));

@@ -75,7 +75,8 @@ export class KnexRequestLogStore implements RequestLogStore {
     const session = sessionOf(tx);
     if (areNew) await this.counts.addNew(tx, requests);
     else await this.counts.add(tx, requests);
-    for await (const chunk of inChunks(requests)) {
+    // Four indexes begin with the account: rows that follow each other there go into pages that were just used.
+    for await (const chunk of inChunks(requests.toSorted(byAccount))) {
       const rows = chunk.map(toRequestRow);
       // Where a row may be there it is the same row: its commit went through, and the reply was lost.
       await (areNew ? session.insert(REQUEST_LOG, rows) : session.upsert(REQUEST_LOG, rows));
@@ -238,4 +239,9 @@ export class KnexRequestLogStore implements RequestLogStore {
   private all<Row>({ text, values }: Statement): Promise<Row[]> {
     return this.reads.reading((session) => session.all<Row>(text, values));
   }
+}
+
+function byAccount(a: LoggedRequest, b: LoggedRequest): number {
+  if (a.accountId === b.accountId) return 0;
+  return a.accountId < b.accountId ? -1 : 1;
 }
