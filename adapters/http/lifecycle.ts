@@ -1,13 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { type Member, Members } from "../../core/members.js";
 import { BodyBudget } from "./connections/body-budget.js";
 import { StalledResponses } from "./connections/stalled-responses.js";
 
 /** The responses of one connection that are not complete. */
-interface OpenResponses {
+interface OpenResponses extends Member {
   readonly responses: ServerResponse[];
-  /** Where it is among the connections that have any. */
-  place: number;
   whenFinished: (() => void) | null;
 }
 
@@ -18,16 +17,10 @@ export interface LifecycleLimits {
   readonly bodyLimitBytes: number;
 }
 
-/**
- * Tracks the open responses, and whether the server is stopping.
- *
- * They are in arrays: a Set that items enter and leave all the time gets a new table again and again, and each table
- * refers to its successor. Once one of them counts as old, all that was in its successors stays in memory until the
- * next full collection of garbage, and is copied until then.
- */
+/** Tracks the open responses, and whether the server is stopping. */
 export class Lifecycle {
   /** The connections that have any. */
-  private readonly active: OpenResponses[] = [];
+  private readonly active = new Members<OpenResponses>();
   private readonly bySocket = new WeakMap<Socket, OpenResponses>();
   private readonly stop = new AbortController();
   private readonly stalled: StalledResponses;
@@ -46,7 +39,7 @@ export class Lifecycle {
   begin(response: ServerResponse): void {
     if (this.stopping.aborted) response.shouldKeepAlive = false;
     const connection = this.openOn(response.req.socket);
-    if (connection.responses.push(response) === 1) connection.place = this.active.push(connection) - 1;
+    if (connection.responses.push(response) === 1) this.active.add(connection);
     this.stalled.watch();
   }
 
@@ -56,9 +49,9 @@ export class Lifecycle {
     if (connection === undefined || index === -1) return;
     connection.responses.splice(index, 1);
     if (connection.responses.length > 0) return;
-    this.leave(connection);
+    this.active.delete(connection);
     connection.whenFinished?.();
-    if (this.active.length === 0) this.whenIdle?.();
+    if (this.active.size === 0) this.whenIdle?.();
   }
 
   /** How many responses on this connection have begun and are not complete. */
@@ -81,24 +74,17 @@ export class Lifecycle {
 
   /** Resolves when no response is open. */
   async idle(): Promise<void> {
-    if (this.active.length > 0) await new Promise<void>((resolve) => (this.whenIdle = resolve));
+    if (this.active.size > 0) await new Promise<void>((resolve) => (this.whenIdle = resolve));
   }
 
   private *open(): Generator<ServerResponse> {
     for (const { responses } of this.active) yield* responses;
   }
 
-  private leave({ place }: OpenResponses): void {
-    const last = this.active.pop();
-    if (last === undefined || place === this.active.length) return;
-    this.active[place] = last;
-    last.place = place;
-  }
-
   private openOn(socket: Socket): OpenResponses {
     let open = this.bySocket.get(socket);
     if (open === undefined) {
-      this.bySocket.set(socket, (open = { responses: [], place: 0, whenFinished: null }));
+      this.bySocket.set(socket, (open = { responses: [], place: -1, whenFinished: null }));
       const { responses } = open;
       socket.once("close", () => setImmediate(closeAbandoned, responses));
     }

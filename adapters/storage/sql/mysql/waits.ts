@@ -1,3 +1,5 @@
+import { type Member, Members } from "../../../../core/members.js";
+
 /** How often the waits are checked: one timer serves all, where each statement would need two of its own. */
 const TICK_MS = 50;
 
@@ -9,18 +11,15 @@ export interface LateResponses {
   isServerThere(): Promise<boolean>;
 }
 
-interface Wait {
+interface Wait extends Member {
   readonly endsAt: number;
   readonly late: LateResponses | undefined;
   checkAt: number;
   checkMs: number;
-  /** Its place in {@link waits}; -1 once it has ended. */
-  place: number;
   giveUp(): void;
 }
 
-/** In no order. Not a Set, which would keep what has left it: see `Lifecycle` of adapters/http. */
-const waits: Wait[] = [];
+const waits = new Members<Wait>();
 let ticker: NodeJS.Timeout | null = null;
 
 /**
@@ -31,14 +30,14 @@ let ticker: NodeJS.Timeout | null = null;
 export function afterWaiting(limitMs: number, giveUp: () => void, late?: LateResponses): () => void {
   const now = performance.now();
   const checkMs = late?.lateMs ?? Infinity;
-  const wait: Wait = { endsAt: now + limitMs, late, checkAt: now + checkMs, checkMs, place: waits.length, giveUp };
-  waits.push(wait);
+  const wait: Wait = { endsAt: now + limitMs, late, checkAt: now + checkMs, checkMs, place: -1, giveUp };
+  waits.add(wait);
   ticker ??= setInterval(tick, TICK_MS).unref();
-  return () => void leave(wait);
+  return () => void waits.delete(wait);
 }
 
 function tick(): void {
-  if (waits.length > 0) {
+  if (waits.size > 0) {
     // A process that was busy all that time may have an unread response: it is read first.
     setImmediate(checkAll);
   } else if (ticker !== null) {
@@ -66,18 +65,5 @@ function check(wait: Wait): void {
 }
 
 function end(wait: Wait): void {
-  if (leave(wait)) wait.giveUp();
-}
-
-/** @returns false where it had ended before */
-function leave(wait: Wait): boolean {
-  const { place } = wait;
-  if (place === -1) return false;
-  const last = waits.pop();
-  if (last !== undefined && last !== wait) {
-    waits[place] = last;
-    last.place = place;
-  }
-  wait.place = -1;
-  return true;
+  if (waits.delete(wait)) wait.giveUp();
 }
