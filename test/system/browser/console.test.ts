@@ -182,11 +182,9 @@ describe("The console, in a browser", function () {
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     const focused = (): Promise<string> => page.evaluate<string>("document.activeElement.textContent");
     await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
-    await page.getByRole("heading", { name: "Jobs" }).waitFor();
-    expect(await focused()).to.equal("Jobs");
+    await page.waitForFunction("document.activeElement.textContent === 'Jobs'");
     await page.goBack();
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    expect(await focused()).to.equal("Overview");
+    await page.waitForFunction("document.activeElement.textContent === 'Overview'");
     await page.reload();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     await page.keyboard.press("Tab");
