@@ -1,6 +1,7 @@
 import type { AuditAction, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError, UnknownObjectError } from "../errors.js";
+import { GroupedReads } from "../grouped-reads.js";
 import { type AccountId, isId } from "../ids.js";
 import type { AccountChanges, AccountFilter, AccountStore } from "../ports/account-store.js";
 import type { AccountDeletion, ErasureStore } from "../ports/erasure-store.js";
@@ -56,7 +57,12 @@ const REASON_MAX_LENGTH = 200;
 
 /** Accounts and keys, for operators and embedding apps. Changes hold within 1 s in every process. */
 export class ManageAccounts {
-  constructor(private readonly deps: ManageAccountsDeps) {}
+  /** An app that creates many generations at the same time asks for their accounts one by one. */
+  private readonly byId: GroupedReads<AccountId, Account>;
+
+  constructor(private readonly deps: ManageAccountsDeps) {
+    this.byId = new GroupedReads(deps.clock, (ids) => deps.accounts.findAccounts(ids));
+  }
 
   /**
    * @throws {OperationRefusedError} an unknown tier, a name, external id or number of credits that cannot be, or the
@@ -93,7 +99,7 @@ export class ManageAccounts {
 
   /** @throws {OperationRefusedError} no such account */
   async get(id: string): Promise<Account> {
-    const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
+    const account = isId("acct", id) ? await this.byId.get(id) : undefined;
     if (account === undefined) throw new UnknownObjectError(`There is no account ${id}.`);
     return account;
   }

@@ -46,10 +46,14 @@ export async function callPlugin<Result>(
   const { providerId, name, limitMs, signal, clock, logger } = plugin;
   const startedAt = clock.now();
   const aborting = new AbortController();
-  const done = new AbortController();
-  const passOn = (): void => aborting.abort(signal.reason);
+  // Not one signal of several: making one, and listening until another aborts, took longer than the rest of a call.
+  const [unlimited, done] = [new AbortController(), new AbortController()];
+  const passOn = (): void => {
+    aborting.abort(signal.reason);
+    unlimited.abort("aborted");
+  };
   if (signal.aborted) passOn();
-  else signal.addEventListener("abort", passOn, { once: true, signal: done.signal });
+  else signal.addEventListener("abort", passOn, { once: true });
   let isLeft = false;
   const call = checked(
     plugin,
@@ -63,7 +67,7 @@ export async function callPlugin<Result>(
   try {
     const ended = await Promise.race([
       call.then((result) => ({ result })),
-      endOf(clock, limitMs, aborting, done.signal),
+      endOf(clock, limitMs, { aborting, unlimited: unlimited.signal, done: done.signal }),
     ]);
     if (ended !== null) {
       count(plugin, startedAt, null);
@@ -82,7 +86,10 @@ export async function callPlugin<Result>(
     count(plugin, startedAt, errorOf(error, signal));
     throw error;
   } finally {
+    signal.removeEventListener("abort", passOn);
+    // Without a reason each would make an error, with its stack.
     done.abort("done");
+    unlimited.abort("done");
   }
 }
 
@@ -121,9 +128,17 @@ async function checked<Result>({ providerId, name, logger }: PluginCall, call: P
   return clampResult(result);
 }
 
+interface Ends {
+  /** Aborts the call. */
+  readonly aborting: AbortController;
+  /** Aborts when the limit no longer matters: the call is aborted, or done. */
+  readonly unlimited: AbortSignal;
+  readonly done: AbortSignal;
+}
+
 /** Resolves when the call is to be abandoned. */
-async function endOf(clock: Clock, limitMs: number, aborting: AbortController, done: AbortSignal): Promise<null> {
-  await clock.sleep(limitMs, AbortSignal.any([aborting.signal, done]));
+async function endOf(clock: Clock, limitMs: number, { aborting, unlimited, done }: Ends): Promise<null> {
+  await clock.sleep(limitMs, unlimited);
   if (!aborting.signal.aborted && !done.aborted) aborting.abort("call_limit");
   if (!done.aborted) await clock.sleep(OBEY_MS, done);
   return null;

@@ -32,7 +32,7 @@ export class RenderTimes {
     const times = await this.times(providerId, modelId);
     const alike = lengthSeconds === null ? [] : times.filter((time) => isAlike(time.lengthSeconds, lengthSeconds));
     const counted = alike.length >= SAMPLES_MIN ? alike : times;
-    if (counted.length >= SAMPLES_MIN) return median(counted.map(({ ms }) => ms));
+    if (counted.length >= SAMPLES_MIN) return medianMs(counted);
     const { usualRenderSeconds } = this.deps.catalogue.find(modelId) ?? {};
     return usualRenderSeconds === undefined ? null : usualRenderSeconds * 1000;
   }
@@ -42,7 +42,9 @@ export class RenderTimes {
     const now = this.deps.clock.now();
     const cached = this.cache.get(key);
     if (cached !== undefined && now - cached.readAt < CACHE_MS) return cached.times;
-    const times = this.deps.jobs.renderTimes(providerId, modelId, SAMPLES);
+    // In their order once, not for each of the jobs that ask.
+    const read = this.deps.jobs.renderTimes(providerId, modelId, SAMPLES);
+    const times = read.then((found) => found.toSorted((a, b) => a.ms - b.ms));
     this.cache.set(key, { readAt: now, times });
     times.catch(() => this.cache.delete(key));
     return times;
@@ -53,9 +55,9 @@ function isAlike(one: number | null, other: number): boolean {
   return one !== null && one <= other * ALIKE && other <= one * ALIKE;
 }
 
-function median(values: readonly number[]): number {
-  const ascending = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(ascending.length / 2);
-  const upper = ascending[middle] ?? 0;
-  return ascending.length % 2 === 1 ? upper : ((ascending[middle - 1] ?? upper) + upper) / 2;
+/** Of times in ascending order. */
+function medianMs(times: readonly RenderTime[]): number {
+  const middle = Math.floor(times.length / 2);
+  const upper = times[middle]?.ms ?? 0;
+  return times.length % 2 === 1 ? upper : ((times[middle - 1]?.ms ?? upper) + upper) / 2;
 }
