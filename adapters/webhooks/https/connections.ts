@@ -63,15 +63,15 @@ export class Connection {
   }
 }
 
-/** Connections that wait for the next message to the same origin. */
+/** Connections that wait for the next message to the same origin: few enough to look through. */
 export class KeptConnections {
-  private readonly idle = new Map<string, Connection[]>();
-  private count = 0;
+  /** The one that was used last is the last. */
+  private readonly idle: Connection[] = [];
 
   /** The one that was idle for the shortest time; null when there is none. */
   take(origin: string): Connection | null {
     for (;;) {
-      const connection = this.idle.get(origin)?.at(-1);
+      const connection = this.idle.findLast((one) => one.origin === origin);
       if (connection === undefined) return null;
       this.remove(connection);
       if (connection.isFit) return connection;
@@ -80,10 +80,9 @@ export class KeptConnections {
   }
 
   keep(connection: Connection): void {
-    const alongside = this.idle.get(connection.origin) ?? [];
-    if (!connection.isFit || alongside.length >= KEPT_PER_ORIGIN_MAX || this.count >= KEPT_MAX) return connection.end();
-    this.idle.set(connection.origin, [...alongside, connection]);
-    this.count += 1;
+    const isFull = this.idle.length >= KEPT_MAX || this.countOf(connection.origin) >= KEPT_PER_ORIGIN_MAX;
+    if (!connection.isFit || isFull) return connection.end();
+    this.idle.push(connection);
     connection.whenGone(() => {
       this.remove(connection);
       connection.end();
@@ -91,20 +90,20 @@ export class KeptConnections {
   }
 
   close(): void {
-    for (const connection of [...this.idle.values()].flat()) {
+    for (const connection of [...this.idle]) {
       this.remove(connection);
       connection.end();
     }
   }
 
+  private countOf(origin: string): number {
+    return this.idle.reduce((count, one) => count + (one.origin === origin ? 1 : 0), 0);
+  }
+
   private remove(connection: Connection): void {
     connection.whenGone(() => undefined);
-    const { origin } = connection;
-    const before = this.idle.get(origin) ?? [];
-    const left = before.filter((one) => one !== connection);
-    this.count -= before.length - left.length;
-    if (left.length === 0) this.idle.delete(origin);
-    else this.idle.set(origin, left);
+    const index = this.idle.indexOf(connection);
+    if (index !== -1) this.idle.splice(index, 1);
   }
 }
 

@@ -1,23 +1,22 @@
+import { Members, type Member } from "../../../core/members.js";
+
 const ABORTED = "it was aborted";
 
-/** The signal of a stopping process aborts all delivery attempts: it gets one listener for all of them. */
-const followers = new WeakMap<AbortSignal, Set<Deadline>>();
-
 /** The end of one delivery attempt: it timed out, or was aborted. */
-export class Deadline {
+export class Deadline implements Member {
+  place = -1;
   /** On the clock of `performance.now()`. */
   readonly startedAt = performance.now();
   private readonly timer: NodeJS.Timeout;
-  private readonly listeners = new Set<() => void>();
+  private listeners: readonly (() => void)[] = [];
   private because: string | null = null;
 
+  /** @param outer aborts it, as {@link Deadlines} see to */
   constructor(
     timeoutMs: number,
-    private readonly outer: AbortSignal,
+    readonly outer: AbortSignal,
   ) {
     this.timer = setTimeout(() => this.abort(`it was not over within ${timeoutMs} ms`), timeoutMs);
-    if (outer.aborted) this.abort(ABORTED);
-    else followersOf(outer).add(this);
   }
 
   /** For functions that take a signal. Most attempts need none, and it costs more than the rest of a deadline. */
@@ -44,32 +43,55 @@ export class Deadline {
 
   /** Calls the listener when it is over, unless it is forgotten before. */
   whenOver(listener: () => void): void {
-    this.listeners.add(listener);
+    this.listeners = [...this.listeners, listener];
   }
 
   forget(listener: () => void): void {
-    this.listeners.delete(listener);
+    this.listeners = this.listeners.filter((one) => one !== listener);
   }
 
   /** Ends it now; the first reason counts. */
   abort(reason: string): void {
     if (this.isOver) return;
     this.because = reason;
-    for (const listener of [...this.listeners]) listener();
+    for (const listener of this.listeners) listener();
   }
 
-  /** Forgets timer and outer signal. */
+  /** Forgets the timer. */
   clear(): void {
     clearTimeout(this.timer);
-    followers.get(this.outer)?.delete(this);
   }
 }
 
-function followersOf(signal: AbortSignal): Set<Deadline> {
-  const known = followers.get(signal);
-  if (known !== undefined) return known;
-  const deadlines = new Set<Deadline>();
-  followers.set(signal, deadlines);
-  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.abort(ABORTED)), { once: true });
-  return deadlines;
+/** The deadlines of one sender. */
+export class Deadlines {
+  private readonly underWay = new Members<Deadline>();
+  private readonly heard = new WeakSet<AbortSignal>();
+
+  /** @param outer the signal of a stopping process aborts many attempts: it gets one listener for all of them */
+  begin(timeoutMs: number, outer: AbortSignal): Deadline {
+    const deadline = new Deadline(timeoutMs, outer);
+    this.underWay.add(deadline);
+    if (outer.aborted) deadline.abort(ABORTED);
+    else this.hear(outer);
+    return deadline;
+  }
+
+  end(deadline: Deadline): void {
+    deadline.clear();
+    this.underWay.delete(deadline);
+  }
+
+  abortAll(reason: string): void {
+    for (const deadline of [...this.underWay]) deadline.abort(reason);
+  }
+
+  private hear(signal: AbortSignal): void {
+    if (this.heard.has(signal)) return;
+    this.heard.add(signal);
+    const abort = (): void => {
+      for (const deadline of [...this.underWay]) if (deadline.outer === signal) deadline.abort(ABORTED);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+  }
 }

@@ -29,38 +29,35 @@ export interface PostResult {
  * Posts on a connection and reads the response, until the deadline. Never rejects. The client is reusable only after a
  * complete response.
  */
-export function post(client: Client, { path, headers, body }: Request, deadline: Deadline): Promise<PostResult> {
+export function post(client: Client, { path, headers, body: sent }: Request, deadline: Deadline): Promise<PostResult> {
   return new Promise((resolve) => {
-    let head: Pick<PostResult, "status" | "retryAfter" | "location" | "startedAt"> = {
-      status: null,
-      retryAfter: null,
-      location: null,
-      startedAt: null,
-    };
+    let status: number | null = null;
+    let retryAfter: string | null = null;
+    let location: string | null = null;
+    let startedAt: number | null = null;
     const chunks: Buffer[] = [];
     let size = 0;
     const end = (how: PostResult["end"]): void => {
       deadline.forget(abort);
-      resolve({ ...head, body: chunks.length === 0 ? NO_BODY : Buffer.concat(chunks), end: how });
+      const body = chunks.length === 0 ? NO_BODY : Buffer.concat(chunks);
+      resolve({ status, retryAfter, location, body, startedAt, end: how });
     };
     const abort = (): void => end(new Error(deadline.reason));
     if (deadline.isOver) return abort();
     deadline.whenOver(abort);
     client.dispatch(
-      { method: "POST", path, headers, body },
+      { method: "POST", path, headers, body: sent },
       {
         // undici hands the request over before it is written; without this it takes the handler for one of the old
         // kind.
         onRequestStart: () => undefined,
-        onResponseStart(_controller, status, fields) {
+        onResponseStart(_controller, arrived, fields) {
           // The final response follows interim ones.
-          if (status < 200) return;
-          head = {
-            status,
-            retryAfter: first(fields["retry-after"]),
-            location: first(fields["location"]),
-            startedAt: performance.now(),
-          };
+          if (arrived < 200) return;
+          status = arrived;
+          retryAfter = first(fields["retry-after"]);
+          location = first(fields["location"]);
+          startedAt = performance.now();
         },
         onResponseData(_controller, chunk) {
           const part = chunk.subarray(0, BODY_BYTES_MAX - size);

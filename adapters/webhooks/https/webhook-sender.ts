@@ -10,7 +10,7 @@ import type {
 } from "../../../core/ports/webhook-sender.js";
 import { excerptOf, failureOf, refusalOf, retryAfterMs } from "./response.js";
 import { Connection, KeptConnections } from "./connections.js";
-import { Deadline } from "./deadline.js";
+import { type Deadline, Deadlines } from "./deadline.js";
 import { type PostResult, post, type Request } from "./post.js";
 import { postFailure, isGone } from "./post-failure.js";
 import { signedHeaders } from "./signature.js";
@@ -78,7 +78,7 @@ export class HttpsWebhookSender implements WebhookSender {
   private readonly allowHttp: boolean;
   private readonly kept = new KeptConnections();
   private readonly targets = new Map<string, Target>();
-  private readonly underWay = new Set<Deadline>();
+  private readonly deadlines = new Deadlines();
   private isClosed = false;
 
   constructor({
@@ -98,8 +98,7 @@ export class HttpsWebhookSender implements WebhookSender {
   }
 
   async send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookResult> {
-    const deadline = new Deadline(this.timeoutMs, signal);
-    this.underWay.add(deadline);
+    const deadline = this.deadlines.begin(this.timeoutMs, signal);
     try {
       if (this.isClosed) deadline.abort("the sender is closed");
       return await this.try(message, deadline);
@@ -112,14 +111,13 @@ export class HttpsWebhookSender implements WebhookSender {
         NO_PHASES,
       );
     } finally {
-      deadline.clear();
-      this.underWay.delete(deadline);
+      this.deadlines.end(deadline);
     }
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const deadline of this.underWay) deadline.abort("the sender is closed");
+    this.deadlines.abortAll("the sender is closed");
     this.kept.close();
   }
 
@@ -198,8 +196,11 @@ export class HttpsWebhookSender implements WebhookSender {
 
   private resultOf(response: PostResult, deadline: Deadline, connectPhases: ConnectPhases): WebhookResult {
     const { status, end } = response;
+    const { dnsMs, connectMs, tlsMs } = connectPhases;
     const phases = {
-      ...connectPhases,
+      dnsMs,
+      connectMs,
+      tlsMs,
       firstByteMs: response.startedAt === null ? null : response.startedAt - deadline.startedAt,
       totalMs: deadline.passedMs,
     };
