@@ -140,7 +140,7 @@ export class ApplyReports {
     const byId = new Map(ended.map((one) => [one.job.id, one]));
     const results = decided.map(({ applied, endsFrom: job, isRepeated }, index): Applied => {
       const jobId = commands[index]?.jobId as JobId;
-      return { ...applied, ended: job !== null || isRepeated ? (byId.get(jobId) ?? null) : null };
+      return { ended: job !== null || isRepeated ? (byId.get(jobId) ?? null) : null, ...applied };
     });
     for (const [index, { ended: one, job, next }] of results.entries()) {
       const after = one?.job ?? job;
@@ -173,7 +173,7 @@ export class ApplyReports {
       const request = requests.get(one.applied.job.id);
       assert(request !== undefined, "a job keeps its request");
       const { tracks, outputs } = event.type === "files_stored" ? event.files : { tracks: [], outputs: [] };
-      return [{ job: { ...one.applied.job, request }, tracks, outputs }];
+      return [{ job: { request, ...one.applied.job }, tracks, outputs }];
     });
   }
 

@@ -40,13 +40,16 @@ export class Policies {
       callbacks = "none",
     } = this.deps.catalogue.providers.find(({ id }) => id === job.providerId) ?? {};
     const { renderDeadlineMinutes } = this.modelOf(job) ?? {};
-    return {
-      ...this.deps.settings,
-      ...(renderDeadlineMinutes === undefined ? {} : { renderDeadlineMs: renderDeadlineMinutes * 60_000 }),
+    const { settings, random } = this.deps;
+    const policy = {
       capabilities: { idempotentSubmit, lookup, lookupSettlesMs, cancel, callbacks },
       expectedCost: this.expectedCost(job, request),
-      fraction: this.deps.random.fraction(),
+      fraction: random.fraction(),
+      ...settings,
     };
+    return renderDeadlineMinutes === undefined
+      ? policy
+      : { ...policy, renderDeadlineMs: renderDeadlineMinutes * 60_000 };
   }
 
   /** Whether the expected cost depends on how the job uses a track. */

@@ -18,10 +18,11 @@ export class ReportEnds {
     const { logger, metrics } = this.deps;
     try {
       const took = durationsOf(job, attempts);
-      metrics?.countJobEnded({ ...labelsOf(job), ...took });
+      const { seconds, queueSeconds, renderSeconds } = took;
+      metrics?.countJobEnded({ seconds, queueSeconds, renderSeconds, ...labelsOf(job) });
       const { status: _status, ...labels } = labelsOf(job);
-      const about = { ...logIdsOf(job), account_id: job.accountId, ...labels };
-      const fields = { ...about, attempts: job.attempt, credits: job.creditsCharged, ...inLine(took) };
+      const figures = { attempts: job.attempt, credits: job.creditsCharged };
+      const fields = Object.assign(logIdsOf(job), { account_id: job.accountId }, labels, figures, inLine(took));
       if (job.error === null) logger.info("A job completed", fields);
       else logger.warn("A job failed", { ...fields, refunded: costOf(job), ...reasonOf(job, attempts) });
     } catch (error) {

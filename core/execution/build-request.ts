@@ -50,15 +50,24 @@ export class BuildRequest {
       callbackUrl: this.callbackUrlOf(job, capabilities, attempt),
     };
     if (job.kind !== "music")
-      return { ...common, operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities) };
+      return { operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities), ...common };
     const model = this.deps.catalogue.find(job.servedModelId ?? job.modelId);
     if (model === null)
       throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`);
     const { prompt, lyrics, durationSeconds, instrumental, options } = job.request;
     refuseIf(model, optionIssues(model, options));
-    const sent = { prompt, lyrics, durationSeconds, instrumental, options: withDefaults(model, options) };
     const reference = await this.referenceOf(job, model);
-    return { ...common, operation: "music", model, ...sent, ...(reference === null ? {} : { reference }) };
+    return {
+      operation: "music",
+      model,
+      prompt,
+      lyrics,
+      durationSeconds,
+      instrumental,
+      options: withDefaults(model, options),
+      ...(reference === null ? {} : { reference }),
+      ...common,
+    };
   }
 
   /** A provider that recognises a repeated call by its content needs the same address each time. */

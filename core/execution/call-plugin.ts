@@ -46,11 +46,12 @@ export async function callPlugin<Result>(
   const { providerId, name, limitMs, signal, clock, logger } = plugin;
   const startedAt = clock.now();
   const aborting = new AbortController();
-  // Not one signal of several: making one, and listening until another aborts, took longer than the rest of a call.
-  const [unlimited, done] = [new AbortController(), new AbortController()];
+  const limit = new Limit(clock);
   const passOn = (): void => {
+    // Its limit has passed: it has until the end of that wait to obey.
+    if (aborting.signal.aborted) return;
     aborting.abort(signal.reason);
-    unlimited.abort("aborted");
+    limit.end();
   };
   if (signal.aborted) passOn();
   else signal.addEventListener("abort", passOn, { once: true });
@@ -65,10 +66,7 @@ export async function callPlugin<Result>(
       isLeft && logger.warn("An abandoned plugin call failed", { error, provider: providerId, call: name }),
   );
   try {
-    const ended = await Promise.race([
-      call.then((result) => ({ result })),
-      endOf(clock, limitMs, { aborting, unlimited: unlimited.signal, done: done.signal }),
-    ]);
+    const ended = await Promise.race([call.then((result) => ({ result })), endOf(limit, limitMs, aborting)]);
     if (ended !== null) {
       count(plugin, startedAt, null);
       return ended.result;
@@ -87,9 +85,7 @@ export async function callPlugin<Result>(
     throw error;
   } finally {
     signal.removeEventListener("abort", passOn);
-    // Without a reason each would make an error, with its stack.
-    done.abort("done");
-    unlimited.abort("done");
+    limit.callIsOver();
   }
 }
 
@@ -128,18 +124,35 @@ async function checked<Result>({ providerId, name, logger }: PluginCall, call: P
   return clampResult(result);
 }
 
-interface Ends {
-  /** Aborts the call. */
-  readonly aborting: AbortController;
-  /** Aborts when the limit no longer matters: the call is aborted, or done. */
-  readonly unlimited: AbortSignal;
-  readonly done: AbortSignal;
+/** The waits of a call. Not a signal of several: making that took longer than the rest of a call. */
+class Limit {
+  private ending: AbortController | null = null;
+  private isOver = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @returns false once the call is over */
+  async wait(ms: number): Promise<boolean> {
+    if (this.isOver) return false;
+    this.ending = new AbortController();
+    await this.clock.sleep(ms, this.ending.signal);
+    return !this.isOver;
+  }
+
+  /** Ends the wait that is under way. Without a reason it would make an error, with its stack. */
+  end(): void {
+    this.ending?.abort("end");
+  }
+
+  callIsOver(): void {
+    this.isOver = true;
+    this.end();
+  }
 }
 
 /** Resolves when the call is to be abandoned. */
-async function endOf(clock: Clock, limitMs: number, { aborting, unlimited, done }: Ends): Promise<null> {
-  await clock.sleep(limitMs, unlimited);
-  if (!aborting.signal.aborted && !done.aborted) aborting.abort("call_limit");
-  if (!done.aborted) await clock.sleep(OBEY_MS, done);
+async function endOf(limit: Limit, limitMs: number, aborting: AbortController): Promise<null> {
+  if (!aborting.signal.aborted && (await limit.wait(limitMs)) && !aborting.signal.aborted) aborting.abort("call_limit");
+  await limit.wait(OBEY_MS);
   return null;
 }

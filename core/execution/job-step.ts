@@ -118,7 +118,7 @@ export class JobStep {
   async wholeJob(): Promise<Job> {
     const request = await this.findRequest();
     if (request === null) throw new Error(`The job ${this.state.id} is no longer in the storage.`);
-    return { ...this.state, request };
+    return { request, ...this.state };
   }
 
   /**
@@ -134,7 +134,7 @@ export class JobStep {
     let command: ReportCommand | null = null;
     for (let tries = 1, isLast = false; ; tries++) {
       try {
-        command ??= { ...report, policy: await this.policy(), request: this.request };
+        command ??= { policy: await this.policy(), request: this.request, ...report };
         const applied = await applyReports.apply(command);
         if (applied.job !== null) this.state = applied.job;
         this.tried = applied.attempts;

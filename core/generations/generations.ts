@@ -103,10 +103,10 @@ export class Generations {
       limitExceeded: null,
       ...(transaction === undefined ? {} : { transaction }),
     });
-    if (result.kind === "accepted") return { ...toGeneration(withoutResults(result.job)), isRepeated: false };
+    if (result.kind === "accepted") return { isRepeated: false, ...toGeneration(withoutResults(result.job)) };
     const isOpen = result.job?.completedAt === null;
     const repeated = isOpen ? toGeneration(withoutResults(result.job)) : await this.get(result.record.jobId);
-    return { ...repeated, isRepeated: true };
+    return { isRepeated: true, ...repeated };
   }
 
   /**
@@ -156,6 +156,6 @@ function withoutResults(job: Job): JobWithTracks {
 /** Without what only the core needs of a job. */
 export function toGeneration({ job, tracks, outputs }: JobWithTracks): Generation {
   const { id, accountId, kind, modelId, status, creditsCharged, request, error, createdAt, completedAt } = job;
-  const state = { id, accountId, kind, modelId, status, creditsCharged };
-  return { ...state, request, error, createdAt, completedAt, tracks, outputs };
+  const times = { createdAt, completedAt };
+  return { id, accountId, kind, modelId, status, creditsCharged, request, error, tracks, outputs, ...times };
 }

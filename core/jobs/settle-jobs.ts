@@ -95,7 +95,7 @@ export class SettleJobs {
       assert(request !== undefined, "a job keeps its request");
       const { tracks, outputs } = files[index] ?? NO_FILES;
       const isDelivered = (endpoints.get(state.accountId) ?? []).length > 0;
-      return { job: { ...state, request }, tracks, outputs, isDelivered };
+      return { job: { request, ...state }, tracks, outputs, isDelivered };
     });
     await ledger.apply(tx, decided.movements);
     await library.insertTracks(

@@ -61,7 +61,7 @@ export class StoreFiles {
     const retrying = <T>(run: () => Promise<T>): Promise<T> => this.retrying(job, delivery, signal, run);
     if (job.kind === "music") {
       const stored = await retrying(() => storeTracks.store(storedJob, artistLabel, result.tracks, isPlain, signal));
-      return { ...stored, outputs: [] };
+      return { outputs: [], ...stored };
     }
     const outputs = await retrying(() => storeTracks.storeStems(storedJob, result.stems ?? [], signal));
     return { tracks: [], outputs, missing: [] };

@@ -57,7 +57,7 @@ export class StoreTracks {
         missing.push(...lost);
         const plain = this.toTrack(job, position, artistLabel, track, assets);
         const stored = isPlain ? plain : await this.deps.derived.deriveFor(plain, signal);
-        tracks.push({ ...stored, lyrics: toLyrics(track.lyrics) });
+        tracks.push({ lyrics: toLyrics(track.lyrics), ...stored });
       } catch (error) {
         if (!isLasting(error)) throw error;
         firstFailure ??= error;

@@ -52,9 +52,11 @@ export class WriteEvents implements EndedJobsWriter {
   private toEvent(ended: JobEnded, number: number, now: number): WebhookEvent {
     const { job } = ended;
     const { client, metadata } = job.request;
-    const data = { ...this.deps.presentJob(ended), client, metadata };
-    const about = { accountId: job.accountId, jobId: job.id, number, trace: job.trace };
-    return newEvent(this.deps.ids, { ...about, type: eventTypeOf(job), data }, now);
+    // Receivers see them in this order.
+    const data = Object.assign({}, this.deps.presentJob(ended), { client, metadata });
+    const type = eventTypeOf(job);
+    const about = { accountId: job.accountId, jobId: job.id, number, type, trace: job.trace, data };
+    return newEvent(this.deps.ids, about, now);
   }
 }
 
@@ -68,7 +70,7 @@ export function newEvent(
   now: number,
 ): WebhookEvent {
   const body = JSON.stringify({ type: event.type, timestamp: new Date(now).toISOString(), data });
-  return { id: ids.next("evt"), ...event, body, createdAt: now };
+  return { id: ids.next("evt"), body, createdAt: now, ...event };
 }
 
 /** Due at once. */

@@ -204,21 +204,17 @@ export class HttpsWebhookSender implements WebhookSender {
       firstByteMs: response.startedAt === null ? null : response.startedAt - deadline.startedAt,
       totalMs: deadline.passedMs,
     };
-    const notified = {
-      status,
-      retryAfterMs: retryAfterMs(response.retryAfter, this.clock.now()),
-      excerpt: excerptOf(response.body),
-      phases,
-    };
+    const waitMs = retryAfterMs(response.retryAfter, this.clock.now());
+    const notified = { status, retryAfterMs: waitMs, excerpt: excerptOf(response.body), phases };
     // What is no success is one whether or not the body arrives.
     const refusal = status === null ? null : failureOf(status);
     if (status !== null && refusal !== null)
-      return { ...notified, failure: refusal, message: refusalOf(status, response.location) };
-    if (!(end instanceof Error)) return { ...notified, failure: null, message: null };
+      return { failure: refusal, message: refusalOf(status, response.location), ...notified };
+    if (!(end instanceof Error)) return { failure: null, message: null, ...notified };
     const begun = status === null ? "No response" : `The response ${status} was incomplete`;
-    if (deadline.isOver) return { ...notified, failure: "timeout", message: `${begun}: ${deadline.reason}.` };
+    if (deadline.isOver) return { failure: "timeout", message: `${begun}: ${deadline.reason}.`, ...notified };
     const { failure, words } = postFailure(end);
-    return { ...notified, failure, message: `${begun}: ${words}.` };
+    return { failure, message: `${begun}: ${words}.`, ...notified };
   }
 }
 

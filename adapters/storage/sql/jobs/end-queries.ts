@@ -54,7 +54,7 @@ export class EndQueries implements Pick<JobStore, EndMethods> {
 
   async listEnds(after: number, limit: number): Promise<NumberedEnd[]> {
     const rows = await this.database.all<JobRow & { end_number: number }>(LIST, [after, limit]);
-    return rows.map(({ end_number: number, ...row }) => ({ number, job: toJob(row) }));
+    return rows.map((row) => ({ number: row.end_number, job: toJob(row) }));
   }
 
   lastEndNumber(): Promise<number> {

@@ -61,7 +61,6 @@ export type JobStateRow = RowOf<typeof JOB_STATES>;
 export function toJobRow(job: Job): JobRow {
   const { client } = job.request;
   const { monthly: reservedMonthly, pack: reservedPack } = job.reserved;
-  // Members that are added to a copy of so many take several times as long as a copy that is added to them.
   return JOBS.toRow({ client, reservedMonthly, reservedPack, shownRequest: toShownRequest(job.request), ...job });
 }
 
@@ -75,7 +74,7 @@ function toShownRequest({ options, sourceTrackId, sourceUse }: JobRequest): Part
 
 export function toJobState(row: JobStateRow): JobState {
   const { client: _client, reservedMonthly: monthly, reservedPack: pack, ...state } = JOB_STATES.fromRow(row);
-  return { ...state, reserved: { monthly, pack } };
+  return { reserved: { monthly, pack }, ...state };
 }
 
 export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {
@@ -83,7 +82,7 @@ export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {
 }
 
 export function toJob(row: JobRow): Job {
-  return { ...toJobState(row), request: toRequest(row) };
+  return { request: toRequest(row), ...toJobState(row) };
 }
 
 /** The tracks that jobs work from, to find the jobs by; a job without one has no row. */

@@ -51,7 +51,7 @@ const PHASES: Readonly<Record<EntryKind, LedgerEntryRow["phase"]>> = {
 };
 
 export function toLedgerEntryRow(entry: LedgerEntry): LedgerEntryRow {
-  return LEDGER_ENTRIES.toRow({ ...entry, phase: PHASES[entry.kind] });
+  return LEDGER_ENTRIES.toRow({ phase: PHASES[entry.kind], ...entry });
 }
 
 export function toLedgerEntry(row: LedgerEntryRow): LedgerEntry {

@@ -62,7 +62,7 @@ export function toTagRows({ id: trackId, tags }: Track): TagRow[] {
 }
 
 export function toAssetRows({ id: trackId, assets }: Track): AssetRow[] {
-  return assets.map((asset, position) => TRACK_ASSETS.toRow({ ...asset, trackId, position }));
+  return assets.map((asset, position) => TRACK_ASSETS.toRow({ trackId, position, ...asset }));
 }
 
 /** @param tags,assets those of this track, in their order */
@@ -70,9 +70,9 @@ export function toTrack(row: TrackRow, tags: readonly TagRow[], assets: readonly
   const tagsOf = (category: TagRow["category"]): string[] =>
     tags.filter((tag) => tag.category === category).map((tag) => tag.tag);
   return {
-    ...TRACKS.fromRow(row),
     tags: { mood: tagsOf("mood"), activity: tagsOf("activity"), genre: tagsOf("genre"), other: tagsOf("other") },
     assets: assets.map(toAsset),
+    ...TRACKS.fromRow(row),
   };
 }
 
