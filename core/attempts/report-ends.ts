@@ -20,9 +20,9 @@ export class ReportEnds {
       const took = durationsOf(job, attempts);
       const { seconds, queueSeconds, renderSeconds } = took;
       metrics?.countJobEnded({ seconds, queueSeconds, renderSeconds, ...labelsOf(job) });
-      const { status: _status, ...labels } = labelsOf(job);
-      const figures = { attempts: job.attempt, credits: job.creditsCharged };
-      const fields = Object.assign(logIdsOf(job), { account_id: job.accountId }, labels, figures, inLine(took));
+      const { operation, provider, model } = labelsOf(job);
+      const figures = { attempts: job.attempt, credits: job.creditsCharged, ...inLine(took) };
+      const fields = { ...logIdsOf(job), account_id: job.accountId, operation, provider, model, ...figures };
       if (job.error === null) logger.info("A job completed", fields);
       else logger.warn("A job failed", { ...fields, refunded: costOf(job), ...reasonOf(job, attempts) });
     } catch (error) {

@@ -1,5 +1,6 @@
 import { BackgroundLoop } from "../background-loop.js";
 import type { ProcessId, WebhookEndpointId } from "../ids.js";
+import { type Member, Members } from "../members.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
@@ -38,15 +39,22 @@ export interface DeliverWebhooksDeps {
   readonly breaker: EndpointBreakerPolicy;
 }
 
+/** One that is sent, or whose result is written. */
+interface Attempt extends Member {
+  /** Whether it takes a place at its host, and until when it may. */
+  isAtHost: boolean;
+  readonly until: number;
+  leaveHost(): void;
+  ended: Promise<void>;
+}
+
 /**
  * The webhook sender of one process: claims due deliveries, makes a delivery attempt of each, and records its result.
  * At least once.
  */
 export class DeliverWebhooks {
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new Members<Attempt>();
   private readonly tried = { ofEndpoint: new Map<WebhookEndpointId, number>(), ofHost: new Map<string, number>() };
-  /** Attempts that take a place at their host, the earliest first. */
-  private readonly atHosts = new Set<{ readonly until: number; leave(): void }>();
   private readonly ahead = new ClaimedAhead();
   private readonly hosts: Hosts;
   private readonly due: DueEndpoints;
@@ -89,7 +97,7 @@ export class DeliverWebhooks {
     this.isStopping = true;
     await this.loop.stop();
     const released = this.release(this.ahead.takeAllAt());
-    const idle = Promise.all([released, ...this.underWay]);
+    const idle = Promise.all([released, ...[...this.underWay].map(({ ended }) => ended)]);
     const grace = new AbortController();
     const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
     await Promise.race([idle, this.deps.clock.sleep(graceMs, waits)]);
@@ -193,22 +201,23 @@ export class DeliverWebhooks {
     add(this.tried.ofHost, host, 1);
     this.sending += 1;
     const leaveHost = (): void => {
-      if (!this.atHosts.delete(atHost)) return;
+      if (!attempt.isAtHost) return;
+      attempt.isAtHost = false;
       add(this.tried.ofEndpoint, endpoint.id, -1);
       add(this.tried.ofHost, host, -1);
       this.sending -= 1;
       this.beginWaiting(host);
       this.loop.wake();
     };
-    const atHost = { until: this.deps.clock.now() + this.leaseMs, leave: leaveHost };
-    this.atHosts.add(atHost);
-    const work = this.attempt(claimed, receiver, leaveHost).finally(() => {
+    const until = this.deps.clock.now() + this.leaseMs;
+    const attempt: Attempt = { place: -1, isAtHost: true, until, leaveHost, ended: Promise.resolve() };
+    this.underWay.add(attempt);
+    attempt.ended = this.try(claimed, receiver, leaveHost).finally(() => {
       const wasFull = this.freeSlots === 0;
-      this.underWay.delete(work);
-      if (this.atHosts.has(atHost)) leaveHost();
+      this.underWay.delete(attempt);
+      if (attempt.isAtHost) leaveHost();
       else if (wasFull || this.underWay.size === 0) this.loop.wake();
     });
-    this.underWay.add(work);
   }
 
   /**
@@ -216,10 +225,7 @@ export class DeliverWebhooks {
    * attempt at a time, would have no other.
    */
   private leaveLate(now: number): void {
-    for (const { until, leave } of this.atHosts) {
-      if (now < until) return;
-      leave();
-    }
+    for (const { isAtHost, until, leaveHost } of [...this.underWay]) if (isAtHost && now >= until) leaveHost();
   }
 
   /**
@@ -228,7 +234,7 @@ export class DeliverWebhooks {
    * @param onDelivered the receiver has it: others may be sent while its result is written. After a failure they wait
    *   until that is written, which may put off the next one.
    */
-  private async attempt(
+  private async try(
     { delivery, event }: ClaimedDelivery,
     { endpoint, host }: Receiver,
     onDelivered: () => void,
@@ -249,7 +255,7 @@ export class DeliverWebhooks {
         onDelivered();
       }
       await Promise.all([this.release(held), recordTry.record({ delivery, event, endpoint, startedAt, result })]);
-      logger.debug("A webhook delivery was tried", { ...fields, failure: result.failure, status: result.status });
+      logger.debug("A webhook delivery was tried", { failure: result.failure, status: result.status, ...fields });
       if (result.failure !== null) this.warn(fields, result);
     } catch (error) {
       logger.error("A webhook delivery failed unexpectedly; it will be retried", { error, ...fields });

@@ -26,9 +26,9 @@ export function afterDeliveryAttempt(
 ): Required<DeliveryChanges> {
   const attempts = delivery.attempts + 1;
   const over = { attempts, leaseOwner: null, dueAt: null, endedAt: now };
-  if (result.failure === null) return { ...over, state: "delivered" };
+  if (result.failure === null) return { state: "delivered", ...over };
   const planned = scheduleMs[attempts - 1];
-  if (planned === undefined) return { ...over, state: "exhausted" };
+  if (planned === undefined) return { state: "exhausted", ...over };
   const wait = planned * (1 - JITTER + 2 * JITTER * fraction);
   const asked = Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS);
   return {

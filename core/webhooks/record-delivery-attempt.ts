@@ -69,7 +69,7 @@ export class RecordDeliveryAttempt {
     const { clock, random, scheduleMs, metrics } = this.deps;
     const now = clock.now();
     const changes = afterDeliveryAttempt(created.delivery, created.result, scheduleMs, now, random.fraction());
-    const recorded = { ...created, changes };
+    const recorded = { changes, ...created };
     const shown = isUsual(created) ? await this.usual.submit(recorded) : await this.writeAlone(recorded, now);
     if (changes.state !== "pending") metrics?.countDeliveryEnded(changes.state);
     this.log(shown);
@@ -103,10 +103,10 @@ export class RecordDeliveryAttempt {
     const { webhooks } = this.deps;
     const updates = all.map(({ delivery: { id, fence }, changes }) => ({ id, fence, changes }));
     const attempts = all.map(({ delivery, startedAt, result }) => ({
-      ...result,
       deliveryId: delivery.id,
       startedAt,
       isManual: false,
+      ...result,
     }));
     // Together, so that they travel in one packet.
     await Promise.all([webhooks.updateDeliveries(tx, updates), webhooks.insertDeliveryAttempts(tx, attempts)]);
