@@ -40,16 +40,17 @@ export class Policies {
       callbacks = "none",
     } = this.deps.catalogue.providers.find(({ id }) => id === job.providerId) ?? {};
     const { renderDeadlineMinutes } = this.modelOf(job) ?? {};
-    const { settings, random } = this.deps;
-    const policy = {
+    const { retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs, confirmMs } = this.deps.settings;
+    return {
+      retry,
+      queueDeadlineMs,
+      renderDeadlineMs: renderDeadlineMinutes === undefined ? renderDeadlineMs : renderDeadlineMinutes * 60_000,
+      unknownGraceMs,
+      confirmMs,
       capabilities: { idempotentSubmit, lookup, lookupSettlesMs, cancel, callbacks },
       expectedCost: this.expectedCost(job, request),
-      fraction: random.fraction(),
-      ...settings,
+      fraction: this.deps.random.fraction(),
     };
-    return renderDeadlineMinutes === undefined
-      ? policy
-      : { ...policy, renderDeadlineMs: renderDeadlineMinutes * 60_000 };
   }
 
   /** Whether the expected cost depends on how the job uses a track. */

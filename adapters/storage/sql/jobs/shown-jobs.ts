@@ -33,7 +33,7 @@ export function findShownJobs(database: KnexDatabase, ids: readonly JobId[]): Pr
       session,
       [...byJob.values()].flatMap(([first]) => first ?? []),
     );
-    return new Map(jobs.map((job) => [job.id, { ...job, version: versionOf(byJob.get(job.id) ?? []) }]));
+    return new Map(jobs.map((job) => [job.id, { version: versionOf(byJob.get(job.id) ?? []), ...job }]));
   });
 }
 
