@@ -1,3 +1,4 @@
+import { Pause } from "../pause.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import type { Metrics } from "../ports/metrics.js";
@@ -46,16 +47,17 @@ export async function callPlugin<Result>(
   const { providerId, name, limitMs, signal, clock, logger } = plugin;
   const startedAt = clock.now();
   const aborting = new AbortController();
-  const limit = new Limit(clock);
+  // Not a signal of several: making that took longer than the rest of a call.
+  const wait = new Pause(clock);
   const passOn = (): void => {
     // Its limit has passed: it has until the end of that wait to obey.
     if (aborting.signal.aborted) return;
     aborting.abort(signal.reason);
-    limit.end();
+    wait.end();
   };
   if (signal.aborted) passOn();
   else signal.addEventListener("abort", passOn, { once: true });
-  let isLeft = false;
+  let [isLeft, isOver] = [false, false];
   const call = checked(
     plugin,
     Promise.resolve().then(() => invoke({ signal: aborting.signal })),
@@ -66,7 +68,10 @@ export async function callPlugin<Result>(
       isLeft && logger.warn("An abandoned plugin call failed", { error, provider: providerId, call: name }),
   );
   try {
-    const ended = await Promise.race([call.then((result) => ({ result })), endOf(limit, limitMs, aborting)]);
+    const ended = await Promise.race([
+      call.then((result) => ({ result })),
+      endOf(wait, limitMs, aborting, () => isOver),
+    ]);
     if (ended !== null) {
       count(plugin, startedAt, null);
       return ended.result;
@@ -85,7 +90,8 @@ export async function callPlugin<Result>(
     throw error;
   } finally {
     signal.removeEventListener("abort", passOn);
-    limit.callIsOver();
+    isOver = true;
+    wait.end();
   }
 }
 
@@ -124,35 +130,9 @@ async function checked<Result>({ providerId, name, logger }: PluginCall, call: P
   return clampResult(result);
 }
 
-/** The waits of a call. Not a signal of several: making that took longer than the rest of a call. */
-class Limit {
-  private ending: AbortController | null = null;
-  private isOver = false;
-
-  constructor(private readonly clock: Clock) {}
-
-  /** @returns false once the call is over */
-  async wait(ms: number): Promise<boolean> {
-    if (this.isOver) return false;
-    this.ending = new AbortController();
-    await this.clock.sleep(ms, this.ending.signal);
-    return !this.isOver;
-  }
-
-  /** Ends the wait that is under way. Without a reason it would make an error, with its stack. */
-  end(): void {
-    this.ending?.abort("end");
-  }
-
-  callIsOver(): void {
-    this.isOver = true;
-    this.end();
-  }
-}
-
-/** Resolves when the call is to be abandoned. */
-async function endOf(limit: Limit, limitMs: number, aborting: AbortController): Promise<null> {
-  if (!aborting.signal.aborted && (await limit.wait(limitMs)) && !aborting.signal.aborted) aborting.abort("call_limit");
-  await limit.wait(OBEY_MS);
+/** Resolves when the call is to be abandoned. @param wait ended when the call is over, or aborted before its limit */
+async function endOf(wait: Pause, limitMs: number, aborting: AbortController, isOver: () => boolean): Promise<null> {
+  if (!aborting.signal.aborted && (await wait.of(limitMs))) aborting.abort("call_limit");
+  if (!isOver()) await wait.of(OBEY_MS);
   return null;
 }
