@@ -1,6 +1,5 @@
 import { ServiceUnavailableError } from "../errors.js";
 import type { Job, JobAttempt, JobRequest, JobState } from "../jobs/job.js";
-import { logIdsOf } from "../jobs/log-ids.js";
 import type { DeriveAssets } from "../library/derive-assets.js";
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
@@ -74,7 +73,7 @@ export class JobStep {
     readonly lease: Lease,
   ) {
     // Every line of a job has its ids.
-    this.deps = { ...deps, logger: deps.logger.child(logIdsOf(claimed.job)) };
+    this.deps = { ...deps, logger: deps.logger.child(lease.logIds) };
     this.state = claimed.job;
     this.request = claimed.request;
     this.tried = claimed.attempts;

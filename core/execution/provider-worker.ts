@@ -1,6 +1,7 @@
 import { BackgroundLoop } from "../background-loop.js";
 import type { Slots } from "../figures/show-figures.js";
 import type { JobId } from "../ids.js";
+import { logIdsOf } from "../jobs/log-ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { ClaimRequest } from "../ports/job-claims.js";
 import type { JobStore } from "../ports/job-store.js";
@@ -203,7 +204,7 @@ export class ProviderWorker {
     });
     for (const one of claimed) {
       const { id, fence } = one.job;
-      const work = runJob.run(one, this.deps.working, leases.hold(id, fence)).finally(() => {
+      const work = runJob.run(one, this.deps.working, leases.hold(id, fence, logIdsOf(one.job))).finally(() => {
         leases.release(id, fence);
         if (running.get(id) === work) running.delete(id);
         this.loop.wake(running === this.polling ? this.pollWithinMs : this.claimWithinMs);

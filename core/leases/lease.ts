@@ -1,3 +1,5 @@
+import type { LogFields } from "../ports/logger.js";
+
 /** Why the work on a job is aborted. */
 export type AbortReason = "lease_lost" | "stopping";
 
@@ -22,6 +24,7 @@ export class Lease {
   /** @param onChange called when an unrepeatable section begins and when it ends */
   constructor(
     readonly fence: number,
+    readonly logIds: LogFields,
     private readonly onChange: () => void,
   ) {}
 

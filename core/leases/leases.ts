@@ -1,6 +1,6 @@
 import type { JobId, ProcessId } from "../ids.js";
 import type { LeaseRenewal } from "../ports/lease-renewal.js";
-import type { Logger } from "../ports/logger.js";
+import type { LogFields, Logger } from "../ports/logger.js";
 import { Lease, type UnrepeatableWork } from "./lease.js";
 
 /** The phase of a stop: jobs that are claimed later are treated like the earlier ones. */
@@ -65,10 +65,14 @@ export class Leases {
     });
   }
 
-  /** Takes note of a claimed job. Work under an older lease of the same job, which ran out unnoticed, is aborted. */
-  hold(jobId: JobId, fence: number): Lease {
+  /**
+   * Takes note of a claimed job. Work under an older lease of the same job, which ran out unnoticed, is aborted.
+   *
+   * @param logIds what a log line about the job carries
+   */
+  hold(jobId: JobId, fence: number, logIds: LogFields = { job_id: jobId }): Lease {
     this.held.get(jobId)?.lose();
-    const lease = new Lease(fence, () => this.changed());
+    const lease = new Lease(fence, logIds, () => this.changed());
     if (this.stage === "stopping") lease.beginStop();
     if (this.stage === "aborting") lease.abortRepeatable();
     this.held.set(jobId, lease);
@@ -112,7 +116,7 @@ export class Leases {
   private lose(jobId: JobId, fence: number): void {
     const lease = this.held.get(jobId);
     if (lease?.fence !== fence) return;
-    this.deps.logger.warn("The lease on a job is lost: another worker has it, or it has ended", { job_id: jobId });
+    this.deps.logger.warn("The lease on a job is lost: another worker has it, or it has ended", lease.logIds);
     lease.lose();
     this.changed();
   }

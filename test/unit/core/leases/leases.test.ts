@@ -60,11 +60,12 @@ describe("Leases", () => {
 
   it("that are lost abort the work on that job, and on no other", () => {
     const [kept, taken] = [anId("job"), anId("job")];
-    const [keptSignal, takenSignal] = [leases.hold(kept, 1).signal, leases.hold(taken, 1).signal];
+    const ids = { job_id: taken, request_id: anId("req") };
+    const [keptSignal, takenSignal] = [leases.hold(kept, 1).signal, leases.hold(taken, 1, ids).signal];
     renewal.lose(taken, 1);
     expect(keptSignal.aborted).to.equal(false);
     expect(takenSignal.reason).to.equal("lease_lost");
-    expect(logger.lines.map(({ level, fields }) => [level, fields])).to.deep.equal([["warn", { job_id: taken }]]);
+    expect(logger.lines.map(({ level, fields }) => [level, fields])).to.deep.equal([["warn", ids]]);
   });
 
   it("that are lost count until the work is put down, but the job may be claimed again", () => {
