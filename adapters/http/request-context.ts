@@ -112,7 +112,7 @@ export class RequestContext {
     const route = routeOf(request);
     const seconds = (deps.clock.now() - this.startedAt) / 1000;
     deps.metrics?.countRequest({ method: request.method, route, status }, seconds);
-    this.log(route, status, seconds);
+    if (deps.logger.isDebugEnabled !== false) this.log(route, status, seconds);
     this.endSpan(route, status);
     if (this.caller === null || deps.onCompleted === undefined) return;
     deps.onCompleted({

@@ -26,6 +26,7 @@ export function createServer(router: express.Router, deps: HttpDeps, lifecycle: 
   const { connections: limits, uploads } = deps.settings;
   const { requestTimeoutMs } = limits;
 
+  const onLateBody = ({ socket }: http.IncomingMessage): void => void server.emit("clientError", lateRequest(), socket);
   const server = http.createServer(
     {
       ...expressClasses(app),
@@ -37,7 +38,7 @@ export function createServer(router: express.Router, deps: HttpDeps, lifecycle: 
     },
     (incoming, outgoing) => {
       if (!connections.admits(incoming)) return;
-      limitBodyTime(incoming, requestTimeoutMs, () => server.emit("clientError", lateRequest(), incoming.socket));
+      limitBodyTime(incoming, requestTimeoutMs, onLateBody);
       const [request, response] = [incoming as express.Request, outgoing as express.Response];
       const refuse = (error: Error): void =>
         void beginRequest(request, response, () => void handleError(error, request, response, () => undefined));

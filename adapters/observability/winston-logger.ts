@@ -36,6 +36,10 @@ export class WinstonLogger implements Logger {
     return new WinstonLogger(options, {}, { isClosed: false, winston: null });
   }
 
+  get isDebugEnabled(): boolean {
+    return this.writes("debug");
+  }
+
   debug(message: string, fields?: LogFields): void {
     this.write("debug", message, fields);
   }
@@ -68,8 +72,12 @@ export class WinstonLogger implements Logger {
     });
   }
 
+  private writes(level: LogLevel): boolean {
+    return LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(this.options.level);
+  }
+
   private write(level: LogLevel, message: string, fields?: LogFields): void {
-    if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(this.options.level) || this.state.isClosed) return;
+    if (!this.writes(level) || this.state.isClosed) return;
     this.state.winston ??= openWinston(this.options);
     this.state.winston.log({ level, message: redactText(message), fields: redact({ ...this.fields, ...fields }) });
   }

@@ -49,8 +49,8 @@ export class Authenticate {
       // Another scheme carries no API key; `Bearer` with something unreadable behind it carries a wrong one.
       throw /^Bearer +[^ ]/i.test(header ?? "") ? new InvalidApiKeyError() : new AuthenticationRequiredError();
     }
-    if (!isWellFormedToken(token)) throw new InvalidApiKeyError();
-    const holder = await this.holders.get(this.deps.digest.sha256(token));
+    const hash = this.deps.digest.sha256(token);
+    const holder = this.holders.kept(hash) ?? (isWellFormedToken(token) ? await this.holders.get(hash) : undefined);
     if (holder === undefined) throw new InvalidApiKeyError();
     if (holder.key.revokedAt !== null) throw new RevokedApiKeyError();
     // Not a matter of the cache: the moment is known in advance.

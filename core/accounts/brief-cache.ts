@@ -35,12 +35,19 @@ export class BriefCache<T> {
 
   async get(key: string): Promise<T | undefined> {
     const now = this.clock.now();
+    return this.fresh(key, now) ?? this.readShared(key, now);
+  }
+
+  /** What is kept of a key; undefined where it would be read. */
+  kept(key: string): T | undefined {
+    return this.fresh(key, this.clock.now());
+  }
+
+  private fresh(key: string, now: number): T | undefined {
     const cached = this.cache.get(key);
-    if (cached !== undefined && isFresh(cached.readAt, now)) {
-      if (now >= cached.readAt + AHEAD_MS) this.readAhead(key);
-      return cached.value;
-    }
-    return this.readShared(key, now);
+    if (cached === undefined || !isFresh(cached.readAt, now)) return undefined;
+    if (now >= cached.readAt + AHEAD_MS) this.readAhead(key);
+    return cached.value;
   }
 
   /** Requests that arrive together share one read; a read that hangs may return an outdated result. */

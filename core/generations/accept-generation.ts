@@ -7,7 +7,7 @@ import { FermataError, ProviderUnavailableError, type RateLimitedError, ServiceU
 import { type GivenIdempotency, keptIdempotency } from "../idempotency/given-idempotency.js";
 import type { RequestId } from "../ids.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
-import type { AcceptCommand, AcceptResult } from "../jobs/decide-acceptance.js";
+import type { AcceptCommand, AcceptIdempotency, AcceptResult } from "../jobs/decide-acceptance.js";
 import type { Job, JobRequest } from "../jobs/job.js";
 import { newJob } from "../jobs/decide-acceptance.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
@@ -73,16 +73,27 @@ export class AcceptGeneration {
     // An embedding app has authenticated the account by its own means.
     checkIsOpen(request.account);
     checkGenerationInput(request.input);
-    const result = await this.deps.acceptJobs.accept(await this.toCommand(request), request.transaction);
+    const { acceptJobs, clock } = this.deps;
+    const { account, transaction } = request;
+    // A job is never older than its request, even if the clock was set back meanwhile.
+    const now = Math.max(clock.now(), request.requestedAt ?? 0);
+    const idempotency = request.idempotency === null ? null : keptIdempotency(this.deps, request.idempotency, now);
+    if (idempotency !== null && transaction === undefined) {
+      const replayed = await acceptJobs.replayKnown(account.id, idempotency);
+      if (replayed !== null) return replayed;
+    }
+    const result = await acceptJobs.accept(await this.toCommand(request, idempotency, now), transaction);
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "repeated", "a generation has an idempotency key, no reference");
     return result;
   }
 
-  private async toCommand(request: AcceptGenerationRequest): Promise<AcceptCommand> {
+  private async toCommand(
+    request: AcceptGenerationRequest,
+    idempotency: AcceptIdempotency | null,
+    now: number,
+  ): Promise<AcceptCommand> {
     const { deps } = this;
-    // A job is never older than its request, even if the clock was set back meanwhile.
-    const now = Math.max(deps.clock.now(), request.requestedAt ?? 0);
     const jobRequest = toJobRequest(request.input);
     const { model, route, refusal } = await this.check(request, jobRequest);
     return {
@@ -101,8 +112,8 @@ export class AcceptGeneration {
       cost: model === null ? 0 : priceOf(model, modeOf(request.input)),
       concurrencyLimit: deps.tiers.of(request.account.tier).maxConcurrent,
       refusal: request.limitExceeded ?? refusal,
+      idempotency,
       ...(request.alongside === undefined ? {} : { alongside: request.alongside }),
-      idempotency: request.idempotency === null ? null : keptIdempotency(deps, request.idempotency, now),
     };
   }
 

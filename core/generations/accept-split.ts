@@ -61,17 +61,18 @@ export class AcceptSplit {
    */
   async execute({ limitExceeded, idempotency, ...given }: AcceptSplitRequest): Promise<AcceptedGeneration> {
     const { account, trackId } = given;
+    const { acceptJobs } = this.deps;
     checkIsOpen(account);
     const issues = checkClientAndMetadata(given);
     if (issues.length > 0) throw new InvalidRequestError(issues);
     if (!isId("trk", trackId)) throw limitExceeded ?? new TrackNotFoundError();
     const track = (await this.deps.library.findTracks([trackId])).get(trackId) ?? null;
     const command = await splitCommand(this.deps, { ...given, trackId, track });
-    const result = await this.deps.acceptJobs.accept({
-      ...command,
-      refusal: limitExceeded ?? asInvalid(command.refusal),
-      idempotency: keptIdempotency(this.deps, idempotency, command.job.createdAt),
-    });
+    const kept = keptIdempotency(this.deps, idempotency, command.job.createdAt);
+    const refusal = limitExceeded ?? asInvalid(command.refusal);
+    const result =
+      (await acceptJobs.replayKnown(account.id, kept)) ??
+      (await acceptJobs.accept({ ...command, refusal, idempotency: kept }));
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "repeated", "a split of the API has an idempotency key, no reference");
     return result;

@@ -1,5 +1,6 @@
 import {
   type AcceptCommand,
+  type AcceptIdempotency,
   type AcceptOutcome,
   type AcceptResult,
   decideAcceptance,
@@ -11,8 +12,8 @@ import type { AccountId, JobId } from "../ids.js";
 import { BUSY, LANE_DEFAULTS, Lanes } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import { KnownKeys } from "../idempotency/known-keys.js";
-import { isValid } from "../idempotency/replay.js";
-import type { IdempotencyKey, IdempotencyRecord, IdempotencyStore } from "../ports/idempotency-store.js";
+import { checkReplay, isValid } from "../idempotency/replay.js";
+import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
@@ -75,12 +76,35 @@ export class AcceptJobs {
     });
   }
 
+  /**
+   * The replay of a key that this process has seen used; null for any other, which {@link accept} decides on. A
+   * repeated request is spared what a new job needs, and a transaction.
+   *
+   * @throws {IdempotencyConflictError} {@link IdempotencyKeyConflictError} the key was used for another request
+   * @throws {ServiceUnavailableError} the storage cannot be reached
+   */
+  async replayKnown(accountId: AccountId, { keyHash, fingerprint }: AcceptIdempotency): Promise<Replayed | null> {
+    const key = { accountId, keyHash };
+    if (!this.keys.has(key)) return null;
+    const describe = (): SpanDescription => ({
+      name: "create job",
+      kind: "producer",
+      attributes: jobMessage("create"),
+    });
+    return traced(this.deps.tracer, describe, async (span) => {
+      const record = await this.keys.find(key);
+      if (record === null) return null;
+      checkReplay(record, fingerprint);
+      const replayed = { kind: "replayed", record } as const;
+      span?.set(attributesOf(replayed, record.jobId));
+      return replayed;
+    });
+  }
+
   private async submit(command: AcceptCommand, transaction: HostTransaction | undefined): Promise<AcceptResult> {
     if (transaction !== undefined) return this.acceptIn(transaction, command);
-    const [key] = keysOf(command);
-    const known = key !== undefined && this.keys.has(key) ? await this.keys.find(key) : null;
-    if (known !== null) return replay(command, known);
     const result = await this.lanes.submit(command.job.accountId, command);
+    const [key] = keysOf(command);
     if (key !== undefined && result.kind !== "refused") this.keys.note(key);
     return result;
   }
@@ -169,6 +193,8 @@ export class AcceptJobs {
   }
 }
 
+type Replayed = Extract<AcceptResult, { kind: "replayed" }>;
+
 interface WriteOptions {
   readonly mayExist: boolean;
   readonly lock: LockBalances;
@@ -179,14 +205,6 @@ const NO_BALANCES: Locked<AccountId, Balance> = { locked: new Map(), busy: new S
 
 function keysOf({ job, idempotency }: AcceptCommand): IdempotencyKey[] {
   return idempotency === null ? [] : [{ accountId: job.accountId, keyHash: idempotency.keyHash }];
-}
-
-/** What the record of its key makes of a command. */
-function replay(command: AcceptCommand, record: IdempotencyRecord): AcceptResult {
-  const nothing = { created: new Map(), referenced: [], balances: new Map(), busy: new Set<AccountId>() };
-  const [result] = decideAcceptance([command], { ...nothing, records: [record] }).results;
-  assert(result !== undefined && result.kind !== "busy", "a command whose key has a record needs no balance");
-  return result;
 }
 
 type LockBalances = (accountIds: readonly AccountId[]) => Promise<Locked<AccountId, Balance>>;

@@ -5,6 +5,8 @@ export type LogFields = Readonly<Record<string, unknown>>;
  * Replaced through the override `logger` of `compose`.
  */
 export interface Logger {
+  /** False where {@link debug} writes nothing: its fields need not be made. Left out: it may write. */
+  readonly isDebugEnabled?: boolean;
   /** What only helps to find a fault. */
   debug(message: string, fields?: LogFields): void;
   /** What happens as it should. */

@@ -14,6 +14,10 @@ export class TracedLogger implements Logger {
     private readonly traceId: unknown = null,
   ) {}
 
+  get isDebugEnabled(): boolean {
+    return this.logger.isDebugEnabled !== false;
+  }
+
   debug(message: string, fields?: LogFields): void {
     this.logger.debug(message, this.withIds(fields));
   }

@@ -55,4 +55,23 @@ describe("Unfinished request bodies", () => {
     // The unknown field, which is the last, was read as such.
     expect(connection?.text).to.include("HTTP/1.1 400 ").and.include('"body.foo"');
   });
+
+  it("are read correctly after whole ones in the same packet", async () => {
+    const [connection] = await openMany(test.url, 1, { reads: true });
+    const bodyOf = (field: string): string => JSON.stringify({ model_id: "scripted/song", prompt: "ü", [field]: 1 });
+    const requestOf = (field: string, ...headers: readonly string[]): string => {
+      const body = bodyOf(field);
+      return headWith(`Content-Length: ${Buffer.byteLength(body)}`, ...headers) + body;
+    };
+    const last = requestOf("third", "Connection: close");
+    connection?.send(requestOf("first") + requestOf("second") + last.slice(0, -10));
+    await eventually("the whole ones", () => connection?.statuses.length === 2);
+    connection?.send(last.slice(-10));
+    await connection?.closed;
+    const fields = [...(connection?.text ?? "").matchAll(/"body\.(\w+)"/g)].map(([, field]) => field);
+    expect([connection?.statuses, fields]).to.deep.equal([
+      [400, 400, 400],
+      ["first", "second", "third"],
+    ]);
+  });
 });

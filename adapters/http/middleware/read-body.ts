@@ -14,6 +14,7 @@ const FIRST_CAPACITY_BYTES = 1024;
  */
 export function readBody(request: Request, limitBytes: number): Promise<Buffer | null> {
   const context = contextOf(request);
+  if (hasArrived(request)) return arrivedBody(request, limitBytes);
   const share = context.lifecycle.bodies.open(request.ip);
   const collected = new CollectedBody(share, limitBytes);
   return new Promise<Buffer | null>((resolve, reject) => {
@@ -42,6 +43,20 @@ export function readBody(request: Request, limitBytes: number): Promise<Buffer |
     request.on("error", () => resolve(null));
     request.on("close", () => resolve(null));
   }).finally(() => share.release());
+}
+
+/** Whether all of the body is in memory, as that of most requests is: it came in the packet of its headers. */
+function hasArrived({ complete, destroyed, readableFlowing, readableLength, headers }: Request): boolean {
+  if (destroyed || readableFlowing !== null) return false;
+  return complete || headers["content-length"] === String(readableLength);
+}
+
+async function arrivedBody(request: Request, limitBytes: number): Promise<Buffer> {
+  const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  contextOf(request).bytesRead = bytes.byteLength;
+  request.resume(); // to its end
+  if (bytes.byteLength > limitBytes) throw new PayloadTooLargeError(limitBytes);
+  return bytes;
 }
 
 /** Copies chunks together as they come: a body sent byte by byte would hold a hundred bytes of memory for each. */

@@ -33,51 +33,54 @@ export class MemoryRateLimiter implements RateLimiter {
 
   async consume(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
     const now = this.clock.now();
-    const states = this.statesOf(subject, rules, now);
+    const kind = this.subjects.of(subject);
+    const counters = kind.get(subject);
+    const states = statesOf(counters, rules, now);
     if (!allHaveCapacity(states, rules)) return rateDecision(false, states, rules, now);
     const counted = states.map((state) => countRequest(state, now));
-    this.keep(subject, rules, counted);
-    this.subjects.sweep(subject, (counters) => hasEnded(counters, now));
+    const kept = keptIn(counters ?? [], rules, counted);
+    const isFull = !allHaveCapacity(counted, rules);
+    // A move for every request would cost more than the count itself.
+    if (counters === undefined || isFull || kind.isFull(subject)) kind.set(subject, kept, { isFull });
+    kind.sweep((others) => hasEnded(others, now));
     return rateDecision(true, counted, rules, now);
   }
 
   async peek(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
     const now = this.clock.now();
-    const states = this.statesOf(subject, rules, now);
+    const states = statesOf(this.subjects.of(subject).get(subject), rules, now);
     return rateDecision(allHaveCapacity(states, rules), states, rules, now);
   }
 
   giveBack(subject: string, rules: readonly WindowRule[]): void {
+    const counters = this.subjects.of(subject).get(subject);
     for (const rule of rules) {
-      const counter = counterFor(this.subjects.get(subject), rule);
+      const counter = counterFor(counters, rule);
+      if (counter === undefined) continue;
+      const { startedAt, count } = counter.state;
       // A window that has ended stays so, with any count.
-      if (counter !== undefined) counter.state = { ...counter.state, count: Math.max(0, counter.state.count - 1) };
+      counter.state = { startedAt, count: Math.max(0, count - 1) };
     }
   }
 
   async close(): Promise<void> {
     // Only this process counts it.
   }
+}
 
-  private statesOf(subject: string, rules: readonly WindowRule[], now: number): WindowState[] {
-    const counters = this.subjects.get(subject);
-    return rules.map((rule) => currentWindow(counterFor(counters, rule)?.state, rule, now));
-  }
+function statesOf(counters: readonly Counter[] | undefined, rules: readonly WindowRule[], now: number): WindowState[] {
+  return rules.map((rule) => currentWindow(counterFor(counters, rule)?.state, rule, now));
+}
 
-  private keep(subject: string, rules: readonly WindowRule[], states: readonly WindowState[]): void {
-    const known = this.subjects.get(subject);
-    const counters = known ?? [];
-    for (let index = 0; index < rules.length; index++) {
-      const [rule, state] = [rules[index] as WindowRule, states[index] as WindowState];
-      const counter = counterFor(counters, rule);
-      if (counter === undefined) counters.push({ rule, state });
-      else counter.state = state;
-    }
-    const isFull = !allHaveCapacity(states, rules);
-    // A look-up and a move for every request would cost more than the count itself.
-    if (known === undefined || isFull || this.subjects.isFull(subject))
-      this.subjects.set(subject, counters, { isFull });
+/** The counters with these states. @param states one per rule */
+function keptIn(counters: Counter[], rules: readonly WindowRule[], states: readonly WindowState[]): Counter[] {
+  for (let index = 0; index < rules.length; index++) {
+    const [rule, state] = [rules[index] as WindowRule, states[index] as WindowState];
+    const counter = counterFor(counters, rule);
+    if (counter === undefined) counters.push({ rule, state });
+    else counter.state = state;
   }
+  return counters;
 }
 
 function counterFor(counters: readonly Counter[] | undefined, rule: WindowRule): Counter | undefined {
@@ -87,5 +90,6 @@ function counterFor(counters: readonly Counter[] | undefined, rule: WindowRule):
 }
 
 function hasEnded(counters: readonly Counter[], now: number): boolean {
-  return counters.every(({ rule, state }) => currentWindow(state, rule, now).count === 0);
+  for (const { rule, state } of counters) if (currentWindow(state, rule, now).count > 0) return false;
+  return true;
 }

@@ -114,21 +114,25 @@ describe("AcceptJobs", () => {
     const first = aCommand(key);
     await jobs.accept(first);
     isDown = true;
-    const again = await jobs.accept(
-      aCommand({ ...key, refusal: new InsufficientCreditsError({ required: 1, available: 0 }) }),
+    const { accountId } = first.job;
+    const again = await jobs.replayKnown(accountId, key.idempotency);
+    expect(again?.record.response).to.deep.equal({ status: 202, body: first.job.id });
+    const { idempotency: other } = keyed(aHash(), key.idempotency.keyHash);
+    const conflict = await jobs.replayKnown(accountId, other).catch((error: unknown) => error);
+    expect(conflict).to.be.instanceOf(IdempotencyConflictError);
+    expect(await jobs.replayKnown(accountId, keyed().idempotency)).to.equal(null);
+    expect(await accepting({ unitOfWork }).replayKnown(accountId, key.idempotency), "by another process").to.equal(
+      null,
     );
-    expect(again.kind === "replayed" && again.record.response).to.deep.equal({ status: 202, body: first.job.id });
-    const other = await jobs.accept(aCommand(keyed(aHash(), key.idempotency.keyHash)));
-    expect(other.kind === "refused" && other.error).to.be.instanceOf(IdempotencyConflictError);
-    const unknown = await jobs.accept(aCommand(keyed())).catch((error: unknown) => error);
-    expect(unknown).to.be.instanceOf(ServiceUnavailableError);
   });
 
   it("takes a key that it knows for another job once it has expired", async () => {
     const jobs = accepting();
     const { idempotency } = keyed();
-    await jobs.accept(aCommand({ idempotency }));
+    const first = aCommand({ idempotency });
+    await jobs.accept(first);
     await memory.clock.advance(60_000);
+    expect(await jobs.replayKnown(first.job.accountId, idempotency)).to.equal(null);
     const second = aCommand({ idempotency: { ...idempotency, expiresAt: memory.clock.now() + 60_000 } });
     expect((await jobs.accept(second)).kind).to.equal("accepted");
     const third = await jobs.accept(aCommand({ idempotency }));
@@ -138,7 +142,9 @@ describe("AcceptJobs", () => {
   it("does not know the key of a refused job", async () => {
     const jobs = accepting();
     const { idempotency } = keyed();
-    expect((await jobs.accept(aCommand({ idempotency, cost: 101 }))).kind).to.equal("refused");
+    const refused = aCommand({ idempotency, cost: 101 });
+    expect((await jobs.accept(refused)).kind).to.equal("refused");
+    expect(await jobs.replayKnown(refused.job.accountId, idempotency)).to.equal(null);
     expect((await jobs.accept(aCommand({ idempotency }))).kind).to.equal("accepted");
   });
 
@@ -289,6 +295,17 @@ describe("AcceptJobs", () => {
       expect(replayed.span?.attributes).to.include({
         ...{ "fermata.acceptance": "replayed", "messaging.message.id": first.job.id },
       });
+      const tracer = new RecordingTracer(() => memory.clock.now());
+      const knowing = accepting({ tracer });
+      const request = tracer.start({ name: "request", parent: null });
+      const third = keyed();
+      const created = aCommand(third);
+      await tracer.within(request, () => knowing.accept(created));
+      await tracer.within(request, () => knowing.replayKnown(created.job.accountId, third.idempotency));
+      expect(tracer.ended.map(({ name, attributes }) => [name, attributes["fermata.acceptance"]])).to.deep.equal([
+        ["create job", "accepted"],
+        ["create job", "replayed"],
+      ]);
       const split = { kind: "stem_split", reference: "order 7" } as const;
       const known = aCommand({}, split);
       const repeated = await traced(aCommand({}, split), [known]);

@@ -30,7 +30,7 @@ export type FromThread =
   | { readonly kind: "lost"; readonly jobId: JobId; readonly fence: number }
   | {
       readonly kind: "log";
-      readonly level: Exclude<keyof Logger, "child">;
+      readonly level: Exclude<keyof Logger, "child" | "isDebugEnabled">;
       readonly message: string;
       readonly fields: LogFields;
     };

@@ -79,7 +79,7 @@ async function leave(): Promise<never> {
 }
 
 function sendingLogger(own: LogFields): Logger {
-  const at = (level: Exclude<keyof Logger, "child">) => (message: string, fields?: LogFields) =>
+  const at = (level: Exclude<keyof Logger, "child" | "isDebugEnabled">) => (message: string, fields?: LogFields) =>
     send({ kind: "log", level, message, fields: { ...own, ...fields } });
   return {
     debug: at("debug"),

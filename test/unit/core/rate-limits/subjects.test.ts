@@ -46,51 +46,63 @@ describe("SubjectKinds", () => {
 
   it("keeps kinds apart: many of one push out none of another", () => {
     const kinds = new SubjectKinds<number>(2);
-    kinds.set("read a", 1, open);
+    kinds.of("read a").set("read a", 1, open);
     for (let index = 0; index < 20; index++) {
-      kinds.set(`auth ${index}`, index, open);
-      kinds.sweep(`auth ${index}`, never);
+      kinds.of(`auth ${index}`).set(`auth ${index}`, index, open);
+      kinds.of(`auth ${index}`).sweep(never);
     }
-    expect(kinds.get("read a")).to.equal(1);
-    expect(kinds.get("auth 0")).to.equal(undefined);
-    expect(kinds.get("auth 19")).to.equal(19);
+    expect(kinds.of("read a").get("read a")).to.equal(1);
+    expect(kinds.of("auth 0").get("auth 0")).to.equal(undefined);
+    expect(kinds.of("auth 19").get("auth 19")).to.equal(19);
     expect(kinds.size).to.equal(3);
   });
 
   it("keeps used-up windows apart from others of their kind, half as many", () => {
     const kinds = new SubjectKinds<number>(4);
-    kinds.set("auth full", 1, full);
+    kinds.of("auth full").set("auth full", 1, full);
     for (let index = 0; index < 20; index++) {
-      kinds.set(`auth ${index}`, index, open);
-      kinds.sweep(`auth ${index}`, never);
+      kinds.of(`auth ${index}`).set(`auth ${index}`, index, open);
+      kinds.of(`auth ${index}`).sweep(never);
     }
-    expect([kinds.get("auth full"), kinds.isFull("auth full"), kinds.isFull("auth 19")]).to.deep.equal([
-      1,
-      true,
-      false,
-    ]);
+    expect([
+      kinds.of("auth full").get("auth full"),
+      kinds.of("auth full").isFull("auth full"),
+      kinds.of("auth 19").isFull("auth 19"),
+    ]).to.deep.equal([1, true, false]);
     for (let index = 0; index < 20; index++) {
-      kinds.set(`auth full ${index}`, index, full);
-      kinds.sweep("auth x", never);
+      kinds.of(`auth full ${index}`).set(`auth full ${index}`, index, full);
+      kinds.of("auth x").sweep(never);
     }
-    expect(kinds.get("auth full")).to.equal(undefined);
+    expect(kinds.of("auth full").get("auth full")).to.equal(undefined);
     expect(kinds.size).to.equal(4 + 2);
   });
 
   it("moves a subject when its windows are used up, and back", () => {
     const kinds = new SubjectKinds<number>(4);
-    kinds.set("read a", 1, open);
-    kinds.set("read a", 2, full);
-    expect([kinds.get("read a"), kinds.isFull("read a"), kinds.size]).to.deep.equal([2, true, 1]);
-    kinds.set("read a", 3, open);
-    expect([kinds.get("read a"), kinds.isFull("read a"), kinds.size]).to.deep.equal([3, false, 1]);
-    kinds.sweep("read a", () => true);
-    expect([kinds.get("read a"), kinds.size]).to.deep.equal([undefined, 0]);
+    kinds.of("read a").set("read a", 1, open);
+    kinds.of("read a").set("read a", 2, full);
+    expect([kinds.of("read a").get("read a"), kinds.of("read a").isFull("read a"), kinds.size]).to.deep.equal([
+      2,
+      true,
+      1,
+    ]);
+    kinds.of("read a").set("read a", 3, open);
+    expect([kinds.of("read a").get("read a"), kinds.of("read a").isFull("read a"), kinds.size]).to.deep.equal([
+      3,
+      false,
+      1,
+    ]);
+    kinds.of("read a").sweep(() => true);
+    expect([kinds.of("read a").get("read a"), kinds.size]).to.deep.equal([undefined, 0]);
   });
 
   it("takes subjects without a kind for one of their own", () => {
     const kinds = new SubjectKinds<number>(4);
-    kinds.set("alone", 1, open);
-    expect([kinds.get("alone"), kinds.get("other"), kinds.isFull("alone")]).to.deep.equal([1, undefined, false]);
+    kinds.of("alone").set("alone", 1, open);
+    expect([
+      kinds.of("alone").get("alone"),
+      kinds.of("other").get("other"),
+      kinds.of("alone").isFull("alone"),
+    ]).to.deep.equal([1, undefined, false]);
   });
 });
