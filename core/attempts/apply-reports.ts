@@ -124,7 +124,7 @@ export class ApplyReports {
 
     const endings = commands
       .flatMap((command, index) => endingOf(command, decided[index]?.transition ?? null))
-      .map((ending) => ({ ...ending, changes: changesOf(ending.jobId, locked, endsFrom) }));
+      .map((ending) => ({ changes: changesOf(ending.jobId, locked, endsFrom), ...ending }));
     const settled = await settleJobs.settle(tx, endings, locked, prepared, now);
     await jobs.insertAttempts(
       tx,

@@ -19,10 +19,12 @@ export class ReportEnds {
     try {
       const took = durationsOf(job, attempts);
       const { seconds, queueSeconds, renderSeconds } = took;
-      metrics?.countJobEnded({ seconds, queueSeconds, renderSeconds, ...labelsOf(job) });
-      const { operation, provider, model } = labelsOf(job);
-      const figures = { attempts: job.attempt, credits: job.creditsCharged, ...inLine(took) };
-      const fields = { ...logIdsOf(job), account_id: job.accountId, operation, provider, model, ...figures };
+      const { status, operation, provider, model } = labelsOf(job);
+      metrics?.countJobEnded({ seconds, queueSeconds, renderSeconds, status, operation, provider, model });
+      const about = { account_id: job.accountId, operation, provider, model };
+      const figures = { attempts: job.attempt, credits: job.creditsCharged };
+      // In this order, and without a spread before new members (core/README.md).
+      const fields: LogFields = Object.assign({}, logIdsOf(job), about, figures, inLine(took));
       if (job.error === null) logger.info("A job completed", fields);
       else logger.warn("A job failed", { ...fields, refunded: costOf(job), ...reasonOf(job, attempts) });
     } catch (error) {

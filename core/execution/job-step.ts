@@ -168,7 +168,7 @@ export class JobStep {
    */
   async reportFinished(event: Omit<FinishedEvent, "type" | "collects">): Promise<Applied> {
     const collects = this.mayAnalyse && this.recordsCollections;
-    const applied = await this.report({ ...event, type: "finished", collects });
+    const applied = await this.report({ type: "finished", collects, ...event });
     this.hasBegunCollection ||= collects && applied.next === "continue" && this.holdsLease;
     return applied;
   }

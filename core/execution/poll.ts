@@ -59,7 +59,7 @@ async function reported(
   await step.noteSuccess();
   if (snapshot.state === "running") {
     const { state: type, handle = null, ...running } = snapshot;
-    return discardWhenEnded(step, await step.report({ ...running, type, number, handle, callbacksRead }));
+    return discardWhenEnded(step, await step.report({ type, number, handle, callbacksRead, ...running }));
   }
   const result = storableResult(snapshot);
   if (result !== null || source === "callback") {
