@@ -21,10 +21,10 @@ export class ReportEnds {
       const { seconds, queueSeconds, renderSeconds } = took;
       const { status, operation, provider, model } = labelsOf(job);
       metrics?.countJobEnded({ seconds, queueSeconds, renderSeconds, status, operation, provider, model });
-      const about = { account_id: job.accountId, operation, provider, model };
-      const figures = { attempts: job.attempt, credits: job.creditsCharged };
+      const { accountId: account_id, attempt, creditsCharged: credits } = job;
+      const about = { account_id, operation, provider, model, attempts: attempt, credits };
       // In this order, and without a spread before new members (core/README.md).
-      const fields: LogFields = Object.assign({}, logIdsOf(job), about, figures, inLine(took));
+      const fields: LogFields = Object.assign({}, logIdsOf(job), about, inLine(took));
       if (job.error === null) logger.info("A job completed", fields);
       else logger.warn("A job failed", { ...fields, refunded: costOf(job), ...reasonOf(job, attempts) });
     } catch (error) {

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { NextFunction, Request, Response } from "express";
+import type { LogFields } from "../../../core/ports/logger.js";
+import { endTogether } from "../end-together.js";
 import { errorHeaders, STATUS_BY_CODE, toFermataError, toShownError } from "../errors.js";
 import { type ShownError, toErrorEnvelope } from "../presenters/error.js";
 import { contextOf, shownPathOf } from "../request-context.js";
@@ -18,15 +20,19 @@ export async function handleError(
 ): Promise<void> {
   const context = contextOf(request);
   const { logger } = context.deps;
-  const about = { request_id: context.requestId, method: request.method, path: shownPathOf(request) };
+  const about = (): LogFields => ({
+    request_id: context.requestId,
+    method: request.method,
+    path: shownPathOf(request),
+  });
   if (response.headersSent) {
-    logger.error("A response was interrupted", { ...about, error: thrown });
+    logger.error("A response was interrupted", { ...about(), error: thrown });
     response.destroy();
     return;
   }
   const known = toFermataError(thrown);
-  if (known === null) logger.error("A request failed unexpectedly", { ...about, error: thrown });
-  else if (known.cause !== undefined) logger.warn("A request could not be served", { ...about, error: known });
+  if (known === null) logger.error("A request failed unexpectedly", { ...about(), error: thrown });
+  else if (known.cause !== undefined) logger.warn("A request could not be served", { ...about(), error: known });
 
   refuse(request, response, toShownError(await limitedInstead(context, response, known)));
 }
@@ -42,5 +48,5 @@ export function refuse(
   context.errorCode = error.code;
   const headers = errorHeaders(error);
   for (const name in headers) response.setHeader(name, headers[name] as string);
-  sendJson(response, status, JSON.stringify(toErrorEnvelope(error, context.requestId)));
+  sendJson(response, status, JSON.stringify(toErrorEnvelope(error, context.requestId)), endTogether);
 }
