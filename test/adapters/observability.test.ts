@@ -65,6 +65,11 @@ describe("WinstonLogger", () => {
     expect(parsedLines(text()).map(({ level }) => level)).to.deep.equal(["warn", "error"]);
   });
 
+  it("says whether it writes debug lines", () => {
+    expect(aLogger("json", "debug").logger.child({}).isDebugEnabled).to.equal(true);
+    expect(aLogger("json", "info").logger.child({}).isDebugEnabled).to.equal(false);
+  });
+
   it("keeps fields whose names are those of the line's own members", () => {
     const { logger, text } = aLogger("json");
     logger.info("said", { message: "mine", level: 9, time: "then" });

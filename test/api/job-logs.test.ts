@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { LogLine } from "../support/doubles/recording-logger.js";
+import { type LogLine, RecordingLogger } from "../support/doubles/recording-logger.js";
 import { submitCompletes, submitFails } from "../support/doubles/scripted-provider.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
@@ -93,5 +93,17 @@ describe("The log of an app", () => {
     });
     expect(line?.fields["seconds"]).to.be.at.least(0);
     expect(JSON.stringify(line)).to.not.include("hunter2");
+  });
+
+  it("has no such line where its logger says that it writes none", async () => {
+    const logger = Object.assign(new RecordingLogger(), { isDebugEnabled: false });
+    const quiet = await startTestApp({ logger });
+    try {
+      const { api } = await quiet.account();
+      expect((await api.get("/api/v1/me")).status).to.equal(200);
+    } finally {
+      await quiet.close();
+    }
+    expect(logger.lines.map(({ message }) => message)).to.not.include("A request has ended");
   });
 });

@@ -49,4 +49,10 @@ describe("TracedLogger", () => {
       ids,
     ]);
   });
+
+  it("writes debug lines where the other logger does, or does not say", () => {
+    expect(logger.isDebugEnabled).to.equal(true);
+    const quiet = Object.assign(new RecordingLogger(), { isDebugEnabled: false });
+    expect(new TracedLogger(quiet, tracer).isDebugEnabled).to.equal(false);
+  });
 });
