@@ -61,18 +61,18 @@ export class AcceptSplit {
    */
   async execute({ limitExceeded, idempotency, ...given }: AcceptSplitRequest): Promise<AcceptedGeneration> {
     const { account, trackId } = given;
-    const { acceptJobs } = this.deps;
+    const { acceptJobs, clock, library } = this.deps;
     checkIsOpen(account);
     const issues = checkClientAndMetadata(given);
     if (issues.length > 0) throw new InvalidRequestError(issues);
     if (!isId("trk", trackId)) throw limitExceeded ?? new TrackNotFoundError();
-    const track = (await this.deps.library.findTracks([trackId])).get(trackId) ?? null;
+    const kept = keptIdempotency(this.deps, idempotency, Math.max(clock.now(), given.requestedAt));
+    const replayed = await acceptJobs.replayKnown(account.id, kept);
+    if (replayed !== null) return replayed;
+    const track = (await library.findTracks([trackId])).get(trackId) ?? null;
     const command = await splitCommand(this.deps, { ...given, trackId, track });
-    const kept = keptIdempotency(this.deps, idempotency, command.job.createdAt);
     const refusal = limitExceeded ?? asInvalid(command.refusal);
-    const result =
-      (await acceptJobs.replayKnown(account.id, kept)) ??
-      (await acceptJobs.accept({ ...command, refusal, idempotency: kept }));
+    const result = await acceptJobs.accept({ ...command, refusal, idempotency: kept });
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "repeated", "a split of the API has an idempotency key, no reference");
     return result;

@@ -44,10 +44,9 @@ function watchBegun(): void {
   const requests = begun;
   begun = [];
   for (const request of requests) {
-    if (request.complete || request.destroyed) continue;
-    // It closes as soon as its body has been read or dropped.
-    request.once("close", stopWatching);
     watch(request);
+    // It closes as soon as its body has been read or dropped.
+    if (request[LIMIT]?.timer) request.once("close", stopWatching);
   }
 }
 
