@@ -1,6 +1,7 @@
 import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
 import type { NotificationListener, JobNotification } from "../../../core/ports/job-queue.js";
 import type { Logger } from "../../../core/ports/logger.js";
+import { Acknowledgements, quietly } from "./acknowledgements.js";
 import { KeptChannel } from "./kept-channel.js";
 import { decodeNotification } from "./message.js";
 import { declareExchanges, declareQueue, type Topology } from "./topology.js";
@@ -19,6 +20,7 @@ export class Consumer {
   readonly channel: KeptChannel;
   private readonly listeners: NotificationListener[] = [];
   private readonly running = new Set<Promise<void>>();
+  private acknowledgements: Acknowledgements | null = null;
   private consumerTag: string | null = null;
   private isStopped = false;
 
@@ -42,6 +44,7 @@ export class Consumer {
     // Or the broker would go on sending, and count what is not processed as a failed delivery.
     if (this.consumerTag !== null) this.channel.current?.cancel(this.consumerTag).catch(() => undefined);
     await Promise.all(this.running);
+    this.acknowledgements?.flush();
     // In amqplib closing a connection overtakes what its channels have just sent; closing the channel does not.
     await this.channel.end();
   }
@@ -55,11 +58,14 @@ export class Consumer {
     await declareExchanges(channel, topology);
     await declareQueue(channel, topology, providerId);
     await channel.prefetch(prefetch);
-    const { consumerTag } = await channel.consume(this.queue, (message) => this.receive(channel, message));
+    const acknowledgements = new Acknowledgements(channel);
+    this.acknowledgements = acknowledgements;
+    const receive = (message: ConsumeMessage | null): void => this.receive(channel, acknowledgements, message);
+    const { consumerTag } = await channel.consume(this.queue, receive);
     this.consumerTag = consumerTag;
   }
 
-  private receive(channel: Channel, message: ConsumeMessage | null): void {
+  private receive(channel: Channel, acknowledgements: Acknowledgements, message: ConsumeMessage | null): void {
     if (message === null)
       return this.channel.replace(
         `RabbitMQ has cancelled the consumer of ${this.queue}; the queue may have been deleted.`,
@@ -72,25 +78,18 @@ export class Consumer {
       });
       return quietly(() => channel.reject(message, false));
     }
-    const work = this.pass(channel, message, notification).finally(() => this.running.delete(work));
+    const work = this.pass(notification)
+      .then(acknowledgements.receive(message))
+      .finally(() => this.running.delete(work));
     this.running.add(work);
   }
 
-  private async pass(channel: Channel, message: ConsumeMessage, notification: JobNotification): Promise<void> {
+  /** @returns whether each listener has processed it */
+  private async pass(notification: JobNotification): Promise<boolean> {
     const results = await Promise.allSettled(this.listeners.map(async (listener) => listener(notification)));
     const failures = results.filter((result) => result.status === "rejected").map(({ reason }) => reason as unknown);
     for (const error of failures)
       this.deps.logger.error("A listener of the job queue failed", { ...notification, error });
-    // Rejected, not nacked: from RabbitMQ 4.3 on only that counts towards the delivery limit.
-    quietly(() => (failures.length === 0 ? channel.ack(message) : channel.reject(message, true)));
-  }
-}
-
-/** On a channel that has ended in the meantime amqplib throws; the message is delivered again. */
-function quietly(settle: () => void): void {
-  try {
-    settle();
-  } catch {
-    return;
+    return failures.length === 0;
   }
 }
