@@ -3,9 +3,10 @@ import type { Slots } from "../figures/show-figures.js";
 import type { JobId } from "../ids.js";
 import { logIdsOf } from "../jobs/log-ids.js";
 import type { Clock } from "../ports/clock.js";
-import type { ClaimRequest } from "../ports/job-claims.js";
+import type { ClaimRequest, NextDueAt } from "../ports/job-claims.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
+import type { Lease } from "../leases/lease.js";
 import type { Leases } from "../leases/leases.js";
 import type { OutageRecovery } from "../leases/outage-recovery.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
@@ -41,6 +42,9 @@ const POLLS_MAX = 50;
 const REFILL_PARTS = 4;
 const REFILL_MS = 20;
 
+/** While each claim of waiting jobs is full, what else has come to be due is looked for so often. */
+const LOOK_MS = 50;
+
 const TO_BEGIN = ["waiting"] as const;
 const TO_RESOLVE = ["submitting"] as const;
 
@@ -51,6 +55,10 @@ export class ProviderWorker {
   private readonly loop: BackgroundLoop;
   private readonly stopping = new AbortController();
   private cancelling: Promise<void> | null = null;
+  /** The last look at what is due, and its time. */
+  private seen: { readonly due: NextDueAt; readonly at: number } | null = null;
+  /** Whether the last claim of waiting jobs was full. */
+  private hasBacklog = false;
   /** Whether jobs waited to be submitted at the last look, and whether more polls were due than there were slots. */
   private hasWaiting = false;
   private hasPolls = false;
@@ -101,9 +109,10 @@ export class ProviderWorker {
 
   /** @returns how long to wait before the next claim, in milliseconds */
   private async claimDue(): Promise<number> {
-    const { jobs, clock, sweepMs, recovery, cancelUpstream } = this.deps;
+    const { clock, sweepMs, recovery, cancelUpstream } = this.deps;
     try {
-      const due = await jobs.nextDueAt(this.deps.working.id);
+      const known = this.stillDue();
+      const due = known ?? (await this.look());
       const now = clock.now();
       const isDue = (at: number | null): boolean => at !== null && at <= now;
       this.hasWaiting = isDue(due.waiting);
@@ -113,15 +122,32 @@ export class ProviderWorker {
         .cancelDue(this.deps.working, this.stopping.signal)
         .finally(() => (this.cancelling = null));
       // More of them may be due, or soon.
-      if (submissions > 0 && this.freeSlots > 0) return 0;
+      if ((submissions > 0 && this.freeSlots > 0) || (known !== null && !this.hasBacklog)) return 0;
       if (polls > 0) return REFILL_MS;
       // What is due but was not taken waits for a free slot or for the breaker.
       const later = Object.values(due).filter((at) => at !== null && at > now);
-      return Math.min(...later.map((at) => Math.max(0, (at as number) - clock.now())), sweepMs);
+      const lookAt = known === null || this.seen === null ? [] : [this.seen.at + LOOK_MS];
+      return Math.min(...[...later, ...lookAt].map((at) => Math.max(0, (at as number) - clock.now())), sweepMs);
     } catch (error) {
       recovery.failed(error);
       throw error;
     }
+  }
+
+  /** What was due at the last look, while there is a backlog and nothing else has come to be due; null: it is over. */
+  private stillDue(): NextDueAt | null {
+    if (!this.hasBacklog || this.seen === null) return null;
+    const { due, at } = this.seen;
+    const now = this.deps.clock.now();
+    const isOver = now < at || now >= at + LOOK_MS;
+    return isOver || [due.submitting, due.rendering].some((other) => other !== null && other <= now) ? null : due;
+  }
+
+  private async look(): Promise<NextDueAt> {
+    const at = this.deps.clock.now();
+    const due = await this.deps.jobs.nextDueAt(this.deps.working.id);
+    this.seen = { due, at };
+    return due;
   }
 
   /** How many more submissions this process may make now. */
@@ -192,6 +218,7 @@ export class ProviderWorker {
       phases,
       limit,
       now,
+      dueFrom: this.seen?.due ?? {},
       owner: leases.owner,
       leaseUntil: now + leases.leaseMs,
       maxInFlight,
@@ -202,9 +229,11 @@ export class ProviderWorker {
       except: leases.kept,
       leaveOwned,
     });
-    for (const one of claimed) {
+    if (phases.includes("waiting")) this.hasBacklog = claimed.length === limit;
+    const held = leases.hold(claimed.map(({ job }) => ({ jobId: job.id, fence: job.fence, logIds: logIdsOf(job) })));
+    for (const [index, one] of claimed.entries()) {
       const { id, fence } = one.job;
-      const work = runJob.run(one, this.deps.working, leases.hold(id, fence, logIdsOf(one.job))).finally(() => {
+      const work = runJob.run(one, this.deps.working, held[index] as Lease).finally(() => {
         leases.release(id, fence);
         if (running.get(id) === work) running.delete(id);
         this.loop.wake(running === this.polling ? this.pollWithinMs : this.claimWithinMs);

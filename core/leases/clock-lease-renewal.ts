@@ -2,7 +2,7 @@ import { BackgroundLoop } from "../background-loop.js";
 import type { JobId, ProcessId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
-import type { LeaseRenewal, LostLeaseListener } from "../ports/lease-renewal.js";
+import type { ClaimedLease, LeaseRenewal, LostLeaseListener } from "../ports/lease-renewal.js";
 import type { Logger } from "../ports/logger.js";
 
 const RENEWALS_PER_LEASE = 3;
@@ -38,15 +38,15 @@ export class ClockLeaseRenewal implements LeaseRenewal {
     this.loop.start(null);
   }
 
-  keep(jobId: JobId, fence: number): void {
-    if (this.loop.isStopped) return;
+  keep(leases: readonly ClaimedLease[]): void {
+    if (this.loop.isStopped || leases.length === 0) return;
     const isFirst = this.kept.size === 0;
-    this.kept.set(jobId, fence);
+    for (const [jobId, fence] of leases) this.kept.set(jobId, fence);
     if (isFirst) this.restart();
   }
 
   /** Keeps all of these, and renews them at once: no process has done so for a while. */
-  resume(leases: readonly (readonly [jobId: JobId, fence: number])[]): void {
+  resume(leases: readonly ClaimedLease[]): void {
     for (const [jobId, fence] of leases) this.kept.set(jobId, fence);
     this.isDue = true;
     this.loop.wake();

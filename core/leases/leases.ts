@@ -6,6 +6,13 @@ import { Lease, type UnrepeatableWork } from "./lease.js";
 /** The phase of a stop: jobs that are claimed later are treated like the earlier ones. */
 type Stage = "working" | "stopping" | "aborting";
 
+export interface HeldJob {
+  readonly jobId: JobId;
+  readonly fence: number;
+  /** What a log line about the job carries; its id where left out. */
+  readonly logIds?: LogFields;
+}
+
 export interface LeasesDeps {
   readonly owner: ProcessId;
   readonly leaseMs: number;
@@ -66,18 +73,22 @@ export class Leases {
   }
 
   /**
-   * Takes note of a claimed job. Work under an older lease of the same job, which ran out unnoticed, is aborted.
+   * Takes note of jobs that were claimed together. Work under an older lease of one of them, which ran out unnoticed, is
+   * aborted.
    *
-   * @param logIds what a log line about the job carries
+   * @returns a lease for each, in their order
    */
-  hold(jobId: JobId, fence: number, logIds: LogFields = { job_id: jobId }): Lease {
-    this.held.get(jobId)?.lose();
-    const lease = new Lease(fence, logIds, () => this.changed());
-    if (this.stage === "stopping") lease.beginStop();
-    if (this.stage === "aborting") lease.abortRepeatable();
-    this.held.set(jobId, lease);
-    this.deps.renewal.keep(jobId, fence);
-    return lease;
+  hold(claimed: readonly HeldJob[]): Lease[] {
+    const leases = claimed.map(({ jobId, fence, logIds = { job_id: jobId } }) => {
+      this.held.get(jobId)?.lose();
+      const lease = new Lease(fence, logIds, () => this.changed());
+      if (this.stage === "stopping") lease.beginStop();
+      if (this.stage === "aborting") lease.abortRepeatable();
+      this.held.set(jobId, lease);
+      return lease;
+    });
+    this.deps.renewal.keep(claimed.map(({ jobId, fence }) => [jobId, fence]));
+    return leases;
   }
 
   /** Forgets a lease, unless the job was claimed again meanwhile. */

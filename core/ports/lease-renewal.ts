@@ -1,5 +1,8 @@
 import type { JobId } from "../ids.js";
 
+/** A claimed job, and the fence of its claim. */
+export type ClaimedLease = readonly [jobId: JobId, fence: number];
+
 /** Is called for a renewed lease that was lost: another worker holds the job, or it has ended. */
 export type LostLeaseListener = (jobId: JobId, fence: number) => void;
 
@@ -12,10 +15,10 @@ export type LostLeaseListener = (jobId: JobId, fence: number) => void;
  */
 export interface LeaseRenewal {
   /**
-   * Renews the lease on this job, claimed under this fence, until it is forgotten or lost. What was kept of the same
-   * job under another fence is forgotten. After {@link close} it does nothing.
+   * Renews the leases on these jobs, which were claimed together, each until it is forgotten or lost. What was kept of
+   * the same job under another fence is forgotten. After {@link close} it does nothing.
    */
-  keep(jobId: JobId, fence: number): void;
+  keep(leases: readonly ClaimedLease[]): void;
 
   /**
    * Renews the lease no more: one renewal that is under way may still be written. A lease that is not kept, or under

@@ -83,13 +83,22 @@ describe("The lease renewal thread", () => {
   }
 
   it("starts and renews while the event loop is blocked, from the moment a lease is added", () => {
-    open().keep(job.id, 1);
+    open().keep([[job.id, 1]]);
+    blockUntil((endsAt) => endsAt > (job.dueAt ?? 0) + 4 * LEASE_MS);
+  });
+
+  it("renews a lease that is added before the event loop is blocked, and others are to be forgotten", async () => {
+    const [renewal, other] = [open(), await claimedJob(storage)];
+    renewal.keep([[other.id, 1]]);
+    await renewed(storage, other);
+    renewal.forget(other.id, 1);
+    renewal.keep([[job.id, 1]]);
     blockUntil((endsAt) => endsAt > (job.dueAt ?? 0) + 4 * LEASE_MS);
   });
 
   it("stops when the event loop has been blocked for ten leases, and starts again when it is back", async () => {
     const leaseMs = 200;
-    open({ leaseMs }).keep(job.id, 1);
+    open({ leaseMs }).keep([[job.id, 1]]);
     await renewed(storage, job);
     // Counted from the last heartbeat of the event loop, which on a busy machine may be a little before the block.
     expect(blockUntil((endsAt) => Date.now() > endsAt + 4 * leaseMs)).to.be.at.most(15 * leaseMs);
@@ -113,10 +122,10 @@ describe("The lease renewal thread", () => {
   it("is restarted when it dies, and gets all leases again", async () => {
     const { threads, startThread } = counted();
     const [renewal, other] = [open({ startThread }), await claimedJob(storage)];
-    renewal.keep(job.id, 1);
+    renewal.keep([[job.id, 1]]);
     await renewed(storage, job);
     await threads[0]?.terminate();
-    renewal.keep(other.id, 1);
+    renewal.keep([[other.id, 1]]);
     await Promise.all([renewed(storage, job), renewed(storage, other)]);
     expect(threads).to.have.length(2);
     expect(logger.lines.map(({ level, fields }) => [level, fields["component"], fields["leases"]])).to.deep.equal([
@@ -133,7 +142,7 @@ describe("The lease renewal thread", () => {
       () => new Worker("throw new Error('broken')", { eval: true }),
     ];
     const renewal = open({ startThread: (order) => failures.pop()?.() ?? startThread(order) });
-    renewal.keep(job.id, 1);
+    renewal.keep([[job.id, 1]]);
     await renewed(storage, job);
     expect(logger.lines.map(({ fields }) => (fields["error"] as Error).message)).to.deep.equal([
       "broken",
@@ -146,12 +155,12 @@ describe("The lease renewal thread", () => {
     const { threads, startThread } = counted();
     const renewal = open({ startThread, idleMs: 20 });
     expect(threads).to.have.length(0);
-    renewal.keep(job.id, 1);
+    renewal.keep([[job.id, 1]]);
     await renewed(storage, job);
     const ended = new Promise((resolve) => threads[0]?.once("exit", resolve));
     renewal.forget(job.id, 1);
     expect(await ended).to.equal(0);
-    renewal.keep(job.id, 1);
+    renewal.keep([[job.id, 1]]);
     await renewed(storage, job);
     expect(threads).to.have.length(2);
     expect(logger.lines).to.deep.equal([]);
@@ -170,7 +179,7 @@ describe("The lease renewal thread", () => {
           const logger = { child: () => logger, error };
         const storage = { url: "sqlite:/nowhere/fermata.sqlite", tablePrefix: "" };
           globalThis.renewal = new ThreadLeaseRenewal({ storage, owner: "prc_1", leaseMs: 300, logger });
-        globalThis.renewal.keep("job_1", 1);
+        globalThis.renewal.keep([["job_1", 1]]);
         globalThis.waiting = setTimeout(() => undefined, 10_000);
       });
       clearTimeout(globalThis.waiting);
@@ -198,7 +207,7 @@ describe("The lease renewal thread on MySQL", () => {
     });
     const admin = await createConnection(storage.url);
     try {
-      renewal.keep(job.id, 1);
+      renewal.keep([[job.id, 1]]);
       await renewed(storage, job);
       const [others] = await admin.query<RowDataPacket[]>(
         "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()",
@@ -226,7 +235,7 @@ describe("The lease renewal thread on MySQL", () => {
     try {
       await admin.beginTransaction();
       await admin.query("SELECT id FROM fermata_jobs WHERE id = ? FOR UPDATE", [locked.id]);
-      for (const { id } of [locked, free]) renewal.keep(id, 1);
+      renewal.keep([locked, free].map(({ id }) => [id, 1]));
       await renewed(storage, free);
       await renewed(storage, free);
       expect((await storage.jobs.findJobs([locked.id])).get(locked.id)).to.deep.equal(locked);
@@ -252,7 +261,7 @@ describe("The lease renewal thread on MySQL", () => {
     });
     const failed = (): Promise<unknown> => eventually("a complaint", () => logger.lines.length > 0);
     try {
-      renewal.keep(job.id, 1);
+      renewal.keep([[job.id, 1]]);
       await renewed(storage, job);
       relay.freeze();
       await failed();
@@ -277,7 +286,7 @@ describe("The lease renewal thread on MySQL", () => {
       leaseMs: LEASE_MS,
       logger,
     });
-    renewal.keep(anId("job"), 1);
+    renewal.keep([[anId("job"), 1]]);
     await eventually("two complaints", () => logger.lines.length >= 2);
     await renewal.close();
     const { message } = logger.lines[0]?.fields["error"] as Error;

@@ -127,6 +127,16 @@ describe("MySQL query plans", function () {
     });
   }
 
+  it("claimJobs reads from what is due first, not from the beginning of the phase", async () => {
+    const [asked] = await askedBy("claimJobs");
+    if (asked === undefined) expect.fail("It asks something.");
+    const plan = await planOf(asked);
+    expect(
+      plan.map(({ key, type }) => [key, type]),
+      notified(asked, plan),
+    ).to.deep.equal([["fermata_jobs_due", "range"]]);
+  });
+
   it("detects a scan, a sort and many rows read", async () => {
     const scan = {
       text: "SELECT j.id FROM fermata_jobs j WHERE j.model_id = ? ORDER BY j.model_id, j.created_at",

@@ -39,7 +39,7 @@ describe("SQLite query plans", () => {
     ["listShownJobs behind another job", "jobs_listed (account_id=? AND kind=? AND created_at<?)"],
     ["findByReferences", "jobs_reference (account_id=? AND reference=?)"],
     ["findOverdue", "jobs_status (status=? AND created_at<?)"],
-    ["claimJobs", "jobs_due (provider_id=? AND phase=? AND due_at<?)"],
+    ["claimJobs", "jobs_due (provider_id=? AND phase=? AND due_at>? AND due_at<?)"],
     ["nextDueAt", "jobs_due (provider_id=? AND phase=? AND due_at>?)"],
     ["waitingSince", "jobs_due (provider_id=? AND phase=? AND due_at>?)"],
     ["claimCancels", "job_attempts_cancel (provider_id=? AND cancel_due_at<?)"],

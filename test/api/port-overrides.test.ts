@@ -110,7 +110,7 @@ describe("An app with ports of its own", () => {
   it("has its leases renewed by its own renewal", async () => {
     const kept: JobId[] = [];
     const renewLeases = (): LeaseRenewal => ({
-      keep: (jobId) => void kept.push(jobId),
+      keep: (leases) => void kept.push(...leases.map(([jobId]) => jobId)),
       forget: () => undefined,
       onLost: () => undefined,
       close: () => Promise.resolve(),

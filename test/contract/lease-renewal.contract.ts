@@ -89,7 +89,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
 
     it("renews a lease repeatedly to its full length, and changes nothing else of the job", async () => {
       const job = await claimed();
-      renewal.keep(job.id, job.fence);
+      renewal.keep([[job.id, job.fence]]);
       await renewed(job, 3);
       const after = await find(job);
       expect(after).to.deep.equal({ ...job, dueAt: after.dueAt });
@@ -99,16 +99,16 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
 
     it("renews all registered leases, whenever they were added", async () => {
       const [first, second] = [await claimed(), await claimed()];
-      renewal.keep(first.id, first.fence);
+      renewal.keep([[first.id, first.fence]]);
       await renewed(first);
-      renewal.keep(second.id, second.fence);
+      renewal.keep([[second.id, second.fence]]);
       await renewed(second, 2);
       await renewed(first);
     });
 
     it("stops renewing a removed lease, and renews the others", async () => {
       const [kept, forgotten] = [await claimed(), await claimed()];
-      for (const { id, fence } of [kept, forgotten]) renewal.keep(id, fence);
+      renewal.keep([kept, forgotten].map(({ id, fence }) => [id, fence]));
       await renewed(forgotten);
       renewal.forget(forgotten.id, forgotten.fence);
       // One renewal may have been in progress.
@@ -121,15 +121,15 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
 
     it("writes nothing without leases, and renews leases added afterwards", async () => {
       const [before, after] = [await claimed(), await claimed()];
-      renewal.keep(before.id, before.fence);
+      renewal.keep([[before.id, before.fence]]);
       await renewed(before);
       renewal.forget(before.id, before.fence);
       const ends = await Promise.all([endOf(before), endOf(after)]);
       const witness = await claimed(anId("prc"));
-      openRenewal(witness.leaseOwner as ProcessId).keep(witness.id, witness.fence);
+      openRenewal(witness.leaseOwner as ProcessId).keep([[witness.id, witness.fence]]);
       await renewed(witness, 2);
       expect(await endOf(after)).to.equal(ends[1]);
-      renewal.keep(after.id, after.fence);
+      renewal.keep([[after.id, after.fence]]);
       await renewed(after, 2);
       // One renewal may have been in progress when it was removed.
       expect((await endOf(before)) - ends[0]).to.be.below(test.leaseMs);
@@ -137,7 +137,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
 
     it("ignores removals under another fence, and repeated ones", async () => {
       const job = await claimed();
-      renewal.keep(job.id, job.fence);
+      renewal.keep([[job.id, job.fence]]);
       renewal.forget(job.id, job.fence + 1);
       renewal.forget(anId("job"), 1);
       await renewed(job, 2);
@@ -150,7 +150,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
 
     it("reports a lease that another worker has taken, once, and renews the others", async () => {
       const [taken, kept] = [await claimed(), await claimed()];
-      for (const { id, fence } of [taken, kept]) renewal.keep(id, fence);
+      renewal.keep([taken, kept].map(({ id, fence }) => [id, fence]));
       await renewed(kept);
       const successor = await claim(taken, anId("prc"), (await endOf(taken)) + test.leaseMs * 100);
       await test.eventually("the loss is reported", () => lost.length > 0);
@@ -162,7 +162,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
     it("reports a lease on a job that has ended, was released, or does not exist", async () => {
       const [ended, released] = [await claimed(), await claimed()];
       const missing = { ...ended, id: anId("job") };
-      for (const { id, fence } of [ended, released, missing]) renewal.keep(id, fence);
+      renewal.keep([ended, released, missing].map(({ id, fence }) => [id, fence]));
       await test.storage.inTransaction((tx) =>
         test.storage.jobs.updateJobs(tx, [
           {
@@ -181,20 +181,20 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
     it("reports a lease under an older fence; the newer one replaces it", async () => {
       const older = await claimed();
       const newer = await claim(older, owner, (older.dueAt ?? 0) + 1);
-      renewal.keep(older.id, older.fence);
+      renewal.keep([[older.id, older.fence]]);
       await test.eventually("the loss is reported", () => lost.length > 0);
-      renewal.keep(newer.id, newer.fence);
+      renewal.keep([[newer.id, newer.fence]]);
       renewal.forget(older.id, older.fence);
       await renewed(newer, 2);
       renewal.forget(newer.id, newer.fence);
-      for (const { id, fence } of [older, newer]) renewal.keep(id, fence);
+      renewal.keep([older, newer].map(({ id, fence }) => [id, fence]));
       await renewed(newer, 2);
       expect(lost).to.deep.equal([[older.id, older.fence]]);
     });
 
     it("retries while the storage is unavailable, logs it, and loses no lease", async () => {
       const job = await claimed();
-      renewal.keep(job.id, job.fence);
+      renewal.keep([[job.id, job.fence]]);
       await renewed(job);
       const fix = await test.breakStorage(job.id);
       await test.eventually("a renewal has failed", () =>
@@ -208,13 +208,13 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
 
     it("renews nothing after it is closed; closing again does nothing", async () => {
       const job = await claimed();
-      renewal.keep(job.id, job.fence);
+      renewal.keep([[job.id, job.fence]]);
       await renewed(job);
       await renewal.close();
       const end = await endOf(job);
-      renewal.keep(job.id, job.fence);
+      renewal.keep([[job.id, job.fence]]);
       const witness = await claimed(anId("prc"));
-      openRenewal(witness.leaseOwner as ProcessId).keep(witness.id, witness.fence);
+      openRenewal(witness.leaseOwner as ProcessId).keep([[witness.id, witness.fence]]);
       await renewed(witness, 3);
       expect(await endOf(job)).to.equal(end);
       renewal.forget(job.id, job.fence);
@@ -223,14 +223,14 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
 
     it("closes while the storage is unavailable, and before the first renewal", async () => {
       const [one, other] = [await claimed(), await claimed(anId("prc"))];
-      renewal.keep(one.id, one.fence);
+      renewal.keep([[one.id, one.fence]]);
       await renewed(one);
       const fix = await test.breakStorage(one.id);
       await test.eventually("a renewal has failed", () => test.logger.lines.some(({ level }) => level === "error"));
       await renewal.close();
       await fix();
       const early = openRenewal(other.leaseOwner as ProcessId);
-      early.keep(other.id, other.fence);
+      early.keep([[other.id, other.fence]]);
       await early.close();
       await openRenewal(anId("prc")).close();
     });

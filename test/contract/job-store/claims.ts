@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import type { Job } from "../../../core/jobs/job.js";
+import type { NextDueAt } from "../../../core/ports/job-claims.js";
 import { aJob, anId, NOON } from "../../support/builders.js";
 import { ended, jobStoreKit, type OpenedJobs } from "./kit.js";
 
@@ -82,6 +83,23 @@ export function jobClaims(opened: OpenedJobs): void {
       expect(await ids(1)).to.deep.equal([first.id]);
       expect(await ids(1)).to.deep.equal([second.id]);
       expect(await ids(3)).to.deep.equal([third.id, fourth.id]);
+    });
+
+    it("leave what was due before the first of its phase at the last look", async () => {
+      const providerId = aProviderId();
+      const due = (dueAt: number, phase: Job["phase"]): Job => aJob({ providerId, dueAt, phase });
+      const [before, first, second, polled] = [
+        due(NOON - 3, "waiting"),
+        due(NOON - 2, "waiting"),
+        due(NOON - 1, "waiting"),
+        due(NOON - 4, "rendering"),
+      ];
+      await add(before, first, second, polled);
+      const phases = ["waiting", "rendering"] as const;
+      const ids = async (dueFrom: Partial<NextDueAt>): Promise<JobId[]> =>
+        (await claim({ providerId, phases, dueFrom })).map(({ job }) => job.id);
+      expect(await ids({ waiting: NOON - 2, rendering: null })).to.deep.equal([polled.id, first.id, second.id]);
+      expect(await ids({})).to.deep.equal([before.id]);
     });
 
     it("leave a leased job until its lease ends", async () => {

@@ -1,11 +1,20 @@
 import type { JobAttempt, JobState } from "../../../../core/jobs/job.js";
 import type { ClaimedJob, ClaimRequest } from "../../../../core/ports/job-claims.js";
+import type { Dialect } from "../dialect.js";
 import { columnsOf } from "../session.js";
 import { JOB_STATES, type JobRow, JOBS, type JobStateRow, toJobState, toRequest } from "./job-tables.js";
 
-const DUE = "FROM {jobs} WHERE provider_id = ? AND phase = ? AND due_at <= ?";
-export const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} ${DUE}`;
-export const FIND_DUE_WHOLE = `SELECT ${columnsOf(JOBS)} ${DUE}`;
+/**
+ * What may be claimed of a phase. The index is named, or MariaDB reads the phase from its beginning, past the entries of
+ * all jobs that were claimed of late.
+ */
+export function findDue({ useIndex }: Pick<Dialect, "useIndex">, withRequests: boolean): string {
+  return (
+    `SELECT ${columnsOf(withRequests ? JOBS : JOB_STATES)} FROM {jobs}${useIndex("jobs_due")} ` +
+    "WHERE provider_id = ? AND phase = ? AND due_at BETWEEN ? AND ?"
+  );
+}
+
 export const CLAIM = (marks: string): string =>
   "UPDATE {jobs} SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE fence = ? AND " +
   `id IN (${marks})`;

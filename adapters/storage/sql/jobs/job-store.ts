@@ -28,7 +28,7 @@ import {
   toRequest,
   toSourceRows,
 } from "./job-tables.js";
-import { CLAIM, claimOf, FIND_DUE, FIND_DUE_WHOLE } from "./claims.js";
+import { CLAIM, claimOf, findDue } from "./claims.js";
 import { deleteAttempts, deleteRequests } from "./job-retention.js";
 import { HELD, RENEW } from "./lease-rows.js";
 import { findShownJobs, listShownJobs, newestShownStates } from "./shown-jobs.js";
@@ -125,15 +125,16 @@ export class KnexJobStore extends OutputQueries implements JobStore {
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
       const capacity = await this.capacityFor(session, request);
-      const { except = [], leaveOwned = false, withRequests = false } = request;
+      const { except = [], leaveOwned = false, withRequests = false, dueFrom = {} } = request;
       const notThese = except.length === 0 ? "" : ` AND id NOT IN (${except.map(() => "?").join(", ")})`;
       const notOwned = leaveOwned ? " AND lease_owner IS NULL" : "";
-      const find = `${withRequests ? FIND_DUE_WHOLE : FIND_DUE}${notThese}${notOwned} ORDER BY due_at LIMIT ?`;
+      const { dialect } = this.database;
+      const find = `${findDue(dialect, withRequests)}${notThese}${notOwned} ORDER BY due_at LIMIT ?${dialect.forClaim}`;
       const rows = await session.allEach<JobStateRow | JobRow>(
-        find + this.database.dialect.forClaim,
+        find,
         request.phases.map((phase) => {
           const limit = phase === "waiting" ? capacity : request.limit;
-          return [request.providerId, phase, request.now, ...except, limit];
+          return [request.providerId, phase, dueFrom[phase] ?? 0, request.now, ...except, limit];
         }),
       );
       // Each phase comes in its own order, straight from the index.

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import type { JobId, ProcessId } from "../../../../core/ids.js";
-import type { LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
+import type { ClaimedLease, LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
 import type { Logger } from "../../../../core/ports/logger.js";
 import { startThread } from "../start-thread.js";
 import type { FromThread, HeartbeatOrder, StorageAddress, ToThread } from "./messages.js";
@@ -18,6 +18,8 @@ export interface ThreadLeaseRenewalOptions {
 const IDLE_MS = 60_000;
 /** The wait before a thread is started again, as a share of the lease. */
 const RESTARTS_PER_LEASE = 10;
+/** The wait before it hears of a lease to forget, as a share of the lease: one that is renewed in vain does no harm. */
+const FORGETS_PER_LEASE = 300;
 /** How long a thread gets to finish what it is writing. */
 const CLOSE_MS = 2_000;
 
@@ -28,6 +30,9 @@ const CLOSE_MS = 2_000;
  */
 export class ThreadLeaseRenewal implements LeaseRenewal {
   private readonly kept = new Map<JobId, number>();
+  /** What the thread is to forget, and when it hears of that at the latest. */
+  private forgotten: ClaimedLease[] = [];
+  private forgetting: NodeJS.Timeout | undefined;
   private readonly logger: Logger;
   private listener: LostLeaseListener = () => undefined;
   private thread: Worker | null = null;
@@ -41,18 +46,20 @@ export class ThreadLeaseRenewal implements LeaseRenewal {
     this.logger = options.logger.child({ component: "heartbeat" });
   }
 
-  keep(jobId: JobId, fence: number): void {
-    if (this.closing !== null) return;
-    this.kept.set(jobId, fence);
+  keep(leases: readonly ClaimedLease[]): void {
+    if (this.closing !== null || leases.length === 0) return;
+    for (const [jobId, fence] of leases) this.kept.set(jobId, fence);
     clearTimeout(this.idle);
-    if (this.thread !== null) this.tell({ kind: "keep", jobId, fence });
+    // Sent now: whatever blocks the event loop next, the thread renews them.
+    if (this.thread !== null) this.sendChanges(leases);
     else if (this.restart === undefined) this.start();
   }
 
   forget(jobId: JobId, fence: number): void {
     if (this.kept.get(jobId) !== fence) return;
     this.kept.delete(jobId);
-    this.tell({ kind: "forget", jobId, fence });
+    if (this.thread !== null) this.forgotten.push([jobId, fence]);
+    this.forgetting ??= setTimeout(() => this.sendChanges([]), this.options.leaseMs / FORGETS_PER_LEASE).unref();
     this.endWhenIdle();
   }
 
@@ -69,6 +76,7 @@ export class ThreadLeaseRenewal implements LeaseRenewal {
     this.kept.clear();
     clearTimeout(this.idle);
     clearTimeout(this.restart);
+    clearTimeout(this.forgetting);
     const { thread } = this;
     this.thread = null;
     if (thread === null) return;
@@ -129,6 +137,15 @@ export class ThreadLeaseRenewal implements LeaseRenewal {
       this.thread = null;
     };
     this.idle = setTimeout(end, this.options.idleMs ?? IDLE_MS).unref();
+  }
+
+  /** With what is to be forgotten, since a message may wake a thread that shares its core with others. */
+  private sendChanges(kept: readonly ClaimedLease[]): void {
+    const { forgotten } = this;
+    this.forgotten = [];
+    clearTimeout(this.forgetting);
+    this.forgetting = undefined;
+    this.tell({ kind: "leases", forgotten, kept });
   }
 
   private tell(message: ToThread): void {

@@ -1,4 +1,5 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
+import type { ClaimedLease } from "../../../../core/ports/lease-renewal.js";
 import type { LogFields, Logger } from "../../../../core/ports/logger.js";
 
 /** What another connection to the storage needs. */
@@ -15,11 +16,12 @@ export interface HeartbeatOrder {
   readonly owner: ProcessId;
   readonly leaseMs: number;
   /** The leases that are renewed already. */
-  readonly leases: readonly (readonly [jobId: JobId, fence: number])[];
+  readonly leases: readonly ClaimedLease[];
 }
 
 export type ToThread =
-  | { readonly kind: "keep" | "forget"; readonly jobId: JobId; readonly fence: number }
+  /** First come those to forget. */
+  | { readonly kind: "leases"; readonly forgotten: readonly ClaimedLease[]; readonly kept: readonly ClaimedLease[] }
   /** The response to a beat. */
   | { readonly kind: "alive" }
   | { readonly kind: "close" };

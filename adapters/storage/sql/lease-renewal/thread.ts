@@ -40,9 +40,10 @@ renewal.onLost((jobId, fence) => send({ kind: "lost", jobId, fence }));
 
 port.on("message", (message: ToThread) => {
   heardAt = performance.now();
-  if (message.kind === "keep") renewal.keep(message.jobId, message.fence);
-  else if (message.kind === "forget") renewal.forget(message.jobId, message.fence);
-  else if (message.kind === "close") void close();
+  if (message.kind === "close") void close();
+  if (message.kind !== "leases") return;
+  for (const [jobId, fence] of message.forgotten) renewal.forget(jobId, fence);
+  renewal.keep(message.kept);
 });
 
 // They have waited for this thread to start, and possibly long for the previous one to end.

@@ -28,8 +28,8 @@ export const STORAGE: readonly Guard[] = [
   {
     name: "a claim is of what is due",
     file: `${SQL}/jobs/claims.ts`,
-    find: "AND phase = ? AND due_at <= ?",
-    replace: "AND phase = ? AND due_at <= 1000000000000000 + ?",
+    find: "AND due_at BETWEEN ? AND ?",
+    replace: "AND due_at BETWEEN ? AND 1000000000000000 + ?",
     ...storesNamed("JobStore"),
   },
   {

@@ -32,7 +32,7 @@ function setUp() {
         return Promise.resolve(Array.from({ length: count }, claimed));
       },
     },
-    leases: { owner: anId("prc"), leaseMs: 30_000, kept: [], hold: () => ({}), release: () => undefined },
+    leases: { owner: anId("prc"), leaseMs: 30_000, kept: [], hold: () => [], release: () => undefined },
     recovery: { beforeClaim: () => Promise.resolve({ leaveOwned: false }), failed: () => undefined },
     runJob: { run: () => new Promise<void>((resolve) => ends.push(resolve)) },
     cancelUpstream: { cancelDue: () => Promise.resolve() },
@@ -117,5 +117,58 @@ describe("ProviderWorker", () => {
     await advance(20);
     expect(claims.map(({ limit }) => limit)).to.deep.equal([8, 2, 1]);
     worker.stop();
+  });
+
+  /** Begins with all slots full. @returns frees two of them after so many milliseconds */
+  async function full({ worker, state, ends, quiet, advance }: ReturnType<typeof setUp>, left: number) {
+    [state.due, state.left] = [{ ...NONE, waiting: NOON }, left];
+    worker.start();
+    await quiet();
+    return async (afterMs: number): Promise<void> => {
+      await advance(afterMs);
+      ends.splice(0, 2).forEach((end) => end());
+      await quiet();
+    };
+  }
+
+  it("looks for what else is due every 50 ms while each claim is full", async () => {
+    const kit = setUp();
+    const freeTwo = await full(kit, 100);
+    for (const ms of [10, 30, 5, 10]) await freeTwo(ms);
+    expect(kit.claims.map(({ phases, limit }) => [phases, limit])).to.deep.equal([
+      [["waiting"], 8],
+      ...Array.from({ length: 4 }, () => [["waiting"], 2]),
+    ]);
+    expect(kit.looksAtMs).to.deep.equal([0, 50]);
+    kit.worker.stop();
+  });
+
+  it("looks again at once after a claim that was not full", async () => {
+    const kit = setUp();
+    const freeTwo = await full(kit, 9);
+    await freeTwo(10);
+    expect(kit.claims.map(({ limit }) => limit)).to.deep.equal([8, 2]);
+    expect(kit.looksAtMs).to.deep.equal([0, 10]);
+    kit.worker.stop();
+  });
+
+  it("polls within 50 ms what came to be due after the last look", async () => {
+    const kit = setUp();
+    const freeTwo = await full(kit, 100);
+    kit.state.due = { ...NONE, waiting: NOON, rendering: NOON };
+    await freeTwo(10);
+    expect(kit.claims.flatMap(({ phases }) => phases)).to.deep.equal(["waiting", "waiting"]);
+    await kit.advance(50);
+    expect(kit.claims.flatMap(({ phases }) => phases)).to.include("rendering");
+    kit.worker.stop();
+  });
+
+  it("looks again when the clock was set back", async () => {
+    const kit = setUp();
+    const freeTwo = await full(kit, 100);
+    kit.clock.set(NOON - 1_000);
+    await freeTwo(0);
+    expect(kit.looksAtMs).to.deep.equal([0, -1_000]);
+    kit.worker.stop();
   });
 });

@@ -36,7 +36,7 @@ function setUp() {
   const keep = (fence = 1): JobId => {
     const jobId = anId("job");
     stored.set(jobId, fence);
-    renewal.keep(jobId, fence);
+    renewal.keep([[jobId, fence]]);
     return jobId;
   };
   return { renewal, clock, logger, stored, storage, renewals, lost, keep };
@@ -129,7 +129,7 @@ describe("Leases renewed on the clock", () => {
     stored.set(jobId, 2);
     await clock.advance(LEASE_MS / 3);
     expect(lost).to.deep.equal([[jobId, 1]]);
-    renewal.keep(jobId, 2);
+    renewal.keep([[jobId, 2]]);
     await clock.advance(LEASE_MS);
     expect(lost).to.have.length(1);
   });
@@ -141,7 +141,7 @@ describe("Leases renewed on the clock", () => {
     storage.gate = new Promise((resolve) => (response = resolve));
     await clock.advance(LEASE_MS / 3);
     renewal.forget(forgotten, 1);
-    renewal.keep(again, 2);
+    renewal.keep([[again, 2]]);
     stored.clear();
     response();
     await clock.advance(0);
@@ -161,7 +161,7 @@ describe("Leases renewed on the clock", () => {
     stored.clear();
     response();
     await closed;
-    renewal.keep(anId("job"), 1);
+    renewal.keep([[anId("job"), 1]]);
     await clock.advance(LEASE_MS);
     expect([renewals.length, lost, clock.sleeping]).to.deep.equal([1, [], 0]);
     await renewal.close();

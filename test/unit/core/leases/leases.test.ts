@@ -2,7 +2,8 @@ import { expect } from "chai";
 import type { JobId } from "../../../../core/ids.js";
 import type { Lease } from "../../../../core/leases/lease.js";
 import { Leases } from "../../../../core/leases/leases.js";
-import type { LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
+import type { ClaimedLease, LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
+import type { LogFields } from "../../../../core/ports/logger.js";
 import { anId } from "../../../support/builders.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
@@ -14,8 +15,8 @@ class NotedRenewal implements LeaseRenewal {
   isClosed = false;
   lose: LostLeaseListener = () => undefined;
 
-  keep(jobId: JobId, fence: number): void {
-    this.kept.set(jobId, fence);
+  keep(leases: readonly ClaimedLease[]): void {
+    for (const [jobId, fence] of leases) this.kept.set(jobId, fence);
   }
 
   forget(jobId: JobId, fence: number): void {
@@ -42,10 +43,16 @@ describe("Leases", () => {
     leases = new Leases({ owner: anId("prc"), leaseMs: LEASE_MS, renewal, logger });
   });
 
+  const hold = (jobId: JobId, fence: number, logIds?: LogFields): Lease =>
+    leases.hold([{ jobId, fence, ...(logIds === undefined ? {} : { logIds }) }])[0] as Lease;
+
   it("are kept alive from the claim until the work is put down", async () => {
     const [one, other] = [anId("job"), anId("job")];
-    leases.hold(one, 1);
-    leases.hold(other, 7);
+    const held = leases.hold([
+      { jobId: one, fence: 1 },
+      { jobId: other, fence: 7 },
+    ]);
+    expect(held.map(({ fence }) => fence)).to.deep.equal([1, 7]);
     expect([...renewal.kept]).to.deep.equal([
       [one, 1],
       [other, 7],
@@ -61,7 +68,7 @@ describe("Leases", () => {
   it("that are lost abort the work on that job, and on no other", () => {
     const [kept, taken] = [anId("job"), anId("job")];
     const ids = { job_id: taken, request_id: anId("req") };
-    const [keptSignal, takenSignal] = [leases.hold(kept, 1).signal, leases.hold(taken, 1, ids).signal];
+    const [keptSignal, takenSignal] = [hold(kept, 1).signal, hold(taken, 1, ids).signal];
     renewal.lose(taken, 1);
     expect(keptSignal.aborted).to.equal(false);
     expect(takenSignal.reason).to.equal("lease_lost");
@@ -70,7 +77,7 @@ describe("Leases", () => {
 
   it("that are lost count until the work is put down, but the job may be claimed again", () => {
     const jobId = anId("job");
-    leases.hold(jobId, 1);
+    hold(jobId, 1);
     renewal.lose(jobId, 1);
     expect([leases.count, leases.kept]).to.deep.equal([1, []]);
     leases.release(jobId, 1);
@@ -79,8 +86,8 @@ describe("Leases", () => {
 
   it("under a newer fence outlive the loss of an older one", () => {
     const jobId = anId("job");
-    leases.hold(jobId, 1);
-    const newer = leases.hold(jobId, 2).signal;
+    hold(jobId, 1);
+    const newer = hold(jobId, 2).signal;
     renewal.lose(jobId, 1);
     expect(newer.aborted).to.equal(false);
     expect(leases.kept).to.deep.equal([jobId]);
@@ -88,7 +95,7 @@ describe("Leases", () => {
 
   it("whose loss becomes known after the work was put down change nothing", () => {
     const jobId = anId("job");
-    const { signal } = leases.hold(jobId, 1);
+    const { signal } = hold(jobId, 1);
     leases.release(jobId, 1);
     renewal.lose(jobId, 1);
     expect(signal.aborted).to.equal(false);
@@ -97,15 +104,15 @@ describe("Leases", () => {
 
   it("abort older work of this process on a job that it claims again", () => {
     const jobId = anId("job");
-    const [older, newer] = [leases.hold(jobId, 1).signal, leases.hold(jobId, 2).signal];
+    const [older, newer] = [hold(jobId, 1).signal, hold(jobId, 2).signal];
     expect(older.reason).to.equal("lease_lost");
     expect(newer.aborted).to.equal(false);
   });
 
   it("are not given up by older work on a job that was claimed again", () => {
     const jobId = anId("job");
-    leases.hold(jobId, 1);
-    const newer = leases.hold(jobId, 2).signal;
+    hold(jobId, 1);
+    const newer = hold(jobId, 2).signal;
     leases.release(jobId, 1);
     expect([leases.count, [...renewal.kept]]).to.deep.equal([1, [[jobId, 2]]]);
     leases.abortAll();
@@ -127,7 +134,7 @@ describe("Leases", () => {
     }
 
     it("abort at once what can be repeated, and an unrepeatable section only at its end", async () => {
-      const [one, other] = [leases.hold(anId("job"), 1), leases.hold(anId("job"), 1)];
+      const [one, other] = [hold(anId("job"), 1), hold(anId("job"), 1)];
       const section = aSection(one);
       leases.beginStop();
       expect([one.signal.aborted, other.signal.aborted]).to.deep.equal([false, false]);
@@ -140,18 +147,18 @@ describe("Leases", () => {
     });
 
     it("let nothing unrepeatable begin, on leases that come later either", () => {
-      const before = leases.hold(anId("job"), 1);
+      const before = hold(anId("job"), 1);
       expect(before.mayBeginUnrepeatable).to.equal(true);
       leases.beginStop();
-      const after = leases.hold(anId("job"), 1);
+      const after = hold(anId("job"), 1);
       expect([before.mayBeginUnrepeatable, after.mayBeginUnrepeatable]).to.deep.equal([false, false]);
       expect(after.signal.aborted).to.equal(false);
       leases.abortAll();
-      expect(leases.hold(anId("job"), 1).signal.reason).to.equal("stopping");
+      expect(hold(anId("job"), 1).signal.reason).to.equal("stopping");
     });
 
     it("count a section within a section as part of the outer one", async () => {
-      const lease = leases.hold(anId("job"), 1);
+      const lease = hold(anId("job"), 1);
       const changes: number[] = [];
       leases.onChange(() => changes.push(leases.unrepeatable.length));
       await lease.unrepeatable(SUBMISSION, () => {
@@ -166,10 +173,10 @@ describe("Leases", () => {
     it("are drained when the last section has ended or failed; one without its lease goes on to its end", async () => {
       await leases.drained();
       const lost = anId("job");
-      const section = aSection(leases.hold(anId("job"), 1));
-      const losing = leases.hold(lost, 1);
+      const section = aSection(hold(anId("job"), 1));
+      const losing = hold(lost, 1);
       const without = aSection(losing);
-      const failing = leases.hold(anId("job"), 1).unrepeatable(SUBMISSION, () => Promise.reject(new Error("refused")));
+      const failing = hold(anId("job"), 1).unrepeatable(SUBMISSION, () => Promise.reject(new Error("refused")));
       let isDrained = false;
       const drained = leases.drained().then(() => (isDrained = true));
       await failing.catch(() => undefined);
@@ -187,7 +194,7 @@ describe("Leases", () => {
     });
 
     it("name what is abandoned, and abort it", () => {
-      const [one, other] = [leases.hold(anId("job"), 1), leases.hold(anId("job"), 1)];
+      const [one, other] = [hold(anId("job"), 1), hold(anId("job"), 1)];
       void aSection(one);
       const abandoned = leases.abandonAll();
       expect(abandoned).to.deep.equal([SUBMISSION]);

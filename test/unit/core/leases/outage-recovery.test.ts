@@ -53,7 +53,7 @@ describe("OutageRecovery", () => {
 
   it("renews the leases of its process once, before the first claim after an outage", async () => {
     const jobId = anId("job");
-    leases.hold(jobId, 1);
+    leases.hold([{ jobId, fence: 1 }]);
     recovery.failed(new ServiceUnavailableError());
     await recovery.beforeClaim();
     await recovery.beforeClaim();
