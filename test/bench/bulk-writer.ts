@@ -69,7 +69,10 @@ async function mysqlWriter(url: string): Promise<Writer> {
         infileStreamFactory: () => Readable.from(packetsOf(lines)),
       });
       // What is wrong with a row is but a warning.
-      if (affectedRows !== rows.length) throw new Error(`${name} took ${affectedRows} of ${rows.length} rows.`);
+      if (affectedRows !== rows.length) {
+        const [[warning]] = await connection.query<RowDataPacket[]>("SHOW WARNINGS LIMIT 1");
+        throw new Error(`${name} took ${affectedRows} of ${rows.length} rows: ${String(warning?.["Message"])}`);
+      }
       await connection.query("COMMIT");
     },
     async close() {

@@ -18,11 +18,22 @@ import type { StorageUnderTest } from "../support/storage-under-test.js";
 const secretBox = new AesSecretBox(new FixedKeyring());
 const [clock, random] = [new SystemClock(), new SystemRandom()];
 
-/** @param timeoutMs of an attempt */
-export function deliveriesOf(storage: StorageUnderTest, sender: WebhookSender, timeoutMs: number): DeliverWebhooks {
+const UNCOUNTED = { countDeliveryAttempt: ignore, countEndpointWarning: ignore, countEndpointDisabled: ignore };
+
+/**
+ * @param timeoutMs of an attempt
+ * @param onEnded called for each delivery once its end is recorded
+ */
+export function deliveriesOf(
+  storage: StorageUnderTest,
+  sender: WebhookSender,
+  timeoutMs: number,
+  onEnded: () => void = ignore,
+): DeliverWebhooks {
   const { unitOfWork, webhooks } = storage;
   const breaker = { openMs: 30_000, openMaxMs: 600_000 };
-  const parts = { unitOfWork, webhooks, clock, random, logger: SILENT, metrics: null, breaker };
+  const metrics = { ...UNCOUNTED, countDeliveryEnded: onEnded };
+  const parts = { unitOfWork, webhooks, clock, random, logger: SILENT, metrics, breaker };
   return new DeliverWebhooks({
     ...parts,
     owner: anId("prc"),
@@ -56,4 +67,8 @@ export async function addBacklog(
       );
     });
   }
+}
+
+function ignore(): void {
+  return undefined;
 }

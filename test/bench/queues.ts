@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PrometheusMetrics } from "../../adapters/observability/metrics.js";
 import type { App } from "../../config/index.js";
 import type { AccountId } from "../../core/ids.js";
+import type { CountedJob } from "../../core/ports/metrics.js";
+import { SILENT } from "../support/databases.js";
 import { SCRIPTED_TRACK, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { createMigratedMysqlDatabase } from "../support/mysql.js";
 import { openQueueSpace } from "../support/rabbitmq.js";
@@ -94,10 +97,13 @@ async function openOurs(): Promise<Ours> {
     const input = { modelId: MODEL, prompt: "rain on a tin roof" };
     await accepting.app.generations.create(ids[next++ % ids.length] as AccountId, input, { key: `job ${next}` });
   };
-  const startWorker = async (): Promise<{ readonly app: App; readonly provider: ScriptedProvider }> => {
+  const startWorker = async (
+    onEnded: () => void = () => undefined,
+  ): Promise<{ readonly app: App; readonly provider: ScriptedProvider }> => {
     const provider = new ScriptedProvider();
     const plugins = [{ ...provider.definition, concurrency: CONCURRENCY }];
-    const { app } = await openFermata(folder, { audio: NO_AUDIO, ...NOTHING_DERIVED, plugins }, places);
+    const metrics = new NotedMetrics(onEnded);
+    const { app } = await openFermata(folder, { audio: NO_AUDIO, ...NOTHING_DERIVED, plugins, metrics }, places);
     const [mix] = SCRIPTED_TRACK.assets as [(typeof SCRIPTED_TRACK.assets)[number]];
     provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
     return { app, provider };
@@ -106,11 +112,10 @@ async function openOurs(): Promise<Ours> {
     name: "Fermata",
     accept,
     async settle(jobs) {
-      const { app } = await startWorker();
       let left = jobs;
-      const settled = new Promise<void>((resolve) => {
-        app.events.on("job.ended", () => (--left === 0 ? resolve() : undefined));
-      });
+      let resolve: () => void = () => undefined;
+      const settled = new Promise<void>((done) => (resolve = done));
+      const { app } = await startWorker(() => (--left === 0 ? resolve() : undefined));
       const begunAt = performance.now();
       await app.work();
       await settled;
@@ -141,6 +146,18 @@ async function openOurs(): Promise<Ours> {
       await Promise.all([database.drop(), space.clear("scripted"), rm(folder, { recursive: true, force: true })]);
     },
   };
+}
+
+/** As they are by default, and a call for each job once its end is committed: nothing is read to see that it has ended. */
+class NotedMetrics extends PrometheusMetrics {
+  constructor(private readonly onEnded: () => void) {
+    super(SILENT, { processMetrics: true });
+  }
+
+  override countJobEnded(job: CountedJob): void {
+    super.countJobEnded(job);
+    this.onEnded();
+  }
 }
 
 async function newAccount(app: App, number: number): Promise<AccountId> {
