@@ -73,8 +73,8 @@ export class Leases {
   }
 
   /**
-   * Takes note of jobs that were claimed together. Work under an older lease of one of them, which ran out unnoticed, is
-   * aborted.
+   * Takes note of jobs that were claimed together. Work under an older lease of one of them, which ran out unnoticed,
+   * is aborted.
    *
    * @returns a lease for each, in their order
    */

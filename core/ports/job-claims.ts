@@ -11,8 +11,8 @@ export interface ClaimRequest {
   readonly now: number;
   /**
    * As the last look found it. A job that was due before the first of its phase came later, and is left to the next
-   * look: a search from the beginning passes the index entries of all that were claimed of late. null and left out: from
-   * the beginning.
+   * look: a search from the beginning passes the index entries of all that were claimed of late. null and left out:
+   * from the beginning.
    */
   readonly dueFrom?: Partial<NextDueAt>;
   readonly owner: ProcessId;

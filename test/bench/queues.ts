@@ -148,7 +148,7 @@ async function openOurs(): Promise<Ours> {
   };
 }
 
-/** As they are by default, and a call for each job once its end is committed: nothing is read to see that it has ended. */
+/** As they are by default, and a call for each job once its end is committed: nothing is read to see it. */
 class NotedMetrics extends PrometheusMetrics {
   constructor(private readonly onEnded: () => void) {
     super(SILENT, { processMetrics: true });

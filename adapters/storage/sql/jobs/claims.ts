@@ -5,8 +5,8 @@ import { columnsOf } from "../session.js";
 import { JOB_STATES, type JobRow, JOBS, type JobStateRow, toJobState, toRequest } from "./job-tables.js";
 
 /**
- * What may be claimed of a phase. The index is named, or MariaDB reads the phase from its beginning, past the entries of
- * all jobs that were claimed of late.
+ * What may be claimed of a phase. The index is named, or MariaDB reads the phase from its beginning, past the entries
+ * of all jobs that were claimed of late.
  */
 export function findDue({ useIndex }: Pick<Dialect, "useIndex">, withRequests: boolean): string {
   return (
