@@ -24,6 +24,12 @@ export const LANE_DEFAULTS: LaneOptions = { groupMax: 256, waitingMax: 2_000, wa
 /** Between two groups that take the same busy command: this at first, twice as long each time. */
 const BUSY_WAIT_MIN_MS = 2;
 const BUSY_WAIT_MAX_MS = 50;
+/**
+ * While another lane writes a group, the next one begins with so many commands, or once the first of them has waited
+ * for so long: two small groups at once cost more than one after the other.
+ */
+const ALONGSIDE_MIN = 16;
+const ALONGSIDE_WAIT_MS = 5;
 /** How long commands of a key stay out of the groups of others after one of them spoilt a group. */
 const APART_MS = 30_000;
 
@@ -51,10 +57,34 @@ interface Waiting<Command, Result> {
   reject(error: unknown): void;
 }
 
+/** Lanes that share a storage, and how many groups they are writing. */
+class Siblings {
+  private readonly onEnded: (() => void)[] = [];
+  private writing = 0;
+
+  /** @param onEnded called whenever one of them has written a group */
+  add(onEnded: () => void): void {
+    this.onEnded.push(onEnded);
+  }
+
+  get areWriting(): boolean {
+    return this.writing > 0;
+  }
+
+  begin(): void {
+    this.writing += 1;
+  }
+
+  end(): void {
+    this.writing -= 1;
+    for (const ended of this.onEnded) ended();
+  }
+}
+
 /**
  * Group commit: runs one group at a time and takes into the next everything that arrived meanwhile. Alone when idle,
- * grouped under pressure, with no timer. A group that fails is halved until the failing command is alone; a command
- * whose rows are held elsewhere goes to the next group and holds up no other.
+ * grouped under pressure, with no timer but while a sibling writes. A group that fails is halved until the failing
+ * command is alone; a command whose rows are held elsewhere goes to the next group and holds up no other.
  */
 export class Lane<Command, Result> {
   private waiting: Waiting<Command, Result>[] = [];
@@ -63,17 +93,24 @@ export class Lane<Command, Result> {
   private isWaiting = false;
   private readonly pause: Pause;
   private readonly watch: Pause;
+  private readonly gathering: Pause;
 
-  /** @param onSpoilt called with the key of a command that failed alone, other than by an unavailable storage */
+  /**
+   * @param onSpoilt called with the key of a command that failed alone, other than by an unavailable storage
+   * @param siblings it is one of them
+   */
   constructor(
     private readonly runGroup: RunGroup<Command, Result>,
     private readonly clock: Clock,
     private readonly options: LaneOptions = LANE_DEFAULTS,
     private readonly onGroup: OnGroup | null = null,
     private readonly onSpoilt: (key: string) => void = () => undefined,
+    private readonly siblings = new Siblings(),
   ) {
     this.pause = new Pause(clock);
     this.watch = new Pause(clock);
+    this.gathering = new Pause(clock);
+    siblings.add(() => this.gathering.end());
   }
 
   /** @throws {ServiceUnavailableError} too many wait, or this one waited too long; nothing was done */
@@ -83,6 +120,7 @@ export class Lane<Command, Result> {
       const now = this.clock.now();
       this.waiting.push({ key, command, since: now, busy: 0, notBefore: now, resolve, reject });
       this.pause.end();
+      if (this.waiting.length >= ALONGSIDE_MIN) this.gathering.end();
       if (this.running === null) this.running = this.drain();
       else if (!this.isWatched) void this.refuseInTime();
     });
@@ -103,11 +141,17 @@ export class Lane<Command, Result> {
     await Promise.resolve();
     let due = this.clock.now();
     while (this.waiting.length > 0) {
+      if (await this.gather()) due = Math.max(due, this.clock.now());
       this.refuseLate();
       const group = this.nextGroup(due);
       if (group.length > 0) {
         this.report(group);
-        await this.settleGroup(group);
+        this.siblings.begin();
+        try {
+          await this.settleGroup(group);
+        } finally {
+          this.siblings.end();
+        }
         due = this.clock.now();
       } else if (this.waiting.length > 0) {
         due = await this.untilDue();
@@ -115,6 +159,17 @@ export class Lane<Command, Result> {
     }
     this.running = null;
     this.watch.end();
+  }
+
+  /** @returns whether it has waited for more commands, or for the group of a sibling to end */
+  private async gather(): Promise<boolean> {
+    const [first] = this.waiting;
+    if (first === undefined || !this.siblings.areWriting || this.waiting.length >= ALONGSIDE_MIN) return false;
+    // Not by the clock alone, which may be set back.
+    const waitMs = Math.min(first.since + ALONGSIDE_WAIT_MS - this.clock.now(), ALONGSIDE_WAIT_MS);
+    if (waitMs <= 0) return false;
+    await this.gathering.of(waitMs);
+    return true;
   }
 
   /**
@@ -226,8 +281,10 @@ export class Lanes<Command, Result> {
     onGroup: OnGroup | null = null,
   ) {
     const onSpoilt = (key: string): void => void this.spoilt.set(key, this.clock.now() + APART_MS);
-    const newLane = (): Lane<Command, Result> => new Lane(runGroup, clock, options, onGroup, onSpoilt);
-    this.lanes = Array.from({ length: count }, newLane);
+    const newLane = (siblings = new Siblings()): Lane<Command, Result> =>
+      new Lane(runGroup, clock, options, onGroup, onSpoilt, siblings);
+    const siblings = new Siblings();
+    this.lanes = Array.from({ length: count }, () => newLane(siblings));
     this.apart = newLane();
   }
 

@@ -43,9 +43,6 @@ export interface ApplyReportsDeps {
   readonly tracer: Tracer | null;
 }
 
-/** Reports in one group take processor and database a fourth less than in two smaller ones at the same time. */
-const LANES = 1;
-
 /**
  * The only writer of jobs under way: reads jobs and attempts under the lock of the job's row, decides, and writes the
  * decisions on all reports of a group in one commit.
@@ -57,7 +54,7 @@ export class ApplyReports {
 
   constructor(private readonly deps: ApplyReportsDeps) {
     this.lanes = new Lanes(
-      LANES,
+      deps.unitOfWork.concurrentWriters,
       (commands) => untraced(deps.tracer, () => this.applyGroup(commands)),
       deps.clock,
       LANE_DEFAULTS,

@@ -361,4 +361,103 @@ describe("Lanes", () => {
     expect(openMost).to.equal(8);
     await lanes.idle();
   });
+
+  /** Two lanes, one of which is writing a group; and what the groups behind it come to be. */
+  async function alongsideOne() {
+    const clock = new ManualClock();
+    const groups: string[][] = [];
+    const ends: (() => void)[] = [];
+    const lanes = new Lanes<string, string>(
+      2,
+      async (commands) => {
+        groups.push([...commands]);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return commands;
+      },
+      clock,
+    );
+    // The last character alone decides on the lane.
+    const done = [lanes.submit("a", "first")];
+    await clock.advance(0);
+    const submit = (count: number): void => {
+      for (let one = 0; one < count; one++) done.push(lanes.submit("b", `b${one}`));
+    };
+    const endAll = async (): Promise<void> => {
+      while (ends.length > 0) {
+        ends.splice(0).forEach((end) => end());
+        await clock.advance(0);
+      }
+      await Promise.all(done);
+      await lanes.idle();
+    };
+    return { clock, groups, ends, submit, endAll, lanes };
+  }
+
+  it("begin no small group while another is written, and take what arrives meanwhile into it", async () => {
+    const { clock, groups, ends, submit, endAll } = await alongsideOne();
+    submit(1);
+    await clock.advance(1);
+    submit(2);
+    await clock.advance(1);
+    expect(groups).to.deep.equal([["first"]]);
+    ends.shift()?.();
+    await clock.advance(0);
+    expect(groups).to.deep.equal([["first"], ["b0", "b0", "b1"]]);
+    await endAll();
+  });
+
+  it("begin a group of 16 while another is written", async () => {
+    const { clock, groups, submit, endAll } = await alongsideOne();
+    submit(15);
+    await clock.advance(0);
+    expect(groups).to.have.length(1);
+    submit(1);
+    await clock.advance(0);
+    expect(groups.map(({ length }) => length)).to.deep.equal([1, 16]);
+    await endAll();
+  });
+
+  it("begin a small group after 5 ms while another is written, and the next ones too", async () => {
+    const { clock, groups, ends, submit, endAll } = await alongsideOne();
+    for (const begun of [2, 3]) {
+      submit(1);
+      await clock.advance(4);
+      expect(groups).to.have.length(begun - 1);
+      await clock.advance(1);
+      expect(groups).to.have.length(begun);
+      ends.pop()?.();
+      await clock.advance(0);
+    }
+    await endAll();
+  });
+
+  it("wait hardly longer for a group that is written when the clock is set back", async () => {
+    const { clock, groups, submit, endAll } = await alongsideOne();
+    clock.set(clock.now() + 10_000);
+    submit(1);
+    clock.set(clock.now() - 10_000);
+    // And 50 ms, since the command seems to come later.
+    for (const ms of [5, 50, 5]) await clock.advance(ms);
+    expect(groups).to.have.length(2);
+    await endAll();
+  });
+
+  it("are not held up by a key that is apart", async () => {
+    const clock = new ManualClock();
+    const groups: (readonly string[])[] = [];
+    const lanes = new Lanes<string, string>(
+      1,
+      async (commands) => {
+        groups.push(commands);
+        if (groups.length === 1) throw new Error("spoilt");
+        if (commands.includes("bad")) await new Promise<void>(() => undefined);
+        return commands;
+      },
+      clock,
+    );
+    expect(await outcomes([lanes.submit("bad", "bad")])).to.deep.equal(["spoilt"]);
+    void lanes.submit("bad", "bad");
+    await clock.advance(0);
+    expect(await lanes.submit("good", "good")).to.equal("good");
+  });
 });
