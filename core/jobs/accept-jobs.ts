@@ -9,7 +9,8 @@ import {
 import { assert } from "../assert.js";
 import type { Balance } from "../credits/balance.js";
 import type { AccountId, JobId } from "../ids.js";
-import { BUSY, LANE_DEFAULTS, Lanes } from "../lane.js";
+import { BUSY, LANE_DEFAULTS } from "../lane.js";
+import { Lanes } from "../lanes.js";
 import type { Clock } from "../ports/clock.js";
 import { KnownKeys } from "../idempotency/known-keys.js";
 import { checkReplay, isValid } from "../idempotency/replay.js";
