@@ -1,5 +1,6 @@
 import { assert } from "../assert.js";
 import type { JobId } from "../ids.js";
+import { announced } from "../jobs/announce.js";
 import type { JobEnded } from "../jobs/ended-jobs.js";
 import type { SettleJobs } from "../jobs/settle-jobs.js";
 import { BUSY, LANE_DEFAULTS } from "../lane.js";
@@ -87,7 +88,7 @@ export class ApplyReports {
     this.purchases.committed(written.commands);
     for (const { ended: one, attempts } of results) if (one !== null) this.ends.report(one.job, attempts);
     settleJobs.emitEnded(ended);
-    if (notified.length > 0) queue.notify(notified);
+    if (notified.length > 0) queue.notify(announced(notified));
     const all = new Map(written.commands.map((command, index) => [command, results[index] as Applied]));
     return commands.map((command) => all.get(command) ?? BUSY);
   }

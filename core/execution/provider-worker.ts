@@ -3,7 +3,8 @@ import type { Slots } from "../figures/show-figures.js";
 import type { JobId } from "../ids.js";
 import { logIdsOf } from "../jobs/log-ids.js";
 import type { Clock } from "../ports/clock.js";
-import type { ClaimRequest, NextDueAt } from "../ports/job-claims.js";
+import type { ClaimedJob, ClaimRequest, NextDueAt } from "../ports/job-claims.js";
+import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Lease } from "../leases/lease.js";
@@ -18,6 +19,7 @@ import type { WorkingProvider } from "./working-provider.js";
 export interface ProviderWorkerDeps {
   readonly working: WorkingProvider;
   readonly jobs: JobStore;
+  readonly queue: Pick<JobQueue, "notify">;
   readonly leases: Leases;
   readonly recovery: OutageRecovery;
   readonly runJob: RunJob;
@@ -59,6 +61,8 @@ export class ProviderWorker {
   private seen: { readonly due: NextDueAt; readonly at: number } | null = null;
   /** Whether the last claim of waiting jobs was full. */
   private hasBacklog = false;
+  /** When this worker last woke another. */
+  private wokenAt = -Infinity;
   /** Whether jobs waited to be submitted at the last look, and whether more polls were due than there were slots. */
   private hasWaiting = false;
   private hasPolls = false;
@@ -213,6 +217,7 @@ export class ProviderWorker {
     if (limit <= 0 || this.loop.isStopped) return 0;
     const { leaveOwned } = await this.deps.recovery.beforeClaim();
     const now = clock.now();
+    const leaseUntil = now + leases.leaseMs;
     const claimed = await jobs.claimJobs({
       providerId: this.deps.working.id,
       phases,
@@ -220,17 +225,19 @@ export class ProviderWorker {
       now,
       dueFrom: this.seen?.due ?? {},
       owner: leases.owner,
-      leaseUntil: now + leases.leaseMs,
+      leaseUntil,
       maxInFlight,
       // A poll needs it once, when the provider has finished.
       withRequests: !phases.includes("rendering"),
       // Their leases may have run out, as after a pause of the whole process. Another process may take them; they are
       // not begun again here.
-      except: leases.kept,
+      except: leases.mayHaveEnded(now),
       leaveOwned,
     });
-    if (phases.includes("waiting")) this.hasBacklog = claimed.length === limit;
-    const held = leases.hold(claimed.map(({ job }) => ({ jobId: job.id, fence: job.fence, logIds: logIdsOf(job) })));
+    if (phases.includes("waiting")) this.noteBacklog(claimed, limit);
+    const held = leases.hold(
+      claimed.map(({ job }) => ({ jobId: job.id, fence: job.fence, leaseUntil, logIds: logIdsOf(job) })),
+    );
     for (const [index, one] of claimed.entries()) {
       const { id, fence } = one.job;
       const work = runJob.run(one, this.deps.working, held[index] as Lease).finally(() => {
@@ -241,5 +248,19 @@ export class ProviderWorker {
       running.set(id, work);
     }
     return claimed.length;
+  }
+
+  /**
+   * Another worker is woken for what may be left, since one notification stands for several jobs: at once, and every
+   * {@link LOOK_MS} while each claim is full.
+   */
+  private noteBacklog(claimed: readonly ClaimedJob[], limit: number): void {
+    const [wasBacklog, now] = [this.hasBacklog, this.deps.clock.now()];
+    this.hasBacklog = claimed.length === limit;
+    const last = claimed.at(-1);
+    const isRecent = wasBacklog && now >= this.wokenAt && now < this.wokenAt + LOOK_MS;
+    if (!this.hasBacklog || last === undefined || isRecent) return;
+    this.wokenAt = now;
+    this.deps.queue.notify([{ jobId: last.job.id, providerId: this.deps.working.id }]);
   }
 }

@@ -24,6 +24,7 @@ import type { HostTransaction, Locked, Transaction, TransactionWork, UnitOfWork 
 import { jobMessage } from "../tracing/job-spans.js";
 import { traced, untraced } from "../tracing/traced.js";
 import { joinTransaction } from "../transactions.js";
+import { announced } from "./announce.js";
 import type { Job, JobRequest, JobState } from "./job.js";
 
 export interface AcceptJobsDeps {
@@ -143,7 +144,7 @@ export class AcceptJobs {
   /** Workers hear of the jobs that were created. */
   private notify(results: readonly AcceptOutcome[]): void {
     const created = results.flatMap((result) => (result.kind === "accepted" ? [result.job] : []));
-    this.deps.queue.notify(created.map((job) => ({ jobId: job.id, providerId: job.providerId })));
+    this.deps.queue.notify(announced(created.map((job) => ({ jobId: job.id, providerId: job.providerId }))));
   }
 
   private async find(tx: Transaction, id: JobId): Promise<Job | null> {

@@ -21,9 +21,13 @@ export class Lease {
   /** Why the step is aborted once its unrepeatable section is over; null while it is not. */
   private abortsAtEnd: AbortReason | null = null;
 
-  /** @param onChange called when an unrepeatable section begins and when it ends */
+  /**
+   * @param leaseUntil when it ends unless it is renewed
+   * @param onChange called when an unrepeatable section begins and when it ends
+   */
   constructor(
     readonly fence: number,
+    readonly leaseUntil: number,
     readonly logIds: LogFields,
     private readonly onChange: () => void,
   ) {}

@@ -9,6 +9,8 @@ type Stage = "working" | "stopping" | "aborting";
 export interface HeldJob {
   readonly jobId: JobId;
   readonly fence: number;
+  /** When its lease ends unless it is renewed; where left out, it may have ended already. */
+  readonly leaseUntil?: number;
   /** What a log line about the job carries; its id where left out. */
   readonly logIds?: LogFields;
 }
@@ -48,6 +50,11 @@ export class Leases {
     return [...this.held].filter(([, { isLost }]) => !isLost).map(([jobId]) => jobId);
   }
 
+  /** Those of {@link kept} whose lease may have ended by now if it was not renewed: no other of them is due. */
+  mayHaveEnded(now: number): JobId[] {
+    return [...this.held].filter(([, lease]) => lease.leaseUntil <= now && !lease.isLost).map(([jobId]) => jobId);
+  }
+
   /** What is under way and cannot be repeated: at most one for each job. */
   get unrepeatable(): UnrepeatableWork[] {
     return [...this.held.values()].flatMap(({ underWay }) => underWay ?? []);
@@ -79,9 +86,9 @@ export class Leases {
    * @returns a lease for each, in their order
    */
   hold(claimed: readonly HeldJob[]): Lease[] {
-    const leases = claimed.map(({ jobId, fence, logIds = { job_id: jobId } }) => {
+    const leases = claimed.map(({ jobId, fence, leaseUntil = -Infinity, logIds = { job_id: jobId } }) => {
       this.held.get(jobId)?.lose();
-      const lease = new Lease(fence, logIds, () => this.changed());
+      const lease = new Lease(fence, leaseUntil, logIds, () => this.changed());
       if (this.stage === "stopping") lease.beginStop();
       if (this.stage === "aborting") lease.abortRepeatable();
       this.held.set(jobId, lease);

@@ -1,6 +1,9 @@
 import type { JobId } from "../ids.js";
 
-/** A notification that a job may be due: it carries ids, not jobs. Workers read the job's row. */
+/**
+ * A notification that a job may be due, and perhaps others of its provider: it carries ids, not jobs. Workers read the
+ * jobs' rows.
+ */
 export interface JobNotification {
   readonly jobId: JobId;
   readonly providerId: string;

@@ -15,6 +15,7 @@ function setUp() {
   const looksAtMs: number[] = [];
   const claims: ClaimRequest[] = [];
   const ends: (() => void)[] = [];
+  const wokenAtMs: number[] = [];
   const state = { due: NONE, left: 0 };
   const deps = {
     working: { id: "synth", concurrency: 8, maxInFlight: null, capabilities: {} },
@@ -32,7 +33,8 @@ function setUp() {
         return Promise.resolve(Array.from({ length: count }, claimed));
       },
     },
-    leases: { owner: anId("prc"), leaseMs: 30_000, kept: [], hold: () => [], release: () => undefined },
+    queue: { notify: () => void wokenAtMs.push(clock.now() - NOON) },
+    leases: { owner: anId("prc"), leaseMs: 30_000, mayHaveEnded: () => [], hold: () => [], release: () => undefined },
     recovery: { beforeClaim: () => Promise.resolve({ leaveOwned: false }), failed: () => undefined },
     runJob: { run: () => new Promise<void>((resolve) => ends.push(resolve)) },
     cancelUpstream: { cancelDue: () => Promise.resolve() },
@@ -51,7 +53,7 @@ function setUp() {
     await clock.advance(ms);
     await quiet();
   };
-  return { worker, clock, state, looksAtMs, claims, ends, quiet, advance };
+  return { worker, clock, state, looksAtMs, wokenAtMs, claims, ends, quiet, advance };
 }
 
 describe("ProviderWorker", () => {
@@ -130,6 +132,24 @@ describe("ProviderWorker", () => {
       await quiet();
     };
   }
+
+  it("wakes another worker for what it has no slots for, and every 50 ms while each claim is full", async () => {
+    const kit = setUp();
+    const freeTwo = await full(kit, 19);
+    expect(kit.wokenAtMs).to.deep.equal([0]);
+    for (const ms of [10, 30, 15, 30, 30]) await freeTwo(ms);
+    expect(kit.wokenAtMs, "at once, and at the first full claim 50 ms after").to.deep.equal([0, 55, 115]);
+    kit.worker.stop();
+  });
+
+  it("wakes no other worker for what it has slots for", async () => {
+    const { worker, state, wokenAtMs, quiet } = setUp();
+    [state.due, state.left] = [{ ...NONE, waiting: NOON }, 7];
+    worker.start();
+    await quiet();
+    expect(wokenAtMs).to.deep.equal([]);
+    worker.stop();
+  });
 
   it("looks for what else is due every 50 ms while each claim is full", async () => {
     const kit = setUp();

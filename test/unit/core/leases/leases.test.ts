@@ -65,6 +65,19 @@ describe("Leases", () => {
     expect(renewal.isClosed).to.equal(true);
   });
 
+  it("may have ended unnoticed once the time is over for which they were taken", () => {
+    const [soon, later, unknown] = [anId("job"), anId("job"), anId("job")];
+    leases.hold([
+      { jobId: soon, fence: 1, leaseUntil: 10 },
+      { jobId: later, fence: 1, leaseUntil: 20 },
+      { jobId: unknown, fence: 1 },
+    ]);
+    expect(leases.mayHaveEnded(9)).to.deep.equal([unknown]);
+    expect(leases.mayHaveEnded(10)).to.deep.equal([soon, unknown]);
+    renewal.lose(soon, 1);
+    expect(leases.mayHaveEnded(20), "another worker has the first").to.deep.equal([later, unknown]);
+  });
+
   it("that are lost abort the work on that job, and on no other", () => {
     const [kept, taken] = [anId("job"), anId("job")];
     const ids = { job_id: taken, request_id: anId("req") };
