@@ -57,6 +57,11 @@ export interface Dialect {
   useIndex(name: string): string;
   /** The same of the primary key. Empty where the engine takes it by itself. */
   readonly usePrimaryKey: string;
+  /**
+   * Ends the assignments of an UPDATE of this table, for an engine that moves a row when it grows: columns that are
+   * filled in take the place of blanks. Empty for other tables and engines.
+   */
+  keepsSize(table: string): string;
   /** A JOIN that reads the table on its left first, whatever an engine guesses of the one on its right. */
   readonly joinBehind: string;
   /** All rows of queries that each have an order and a limit of their own; the order of the whole is lost. */
@@ -127,6 +132,8 @@ export interface ColumnTypes {
   bytes(table: Knex.TableBuilder, name: string, length: number): Knex.ColumnBuilder;
   /** Milliseconds since 1970; also amounts and counts, all below 2^53. */
   integer(table: Knex.TableBuilder, name: string): Knex.ColumnBuilder;
+  /** At most so many blanks, for {@link Dialect.keepsSize}; null where that is empty. */
+  readonly blanks: ((table: Knex.TableBuilder, name: string, length: number) => Knex.ColumnBuilder) | null;
   /**
    * An index that needs to hold only rows where `column` is set. An engine without such indexes takes all rows, and a
    * unique one still admits any number of rows whose column is null: stores see no difference.

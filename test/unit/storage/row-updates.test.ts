@@ -6,10 +6,10 @@ const BY = ["id", "fence"];
 const of = (
   ...updates: readonly RowUpdate[]
 ): readonly { readonly text: string; readonly values: readonly unknown[] }[] => [
-  ...updateStatements("jobs", BY, updates),
+  ...updateStatements("rows", BY, updates),
 ];
 const textOf = (set: string, ids: number): string =>
-  `UPDATE {jobs} FORCE INDEX (PRIMARY) SET ${set} WHERE id IN (${"?, ".repeat(ids).slice(0, -2)}) AND fence = ?`;
+  `UPDATE {rows} FORCE INDEX (PRIMARY) SET ${set} WHERE id IN (${"?, ".repeat(ids).slice(0, -2)}) AND fence = ?`;
 
 describe("Updates of many rows in one statement", () => {
   it("name a value that all have once, and others by the row", () => {

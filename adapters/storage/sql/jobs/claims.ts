@@ -15,9 +15,11 @@ export function findDue({ useIndex }: Pick<Dialect, "useIndex">, withRequests: b
   );
 }
 
-export const CLAIM = (marks: string): string =>
-  "UPDATE {jobs} SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE fence = ? AND " +
-  `id IN (${marks})`;
+export function claim(dialect: Pick<Dialect, "keepsSize" | "usePrimaryKey">, marks: string): string {
+  const set = "status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ?";
+  const where = `fence = ? AND id IN (${marks})`;
+  return `UPDATE {jobs}${dialect.usePrimaryKey} SET ${set}${dialect.keepsSize("jobs")} WHERE ${where}`;
+}
 
 /** A due job as the one that claims it has it. @param tried its attempts */
 export function claimOf(row: JobStateRow | JobRow, tried: readonly JobAttempt[], request: ClaimRequest): ClaimedJob {

@@ -28,7 +28,7 @@ import {
   toRequest,
   toSourceRows,
 } from "./job-tables.js";
-import { CLAIM, claimOf, findDue } from "./claims.js";
+import { claim, claimOf, findDue } from "./claims.js";
 import { deleteAttempts, deleteRequests } from "./job-retention.js";
 import { HELD, RENEW } from "./lease-rows.js";
 import { findShownJobs, listShownJobs, newestShownStates } from "./shown-jobs.js";
@@ -149,7 +149,7 @@ export class KnexJobStore extends OutputQueries implements JobStore {
         const [{ job }] = alike as [ClaimedJob];
         const given = [job.fence, request.owner, request.leaseUntil, job.crashes, job.fence - 1];
         const lists = paddedLists(alike.map((one) => one.job.id));
-        for (const ids of lists) await session.writeEach(CLAIM(marksOf(ids.length)), [[...given, ...ids]]);
+        for (const ids of lists) await session.writeEach(claim(dialect, marksOf(ids.length)), [[...given, ...ids]]);
       }
       return claims;
     });

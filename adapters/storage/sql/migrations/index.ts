@@ -48,6 +48,7 @@ import { requestCounts } from "./0050-request-counts.js";
 import { shownJobs } from "./0052-shown-jobs.js";
 import { ledgerOpenings } from "./0053-ledger-openings.js";
 import { creditSums } from "./0054-credit-sums.js";
+import { jobRoom } from "./0055-job-room.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -99,6 +100,7 @@ export const MIGRATIONS: readonly Migration[] = [
   shownJobs,
   ledgerOpenings,
   creditSums,
+  jobRoom,
 ];
 
 /** Versions that do not know this migration cannot tell whether a newer schema still serves them. */

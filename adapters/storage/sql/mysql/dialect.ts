@@ -1,6 +1,7 @@
 import type { Dialect } from "../dialect.js";
 import { MYSQL_TIME } from "../storage-time.js";
 import { TABLE_COMMENT } from "../migrations/migration.js";
+import { keepsSize } from "./room.js";
 import { isLockWait, isLostRace, isUnavailable } from "./errors.js";
 import { addingClause } from "./upserts.js";
 
@@ -26,6 +27,7 @@ export const mysqlDialect: Dialect = {
   forClaim: " FOR UPDATE SKIP LOCKED",
   useIndex: (name) => ` FORCE INDEX ({${name}})`,
   usePrimaryKey: " FORCE INDEX (PRIMARY)",
+  keepsSize,
   joinBehind: "STRAIGHT_JOIN",
   unionAll: (queries) => queries.map((query) => `(${query})`).join(" UNION ALL "),
   addingClause,
@@ -42,6 +44,7 @@ export const mysqlDialect: Dialect = {
     json: (table, name) => table.specificType(name, `mediumtext ${UNICODE}`),
     bytes: (table, name, length) => table.specificType(name, `varbinary(${length})`),
     integer: (table, name) => table.bigInteger(name),
+    blanks: (table, name, length) => table.specificType(name, `varchar(${length}) ${ASCII}`),
     indexWhereSet(_knex, table, columns, _column, { name, unique = false }) {
       // A unique index takes any number of rows whose column is not set.
       if (unique) table.unique([...columns], { indexName: name });

@@ -1,5 +1,6 @@
 import type { RowUpdate, SqlValue } from "../session.js";
 import { packetsOf } from "./packets.js";
+import { keepsSize } from "./room.js";
 
 /** Rows that one statement changes. */
 const ROWS_MAX = 50;
@@ -76,7 +77,7 @@ function statementOf(
   const set = assignments.map(({ text }) => text).join(", ");
   return {
     // Of a table with few rows the engine would read, and lock, all of them.
-    text: `UPDATE {${table}} FORCE INDEX (PRIMARY) SET ${set} WHERE ${where.join(" AND ")}`,
+    text: `UPDATE {${table}} FORCE INDEX (PRIMARY) SET ${set}${keepsSize(table)} WHERE ${where.join(" AND ")}`,
     values: [...assignments.flatMap(({ values }) => values), ...names, ...rest],
   };
 }

@@ -14,6 +14,7 @@ export const sqliteDialect: Dialect = {
   forClaim: "",
   useIndex: (name) => ` INDEXED BY {${name}}`,
   usePrimaryKey: "",
+  keepsSize: () => "",
   joinBehind: "CROSS JOIN",
   unionAll: (queries) => queries.map((query) => `SELECT * FROM (${query})`).join(" UNION ALL "),
   addingClause,
@@ -28,6 +29,7 @@ export const sqliteDialect: Dialect = {
     json: (table, name) => table.text(name),
     bytes: (table, name) => table.binary(name),
     integer: (table, name) => table.bigInteger(name),
+    blanks: null,
     indexWhereSet(knex, table, columns, column, { name, unique = false }) {
       const predicate = knex.queryBuilder().whereNotNull(column);
       if (unique) table.unique([...columns], { indexName: name, predicate });
