@@ -151,6 +151,26 @@ describe("The lease renewal thread", () => {
     expect(threads).to.have.length(1);
   });
 
+  it("renews at once what has waited for it for long, and else within a third of the lease", async () => {
+    const beatsOf = async (since: number): Promise<number> => {
+      const place = { url: storage.url, tablePrefix: TABLE_PREFIX };
+      const thread = startHeartbeatThread({
+        storage: place,
+        owner: OWNER,
+        leaseMs: 600_000,
+        leases: [[job.id, 1]],
+        since,
+      });
+      let beats = 0;
+      thread.on("message", ({ kind }: { readonly kind: string }) => (beats += kind === "beat" ? 1 : 0));
+      const ended = new Promise((resolve) => thread.once("exit", resolve));
+      thread.postMessage({ kind: "close" });
+      await ended;
+      return beats;
+    };
+    expect([await beatsOf(Date.now()), await beatsOf(Date.now() - 70_000), await beatsOf(0)]).to.deep.equal([0, 1, 1]);
+  });
+
   it("starts with the first lease, ends when there has been none for a while, and starts again", async () => {
     const { threads, startThread } = counted();
     const renewal = open({ startThread, idleMs: 20 });

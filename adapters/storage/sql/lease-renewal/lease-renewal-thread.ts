@@ -52,7 +52,7 @@ export class ThreadLeaseRenewal implements LeaseRenewal {
     clearTimeout(this.idle);
     // Sent now: whatever blocks the event loop next, the thread renews them.
     if (this.thread !== null) this.sendChanges(leases);
-    else if (this.restart === undefined) this.start();
+    else if (this.restart === undefined) this.start(Date.now());
   }
 
   forget(jobId: JobId, fence: number): void {
@@ -84,10 +84,10 @@ export class ThreadLeaseRenewal implements LeaseRenewal {
     await (this.hasBegun ? ended(thread) : thread.terminate());
   }
 
-  private start(): void {
+  private start(since: number): void {
     const { storage, owner, leaseMs, startThread = startHeartbeatThread } = this.options;
     try {
-      const thread = startThread({ storage, owner, leaseMs, leases: [...this.kept] });
+      const thread = startThread({ storage, owner, leaseMs, leases: [...this.kept], since });
       let error: unknown;
       thread.on("message", (message: FromThread) => this.hear(thread, message));
       thread.on("error", (cause) => (error = cause));
@@ -111,7 +111,7 @@ export class ThreadLeaseRenewal implements LeaseRenewal {
     });
     const begin = (): void => {
       this.restart = undefined;
-      if (this.kept.size > 0) this.start();
+      if (this.kept.size > 0) this.start(0);
     };
     this.restart = setTimeout(begin, this.options.leaseMs / RESTARTS_PER_LEASE).unref();
   }

@@ -17,6 +17,8 @@ export interface HeartbeatOrder {
   readonly leaseMs: number;
   /** The leases that are renewed already. */
   readonly leases: readonly ClaimedLease[];
+  /** When the first of them was claimed, by the clock of the system; 0: unknown, since another thread had them. */
+  readonly since: number;
 }
 
 export type ToThread =

@@ -13,9 +13,12 @@ import type { FromThread, HeartbeatOrder, ToThread } from "./messages.js";
  */
 const SILENT_LEASES_MAX = 10;
 
+/** Leases that have waited longer for this thread are renewed at once, as a share of the lease. */
+const START_LEASES_MAX = 0.1;
+
 const port = parentPort;
 assert(port !== null, "this file is the first of a thread");
-const { storage, owner, leaseMs, leases } = workerData as HeartbeatOrder;
+const { storage, owner, leaseMs, leases, since } = workerData as HeartbeatOrder;
 
 const send = (message: FromThread): void => port.postMessage(message);
 /** For the waits between renewals. When a lease ends is said by the storage's clock, which the connection reads. */
@@ -47,7 +50,8 @@ port.on("message", (message: ToThread) => {
 });
 
 // They have waited for this thread to start, and possibly long for the previous one to end.
-renewal.resume(leases);
+if (Date.now() - since > leaseMs * START_LEASES_MAX) renewal.resume(leases);
+else renewal.keep(leases);
 
 /**
  * Is cut short whenever the last lease is forgotten, which may be very often: Node's own would make an error each time.
