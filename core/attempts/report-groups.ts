@@ -105,10 +105,9 @@ function decideOn(command: ReportCommand, current: Map<JobId, Current>, now: num
 
 /** The jobs that a group ends. */
 export function endingJobs(commands: readonly ReportCommand[], { endsFrom }: GroupDecision): EndingJob[] {
-  return [...endsFrom.values()].map((job) => {
-    const known = commands.flatMap(({ jobId, request = null }) => (jobId === job.id ? [request] : []));
-    return { job, request: known.find((request) => request !== null) ?? null };
-  });
+  const known = new Map<JobId, JobRequest>();
+  for (const { jobId, request = null } of commands) if (request !== null) known.set(jobId, request);
+  return [...endsFrom.values()].map((job) => ({ job, request: known.get(job.id) ?? null }));
 }
 
 export function endingOf({ jobId, reportId }: ReportCommand, transition: Transition | null): Ending[] {
@@ -172,6 +171,8 @@ export function liveUpdates(
 }
 
 function changesBetween(before: JobState, after: JobState): JobChanges {
-  const changed = Object.entries(after).filter(([member, value]) => value !== before[member as keyof JobState]);
-  return Object.fromEntries(changed);
+  const changes: Record<string, unknown> = {};
+  for (const member of Object.keys(after) as (keyof JobState)[])
+    if (after[member] !== before[member]) changes[member] = after[member];
+  return changes;
 }

@@ -38,13 +38,13 @@ export function decideSettlement(
 ): SettlementDecision {
   const balances = new Map(balancesBefore);
   const entries = new Map<AccountId, LedgerEntry[]>();
-  const updates: JobUpdate[] = [];
+  const updates = new Map<JobId, JobUpdate>();
 
   const ended = endings.map(({ jobId, endedBy, outcome, changes: earlier = {} }): JobState => {
     const stored = jobs.get(jobId);
     assert(stored !== undefined && !isFinal(stored.status), "a job ends once, while it is alive");
     const job: JobState = { ...stored, ...earlier };
-    assert(!updates.some(({ id }) => id === jobId), "a batch ends a job once");
+    assert(!updates.has(jobId), "a batch ends a job once");
     assertMove(job, outcome.status);
 
     const completed = outcome.status === "completed";
@@ -52,7 +52,9 @@ export function decideSettlement(
     assert(balance !== undefined, "an account is created together with its balance");
     const posted = postSettlement(balance, job.id, job.reserved, completed ? "charge" : "refund", now);
     balances.set(job.accountId, posted.balance);
-    entries.set(job.accountId, [...(entries.get(job.accountId) ?? []), posted.entry]);
+    const earlierEntries = entries.get(job.accountId);
+    if (earlierEntries === undefined) entries.set(job.accountId, [posted.entry]);
+    else earlierEntries.push(posted.entry);
 
     const changes = {
       status: outcome.status,
@@ -65,7 +67,7 @@ export function decideSettlement(
       completedAt: now,
       endedBy,
     } as const;
-    updates.push({ id: job.id, fence: stored.fence, changes: { ...earlier, ...changes } });
+    updates.set(jobId, { id: jobId, fence: stored.fence, changes: { ...earlier, ...changes } });
     return { ...job, ...changes };
   });
 
@@ -73,5 +75,5 @@ export function decideSettlement(
     after: balances.get(accountId) as Balance,
     entries: list,
   }));
-  return { ended, updates, movements };
+  return { ended, updates: [...updates.values()], movements };
 }

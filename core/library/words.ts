@@ -18,6 +18,8 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 const UNPLAIN = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "gu");
 
+const ASCII = /^[\0-\x7F]*$/;
+
 /** Typed, typeset, as a letter of its own, or between others: all mean the same inside a word. */
 const APOSTROPHES = /[’‘‛ʼʻʹ`´＇]/gu;
 
@@ -40,6 +42,8 @@ export function foldTag(text: string): string {
 }
 
 function fold(text: string): string {
+  // Most texts: what follows changes nothing else of them.
+  if (ASCII.test(text)) return text.toLowerCase();
   // Half of a pair is no character; engines store something of their own in its place.
   const decomposed = withoutMarks(text.replace(/\p{Cs}/gu, "\uFFFD"));
   // By way of capitals, since some letters are several then: ß is SS. And down first, since the capital ẞ is none of

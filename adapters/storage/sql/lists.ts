@@ -4,7 +4,7 @@ import type { Reads, SqlValue } from "./session.js";
 /**
  * How long lists of values in a statement are: few lengths, since each makes a text of its own, which is compiled once.
  */
-const LENGTHS = [1, 4, 10, 20, 40, 100, 500] as const;
+const LENGTHS = [1, 4, 10, 20, 40, 100, 200, 500] as const;
 const LENGTH_MAX = 500;
 /** Keys of several columns in a condition: SQLite refuses one with some 1,000 parts. */
 const KEYS_MAX = 100;

@@ -11,7 +11,8 @@ import type {
 } from "../../../../core/jobs/job.js";
 import { fromJson, json, named, numberOr, plain, type RowOf, seconds, table } from "../table.js";
 
-const STATE = {
+/** Members of a job's state, each in a column of its own. */
+const MEMBERS = {
   id: plain<JobId>(),
   accountId: plain<AccountId>(),
   kind: plain<JobKind>(),
@@ -23,10 +24,6 @@ const STATE = {
   requestId: plain<RequestId | null>(),
   requestedAt: plain<number | null>(),
   trace: json<Job["trace"]>(),
-  /** Of the request. */
-  client: plain<string | null>(),
-  reservedMonthly: plain<number>(),
-  reservedPack: plain<number>(),
   creditsCharged: plain<number>(),
   status: plain<JobStatus>(),
   phase: plain<JobPhase>(),
@@ -42,6 +39,14 @@ const STATE = {
   completedAt: plain<number | null>(),
   endedBy: plain<Job["endedBy"]>(),
   error: json<Job["error"]>(),
+};
+
+const STATE = {
+  ...MEMBERS,
+  /** Of the request. */
+  client: plain<string | null>(),
+  reservedMonthly: plain<number>(),
+  reservedPack: plain<number>(),
 };
 
 /** Members of a request that came later: those of jobs of before lack them. */
@@ -72,9 +77,11 @@ function toShownRequest({ options, sourceTrackId, sourceUse }: JobRequest): Part
   };
 }
 
+const JOB_MEMBERS = table("jobs", MEMBERS, ["id"]);
+
 export function toJobState(row: JobStateRow): JobState {
-  const { client: _client, reservedMonthly: monthly, reservedPack: pack, ...state } = JOB_STATES.fromRow(row);
-  return { reserved: { monthly, pack }, ...state };
+  const { reserved_monthly: monthly, reserved_pack: pack } = row;
+  return { reserved: { monthly, pack }, ...JOB_MEMBERS.fromRow(row) };
 }
 
 export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {

@@ -28,7 +28,7 @@ export const CREDITS: readonly Guard[] = [
   {
     name: "a batch ends a job once",
     file: "core/jobs/decide-settlement.ts",
-    find: `assert(!updates.some(({ id }) => id === jobId), "a batch ends a job once");`,
+    find: `assert(!updates.has(jobId), "a batch ends a job once");`,
     replace: "",
     tests: UNIT,
   },

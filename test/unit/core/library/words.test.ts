@@ -32,6 +32,15 @@ describe("Words of a search", () => {
     });
   }
 
+  it("are the same in front of an accent and alone", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary-ascii", maxLength: 40 }), (text) => {
+        expect(foldWords(`${text} é`)).to.deep.equal([...foldWords(text), "e"]);
+        expect(foldTag(`${text}.é`)).to.equal(foldTag(`${text}.e`));
+      }),
+    );
+  });
+
   it("are letters and numbers, and stay what they are when folded again", () => {
     fc.assert(
       fc.property(anyText(), (text) => {
