@@ -11,11 +11,13 @@ import { createMigratedMysqlDatabase } from "../support/mysql.js";
 import { openQueueSpace } from "../support/rabbitmq.js";
 import { atLeast, below, type Bench, type Figure, median, milliseconds, percentile, perSecond } from "./figures.js";
 import { MODEL, openFermata } from "./installation.js";
-import { CONCURRENCY, type JobQueueSystem, openGraphileWorker, openPgBoss } from "./other-queues.js";
+import { type JobQueueSystem, openGraphileWorker, openPgBoss } from "./other-queues.js";
 import { NO_AUDIO, NOTHING_DERIVED } from "./work.js";
 
 const ROUNDS = Number(process.env["QUEUES_ROUNDS"] ?? 3);
-const JOBS = Number(process.env["QUEUES_JOBS"] ?? 2_000);
+const JOBS = Number(process.env["QUEUES_JOBS"] ?? 20_000);
+/** At the provider at once: half as many as pg-boss has in a batch. */
+const CONCURRENCY = 1_024;
 const CALLERS = 64;
 const ACCOUNTS = 50;
 const SINGLE_JOBS = 50;
