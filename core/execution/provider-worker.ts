@@ -3,7 +3,7 @@ import type { Slots } from "../figures/show-figures.js";
 import type { JobId } from "../ids.js";
 import { logIdsOf } from "../jobs/log-ids.js";
 import type { Clock } from "../ports/clock.js";
-import type { ClaimedJob, ClaimRequest, NextDueAt } from "../ports/job-claims.js";
+import type { ClaimRequest, NextDueAt } from "../ports/job-claims.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
@@ -61,8 +61,8 @@ export class ProviderWorker {
   private seen: { readonly due: NextDueAt; readonly at: number } | null = null;
   /** Whether the last claim of waiting jobs was full. */
   private hasBacklog = false;
-  /** When this worker last woke another. */
-  private wokenAt = -Infinity;
+  /** The last job that was claimed. */
+  private lastJob: JobId | null = null;
   /** Whether jobs waited to be submitted at the last look, and whether more polls were due than there were slots. */
   private hasWaiting = false;
   private hasPolls = false;
@@ -121,6 +121,7 @@ export class ProviderWorker {
       const isDue = (at: number | null): boolean => at !== null && at <= now;
       this.hasWaiting = isDue(due.waiting);
       const submissions = await this.claimSubmissions({ waiting: this.hasWaiting, submitting: isDue(due.submitting) });
+      if (known === null && this.hasBacklog && submissions > 0) await this.wakeAnother();
       const polls = isDue(due.rendering) ? await this.claimPolls() : 0;
       this.cancelling ??= cancelUpstream
         .cancelDue(this.deps.working, this.stopping.signal)
@@ -152,6 +153,14 @@ export class ProviderWorker {
     const due = await this.deps.jobs.nextDueAt(this.deps.working.id);
     this.seen = { due, at };
     return due;
+  }
+
+  /** Another worker is woken for what this one has no slots for: one notification stands for several jobs. */
+  private async wakeAnother(): Promise<void> {
+    const { waiting } = await this.look();
+    this.hasBacklog = waiting !== null && waiting <= this.deps.clock.now();
+    if (this.hasBacklog && this.lastJob !== null)
+      this.deps.queue.notify([{ jobId: this.lastJob, providerId: this.deps.working.id }]);
   }
 
   /** How many more submissions this process may make now. */
@@ -234,10 +243,11 @@ export class ProviderWorker {
       except: leases.mayHaveEnded(now),
       leaveOwned,
     });
-    if (phases.includes("waiting")) this.noteBacklog(claimed, limit);
+    if (phases.includes("waiting")) this.hasBacklog = claimed.length === limit;
     const held = leases.hold(
       claimed.map(({ job }) => ({ jobId: job.id, fence: job.fence, leaseUntil, logIds: logIdsOf(job) })),
     );
+    this.lastJob = claimed.at(-1)?.job.id ?? this.lastJob;
     for (const [index, one] of claimed.entries()) {
       const { id, fence } = one.job;
       const work = runJob.run(one, this.deps.working, held[index] as Lease).finally(() => {
@@ -248,19 +258,5 @@ export class ProviderWorker {
       running.set(id, work);
     }
     return claimed.length;
-  }
-
-  /**
-   * Another worker is woken for what may be left, since one notification stands for several jobs: at once, and every
-   * {@link LOOK_MS} while each claim is full.
-   */
-  private noteBacklog(claimed: readonly ClaimedJob[], limit: number): void {
-    const [wasBacklog, now] = [this.hasBacklog, this.deps.clock.now()];
-    this.hasBacklog = claimed.length === limit;
-    const last = claimed.at(-1);
-    const isRecent = wasBacklog && now >= this.wokenAt && now < this.wokenAt + LOOK_MS;
-    if (!this.hasBacklog || last === undefined || isRecent) return;
-    this.wokenAt = now;
-    this.deps.queue.notify([{ jobId: last.job.id, providerId: this.deps.working.id }]);
   }
 }

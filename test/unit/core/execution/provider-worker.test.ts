@@ -133,13 +133,22 @@ describe("ProviderWorker", () => {
     };
   }
 
-  it("wakes another worker for what it has no slots for, and every 50 ms while each claim is full", async () => {
+  it("wakes another worker for what it has no slots for", async () => {
     const kit = setUp();
-    const freeTwo = await full(kit, 19);
+    const freeTwo = await full(kit, 100);
     expect(kit.wokenAtMs).to.deep.equal([0]);
-    for (const ms of [10, 30, 15, 30, 30]) await freeTwo(ms);
-    expect(kit.wokenAtMs, "at once, and at the first full claim 50 ms after").to.deep.equal([0, 55, 115]);
+    for (const ms of [10, 30]) await freeTwo(ms);
+    expect(kit.wokenAtMs, "the other has as many").to.deep.equal([0]);
     kit.worker.stop();
+  });
+
+  it("wakes no other worker where its slots are full and nothing is left", async () => {
+    const { worker, state, looksAtMs, wokenAtMs, quiet } = setUp();
+    [state.due, state.left] = [{ ...NONE, waiting: NOON }, 8];
+    worker.start();
+    await quiet();
+    expect([looksAtMs, wokenAtMs]).to.deep.equal([[0, 0], []]);
+    worker.stop();
   });
 
   it("wakes no other worker for what it has slots for", async () => {
@@ -159,7 +168,7 @@ describe("ProviderWorker", () => {
       [["waiting"], 8],
       ...Array.from({ length: 4 }, () => [["waiting"], 2]),
     ]);
-    expect(kit.looksAtMs).to.deep.equal([0, 50]);
+    expect(kit.looksAtMs).to.deep.equal([0, 0, 50]);
     kit.worker.stop();
   });
 
@@ -168,7 +177,7 @@ describe("ProviderWorker", () => {
     const freeTwo = await full(kit, 9);
     await freeTwo(10);
     expect(kit.claims.map(({ limit }) => limit)).to.deep.equal([8, 2]);
-    expect(kit.looksAtMs).to.deep.equal([0, 10]);
+    expect(kit.looksAtMs).to.deep.equal([0, 0, 10]);
     kit.worker.stop();
   });
 
@@ -188,7 +197,7 @@ describe("ProviderWorker", () => {
     const freeTwo = await full(kit, 100);
     kit.clock.set(NOON - 1_000);
     await freeTwo(0);
-    expect(kit.looksAtMs).to.deep.equal([0, -1_000]);
+    expect(kit.looksAtMs).to.deep.equal([0, 0, -1_000]);
     kit.worker.stop();
   });
 });
