@@ -42,8 +42,8 @@ export const CREDITS: readonly Guard[] = [
   {
     name: "a settlement is written under the job's fence",
     file: "core/jobs/decide-settlement.ts",
-    find: "updates.push({ id: job.id, fence: stored.fence,",
-    replace: "updates.push({ id: job.id, fence: stored.fence + 1,",
+    find: "updates.set(jobId, { id: jobId, fence: stored.fence,",
+    replace: "updates.set(jobId, { id: jobId, fence: stored.fence + 1,",
     tests: UNIT,
   },
   {
