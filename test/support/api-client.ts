@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A response, read to its end. */
 export interface ApiResponse {
@@ -18,6 +19,10 @@ export interface SendOptions {
 }
 
 export const A_GENERATION = { model_id: "scripted/song", prompt: "rain on a tin roof" } as const;
+
+/** How long a patient client tries, and how often. */
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 100;
 
 /** Calls the API with one key, or none. */
 export class ApiClient {
@@ -57,6 +62,25 @@ export class ApiClient {
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
   }
+}
+
+/** A client that reads again, as the API document says, while a database that comes and goes makes it `503`. */
+export class PatientClient extends ApiClient {
+  override async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
+    const endsAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const response = await super.get(path, headers);
+      if (!isPutOff(response) || performance.now() > endsAt) return response;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** Whether the service says that it is unavailable for now, and when to try again. */
+export function isPutOff(response: ApiResponse): boolean {
+  return (
+    response.status === 503 && refusalOf(response) === "503 service_unavailable" && response.headers.has("Retry-After")
+  );
 }
 
 /** The `data` of a success; otherwise fails the test with the whole response. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ApiClient, dataOf, refusalOf } from "../../support/api-client.js";
+import { dataOf, isPutOff, PatientClient } from "../../support/api-client.js";
 import { createMigratedMysqlDatabase } from "../../support/mysql.js";
 import { type Environment, eventually, type FermataProcess, type Sandbox } from "../../support/process.js";
 import { checkLedger } from "../../support/chaos/checks.js";
@@ -79,8 +79,8 @@ export class Installation {
     return this.settings["FERMATA_STORAGE__URL"] as string;
   }
 
-  get api(): ApiClient {
-    return new ApiClient(this.clientUrl, this.key);
+  get api(): PatientClient {
+    return new PatientClient(this.clientUrl, this.key);
   }
 
   /** Starts a process that listens. Clients and the vendor's callbacks use it from now on. */
@@ -106,9 +106,8 @@ export class Installation {
   async offer(modelId: string, prompt: string): Promise<CountedJob | null> {
     const response = await this.api.generate({ model_id: modelId, prompt });
     if (response.status === 202) return { id: dataOf<{ id: string }>(response).id, prompt };
-    const isPutOff = refusalOf(response) === "503 service_unavailable" && response.headers.has("Retry-After");
-    if (!isPutOff) throw new Error(`Expected 202, or 503 with Retry-After; got ${response.status}: ${response.text}`);
-    return null;
+    if (isPutOff(response)) return null;
+    throw new Error(`Expected 202, or 503 with Retry-After; got ${response.status}: ${response.text}`);
   }
 
   /** Whether the job is completed or failed. */
@@ -117,13 +116,18 @@ export class Installation {
     return ENDED.includes(status);
   }
 
-  /** Waits until every job is completed or failed, and counts. */
-  async count(jobs: readonly CountedJob[]): Promise<WasteCount> {
+  /** Waits until every job is completed or failed. */
+  async ended(jobs: readonly CountedJob[]): Promise<void> {
     const endsAt = performance.now() + END_MAX_MS;
     for (const job of jobs) {
       const leftMs = Math.max(1, endsAt - performance.now());
       await eventually(`the end of ${job.id} (${job.prompt})`, () => this.hasEnded(job), leftMs);
     }
+  }
+
+  /** Waits for their ends, and counts. */
+  async count(jobs: readonly CountedJob[]): Promise<WasteCount> {
+    await this.ended(jobs);
     return countWaste(this.vendor.purchases, this.api, jobs);
   }
 
@@ -147,7 +151,7 @@ export class Installation {
     const key = { "Idempotency-Key": randomUUID() };
     for (;;) {
       const response = await this.api.generate({ model_id: modelId, prompt }, key);
-      if (response.status !== 503) return dataOf<{ id: string }>(response).id;
+      if (!isPutOff(response)) return dataOf<{ id: string }>(response).id;
       await sleep(100);
     }
   }

@@ -34,8 +34,9 @@ export const lostCommits: Scenario = {
         });
         const stop = relay.loseCommits(lossesOf(timing));
         const jobs = await installation.request(HTTP_MODEL, prompts(JOBS));
-        await expectAllDelivered(this.name, installation, jobs);
+        await installation.ended(jobs);
         expect(stop(), "lost replies").to.be.above(0);
+        await expectAllDelivered(this.name, installation, jobs);
       } finally {
         await sandbox.clear();
         await relay.tcp.close();
