@@ -124,7 +124,8 @@ export interface JobStore {
 
   /**
    * Takes due jobs for `owner`: raises the fence, sets `processing`, the lease and, where a worker was lost, `crashes`.
-   * Two claims never return the same job under the same fence.
+   * Two claims never return the same job under the same fence. What it took by a commit whose reply was lost, it
+   * returns as well.
    */
   claimJobs(request: ClaimRequest): Promise<ClaimedJob[]>;
 

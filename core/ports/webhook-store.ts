@@ -106,7 +106,8 @@ export interface WebhookStore {
   endpointsWithDue(now: number, after: WebhookEndpointId | null): Promise<EndpointsWithDue>;
   /**
    * Takes due deliveries, as many of each endpoint as its claim says: raises their fence and leases them. Two claims
-   * never return the same delivery under the same fence, and neither waits for the other.
+   * never return the same delivery under the same fence, and neither waits for the other. What it took by a commit
+   * whose reply was lost, it returns as well.
    */
   claimDeliveries(
     claims: readonly DeliveryClaim[],

@@ -42,6 +42,29 @@ export async function tryLocked<Row, Key extends SqlValue, Item>(
   return { locked, busy: new Set(busy) };
 }
 
+/**
+ * What an earlier run of this transaction claimed and has: its commit may have taken effect, and only its reply been
+ * lost.
+ *
+ * @param query `id` and `fence` of a row by its id and owner; locks it, without waiting for a commit that is on its way
+ */
+export async function keptOf<Claimed>(
+  session: Reads,
+  query: string,
+  owner: string,
+  claimed: ReadonlyMap<SqlValue, { readonly fence: number; readonly claim: Claimed }>,
+): Promise<Claimed[]> {
+  const ids = [...claimed.keys()].sort();
+  const rows = await session.allEach<{ readonly id: string; readonly fence: number }>(
+    query,
+    ids.map((id) => [id, owner]),
+  );
+  const kept = new Set(
+    rows.filter(({ id, fence }) => claimed.get(id)?.fence === fence).map(({ id }) => id as SqlValue),
+  );
+  return [...claimed].filter(([id]) => kept.has(id)).map(([, { claim }]) => claim);
+}
+
 /** The one row that a query finds, or null. */
 export async function oneOf<Row, Item>(
   session: Reads,

@@ -14,7 +14,7 @@ import type {
 } from "../../../../core/ports/job-store.js";
 import type { Locked, Transaction } from "../../../../core/ports/unit-of-work.js";
 import { groupBy, mapIn, marksOf, paddedLists } from "../lists.js";
-import { mapOf, tryLocked } from "../rows.js";
+import { keptOf, mapOf, tryLocked } from "../rows.js";
 import { attemptsOf } from "./attempt-queries.js";
 import {
   JOB_SOURCES,
@@ -122,8 +122,12 @@ export class KnexJobStore extends OutputQueries implements JobStore {
 
   async claimJobs(request: ClaimRequest): Promise<ClaimedJob[]> {
     if (request.limit < 1) return [];
+    const claimed = new Map<JobId, { readonly fence: number; readonly claim: ClaimedJob }>();
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
+      const kept = await keptOf(session, HELD + this.database.dialect.forClaim, request.owner, claimed);
+      if (kept.length > 0) return kept;
+      claimed.clear();
       const capacity = await this.capacityFor(session, request);
       const { except = [], leaveOwned = false, withRequests = false, dueFrom = {} } = request;
       const notThese = except.length === 0 ? "" : ` AND id NOT IN (${except.map(() => "?").join(", ")})`;
@@ -144,6 +148,7 @@ export class KnexJobStore extends OutputQueries implements JobStore {
         longestDue.filter(({ phase, attempt }) => phase !== "waiting" || attempt > 0).map(({ id }) => id),
       );
       const claims = longestDue.map((row) => claimOf(row, tried.get(row.id) ?? [], request));
+      for (const one of claims) claimed.set(one.job.id, { fence: one.job.fence, claim: one });
       // Most are claimed for the first time, and change alike.
       for (const alike of groupBy(claims, ({ job: { fence, crashes } }) => `${fence} ${crashes}`).values()) {
         const [{ job }] = alike as [ClaimedJob];

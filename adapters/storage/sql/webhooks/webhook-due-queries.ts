@@ -12,6 +12,7 @@ import type { WebhookEvent } from "../../../../core/ports/webhook-records.js";
 import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
 import { mapIn } from "../lists.js";
+import { keptOf } from "../rows.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
 import { EndpointQueries } from "./webhook-endpoint-queries.js";
 import { type DeliveryRow, type EventRow, WEBHOOK_DELIVERIES, WEBHOOK_EVENTS } from "./webhook-tables.js";
@@ -30,6 +31,8 @@ const DROP_STEP = 500;
 
 const findEvents = (marks: string): string =>
   `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM {webhook_events} WHERE id IN (${marks})`;
+/** `id`, `lease_owner` */
+const HELD = "SELECT id, fence FROM {webhook_deliveries} WHERE id = ? AND lease_owner = ?";
 const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM {webhook_deliveries} WHERE state = 'pending' AND due_at >= 0";
 const DROP =
   "UPDATE {webhook_deliveries} SET state = 'dropped', fence = fence + 1, lease_owner = NULL, due_at = NULL, " +
@@ -93,9 +96,13 @@ export class DueQueries extends EndpointQueries implements Pick<WebhookStore, Du
     leaseUntil: number,
   ): Promise<ClaimedDelivery[]> {
     if (claims.length === 0) return [];
+    const claimed = new Map<WebhookDeliveryId, { readonly fence: number; readonly claim: WebhookDelivery }>();
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
-      const deliveries = await this.claim(session, claims, { now, owner, leaseUntil });
+      const kept = await keptOf(session, HELD + this.database.dialect.forClaim, owner, claimed);
+      const deliveries = kept.length > 0 ? kept : await this.claim(session, claims, { now, owner, leaseUntil });
+      claimed.clear();
+      for (const delivery of deliveries) claimed.set(delivery.id, { fence: delivery.fence, claim: delivery });
       const events = await this.eventsIn(
         session,
         deliveries.map(({ eventId }) => eventId),
