@@ -44,6 +44,8 @@ interface Attempt extends Member {
   /** Whether it takes a place at its host, and until when it may. */
   isAtHost: boolean;
   readonly until: number;
+  /** It takes no place any more. */
+  isLate: boolean;
   leaveHost(): void;
   ended: Promise<void>;
 }
@@ -63,6 +65,8 @@ export class DeliverWebhooks {
   /** Where slots were last shared out from, so that the next time begins elsewhere. */
   private turn = 0;
   private sending = 0;
+  /** How many of those under way take no place any more. */
+  private late = 0;
   private isStopping = false;
 
   constructor(private readonly deps: DeliverWebhooksDeps) {
@@ -167,7 +171,7 @@ export class DeliverWebhooks {
   }
 
   private get freeSlots(): number {
-    return Math.min(SENDING_MAX - this.sending, UNDER_WAY_MAX - this.underWay.size);
+    return Math.min(SENDING_MAX - this.sending, UNDER_WAY_MAX - (this.underWay.size - this.late));
   }
 
   /** The slots that are free, shared out. */
@@ -210,11 +214,12 @@ export class DeliverWebhooks {
       this.loop.wake();
     };
     const until = this.deps.clock.now() + this.leaseMs;
-    const attempt: Attempt = { place: -1, isAtHost: true, until, leaveHost, ended: Promise.resolve() };
+    const attempt: Attempt = { place: -1, isAtHost: true, until, isLate: false, leaveHost, ended: Promise.resolve() };
     this.underWay.add(attempt);
     attempt.ended = this.try(claimed, receiver, leaveHost).finally(() => {
       const wasFull = this.freeSlots === 0;
       this.underWay.delete(attempt);
+      if (attempt.isLate) this.late -= 1;
       if (attempt.isAtHost) leaveHost();
       else if (wasFull || this.underWay.size === 0) this.loop.wake();
     });
@@ -225,7 +230,12 @@ export class DeliverWebhooks {
    * attempt at a time, would have no other.
    */
   private leaveLate(now: number): void {
-    for (const { isAtHost, until, leaveHost } of [...this.underWay]) if (isAtHost && now >= until) leaveHost();
+    for (const attempt of [...this.underWay]) {
+      if (attempt.isLate || now < attempt.until) continue;
+      attempt.isLate = true;
+      this.late += 1;
+      attempt.leaveHost();
+    }
   }
 
   /**

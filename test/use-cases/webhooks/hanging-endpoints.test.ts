@@ -65,6 +65,24 @@ describe("The delivery of a webhook event", () => {
       for (const { id } of deliveries) expect((await harness.delivery(id)).state).to.equal("delivered");
     });
 
+    it("takes no place from another endpoint, however many attempts never end", async () => {
+      const { reception } = sendHolds();
+      harness.sender.reception = reception;
+      for (let host = 0; host < 19; host++) {
+        const hanging = await harness.endpoint(`https://hangs-${host}.example.com/`);
+        for (let created = 0; created < 20; created++) await harness.event(hanging);
+      }
+      harness.start();
+      // Five at each host, and as many again whenever their leases are over: more than a process has under way.
+      for (let leases = 0; leases < 4; leases++) await harness.pass(60_500);
+      const begun = harness.sender.messages.length;
+      expect(begun).to.be.greaterThan(300);
+      const [own] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
+      harness.sender.reception = sendReturns(200);
+      await harness.pass(61_000);
+      expect((await harness.delivery(own.id)).state).to.equal("delivered");
+    });
+
     it("waits while its breaker is open without using up attempts, then lets one through", async () => {
       const endpoint = await harness.endpoint();
       harness.sender.reception = sendFails("timeout");
