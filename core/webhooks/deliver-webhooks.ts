@@ -1,11 +1,11 @@
 import { BackgroundLoop } from "../background-loop.js";
 import type { ProcessId, WebhookEndpointId } from "../ids.js";
-import { type Member, Members } from "../members.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookResult } from "../ports/webhook-sender.js";
 import type { ClaimedDelivery, DeliveryClaim, WebhookStore } from "../ports/webhook-store.js";
+import { add, AttemptsUnderWay } from "./attempts-under-way.js";
 import { ClaimedAhead } from "./claimed-ahead.js";
 import { DueEndpoints } from "./due-endpoints.js";
 import type { EndpointBreakerPolicy } from "./endpoint-health.js";
@@ -15,10 +15,6 @@ import type { SendDelivery } from "./send-delivery.js";
 import { traceIdOf } from "../tracing/trace-context.js";
 import { type Demand, fairShares } from "./fair-shares.js";
 
-/** Attempts that are sent at once by one process. */
-const SENDING_MAX = 100;
-/** The same with those whose results are being written. */
-const UNDER_WAY_MAX = 300;
 /** A lease lasts for as many times the longest attempt: a sender that is silent for so long is lost. */
 const LEASE_ATTEMPTS = 4;
 
@@ -39,24 +35,12 @@ export interface DeliverWebhooksDeps {
   readonly breaker: EndpointBreakerPolicy;
 }
 
-/** One that is sent, or whose result is written. */
-interface Attempt extends Member {
-  /** Whether it takes a place at its host, and until when it may. */
-  isAtHost: boolean;
-  readonly until: number;
-  /** It takes no place any more. */
-  isLate: boolean;
-  leaveHost(): void;
-  ended: Promise<void>;
-}
-
 /**
  * The webhook sender of one process: claims due deliveries, makes a delivery attempt of each, and records its result.
  * At least once.
  */
 export class DeliverWebhooks {
-  private readonly underWay = new Members<Attempt>();
-  private readonly tried = { ofEndpoint: new Map<WebhookEndpointId, number>(), ofHost: new Map<string, number>() };
+  private readonly underWay = new AttemptsUnderWay();
   private readonly ahead = new ClaimedAhead();
   private readonly hosts: Hosts;
   private readonly due: DueEndpoints;
@@ -64,9 +48,6 @@ export class DeliverWebhooks {
   private readonly loop: BackgroundLoop;
   /** Where slots were last shared out from, so that the next time begins elsewhere. */
   private turn = 0;
-  private sending = 0;
-  /** How many of those under way take no place any more. */
-  private late = 0;
   private isStopping = false;
 
   constructor(private readonly deps: DeliverWebhooksDeps) {
@@ -101,7 +82,7 @@ export class DeliverWebhooks {
     this.isStopping = true;
     await this.loop.stop();
     const released = this.release(this.ahead.takeAllAt());
-    const idle = Promise.all([released, ...[...this.underWay].map(({ ended }) => ended)]);
+    const idle = Promise.all([released, this.underWay.ended()]);
     const grace = new AbortController();
     const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
     await Promise.race([idle, this.deps.clock.sleep(graceMs, waits)]);
@@ -115,12 +96,12 @@ export class DeliverWebhooks {
     const { clock, sweepMs } = this.deps;
     const now = clock.now();
     await this.release(this.ahead.takeLate(now));
-    this.leaveLate(now);
+    this.underWay.leaveLate(now);
     this.beginWaiting();
     const isKnown = this.due.isKnown(now);
-    if (!isKnown && this.freeSlots === 0) return this.pauseMs(sweepMs, now);
+    if (!isKnown && this.underWay.freeSlots === 0) return this.pauseMs(sweepMs, now);
     await this.claim(isKnown ? await this.wanted(now) : await this.due.look(now), now);
-    if (!isKnown && this.due.goesOn(this.freeSlots > 0)) return 0;
+    if (!isKnown && this.due.goesOn(this.underWay.freeSlots > 0)) return 0;
     // Attempts wake this loop when they end; whatever else is due is found by the next look.
     if (isKnown && this.due.hasBacklog && this.underWay.size > 0) return this.pauseMs(this.due.nextLookInMs(now), now);
     const dueAt = await this.deps.webhooks.nextDeliveryAt();
@@ -170,10 +151,6 @@ export class DeliverWebhooks {
     return this.deps.timeoutMs * LEASE_ATTEMPTS;
   }
 
-  private get freeSlots(): number {
-    return Math.min(SENDING_MAX - this.sending, UNDER_WAY_MAX - (this.underWay.size - this.late));
-  }
-
   /** The slots that are free, shared out. */
   private slotsOf(
     receivers: readonly Receiver[],
@@ -183,7 +160,7 @@ export class DeliverWebhooks {
     if (receivers.length === 0) return [];
     const start = this.turn++ % receivers.length;
     const inTurn = start === 0 ? receivers : [...receivers.slice(start), ...receivers.slice(0, start)];
-    return fairShares(this.freeSlots, this.hosts.demandOf(inTurn, this.tried, now, most));
+    return fairShares(this.underWay.freeSlots, this.hosts.demandOf(inTurn, this.underWay.tried, now, most));
   }
 
   /** Begins attempts of what waits, for the slots that are free. @param host all hosts by default */
@@ -201,41 +178,18 @@ export class DeliverWebhooks {
 
   private begin(claimed: ClaimedDelivery, receiver: Receiver): void {
     const { endpoint, host } = receiver;
-    add(this.tried.ofEndpoint, endpoint.id, 1);
-    add(this.tried.ofHost, host, 1);
-    this.sending += 1;
+    const attempt = this.underWay.begin(endpoint.id, host, this.deps.clock.now() + this.leaseMs);
     const leaveHost = (): void => {
-      if (!attempt.isAtHost) return;
-      attempt.isAtHost = false;
-      add(this.tried.ofEndpoint, endpoint.id, -1);
-      add(this.tried.ofHost, host, -1);
-      this.sending -= 1;
+      if (!this.underWay.leaveHost(attempt)) return;
       this.beginWaiting(host);
       this.loop.wake();
     };
-    const until = this.deps.clock.now() + this.leaseMs;
-    const attempt: Attempt = { place: -1, isAtHost: true, until, isLate: false, leaveHost, ended: Promise.resolve() };
-    this.underWay.add(attempt);
     attempt.ended = this.try(claimed, receiver, leaveHost).finally(() => {
-      const wasFull = this.freeSlots === 0;
-      this.underWay.delete(attempt);
-      if (attempt.isLate) this.late -= 1;
+      const wasFull = this.underWay.freeSlots === 0;
+      this.underWay.end(attempt);
       if (attempt.isAtHost) leaveHost();
       else if (wasFull || this.underWay.size === 0) this.loop.wake();
     });
-  }
-
-  /**
-   * A sender that does not end keeps no place: the lease of its delivery is over, and a failing host, which has one
-   * attempt at a time, would have no other.
-   */
-  private leaveLate(now: number): void {
-    for (const attempt of [...this.underWay]) {
-      if (attempt.isLate || now < attempt.until) continue;
-      attempt.isLate = true;
-      this.late += 1;
-      attempt.leaveHost();
-    }
   }
 
   /**
@@ -295,11 +249,4 @@ export class DeliverWebhooks {
       });
     }
   }
-}
-
-/** Counts up or down; removes a count of zero. */
-function add<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
 }

@@ -142,8 +142,8 @@ export const LIMITS: readonly Guard[] = [
   },
   {
     name: "webhook attempts that a process has under way",
-    file: "core/webhooks/deliver-webhooks.ts",
-    find: "UNDER_WAY_MAX - this.underWay.size",
+    file: "core/webhooks/attempts-under-way.ts",
+    find: "UNDER_WAY_MAX - (this.attempts.size - this.late)",
     replace: "SENDING_MAX",
     tests: AHEAD,
   },
