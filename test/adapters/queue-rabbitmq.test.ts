@@ -206,6 +206,8 @@ describe("RabbitmqJobQueue", function () {
       const queue = await aQueue();
       const received: JobNotification[] = [];
       await queue.listen("synth", (notification) => void received.push(notification));
+      // On a busy broker the queue may not be bound yet, and what is published before is lost.
+      await reaches(queue, received);
       const wrong = [
         "",
         "{",
