@@ -27,7 +27,7 @@ describe("A private server of tests", function () {
 
   it("can be closed after it crashed", async () => {
     const own = await startPrivateMysql();
-    await promisify(execFile)("pkill", ["-ABRT", "-f", `mariadbd .*--port=${own.port} `]);
+    await promisify(execFile)("pkill", ["-ABRT", "-f", `(mariadbd|mysqld) .*--port=${own.port} `]);
     await eventually(async () => {
       const refused = await query(own.server, "SELECT 1").catch((error: unknown) => error);
       expect(refused).to.have.property("code", "ECONNREFUSED");
