@@ -135,10 +135,16 @@ export interface WebhookStore {
     ids: readonly WebhookDeliveryId[],
   ): Promise<Locked<WebhookDeliveryId, WebhookDelivery>>;
   /**
-   * Adds attempts, each under the next number of its delivery. @returns those numbers, in the order of the attempts; 0
-   * where the delivery is gone, and nothing was added
+   * Adds attempts, each under the next number of its delivery.
+   *
+   * @param locked deliveries that `tx` has locked; the others are waited for
+   * @returns those numbers, in the order of the attempts; 0 where the delivery is gone, and nothing was added
    */
-  insertDeliveryAttempts(tx: Transaction, created: readonly Omit<DeliveryAttempt, "number">[]): Promise<number[]>;
+  insertDeliveryAttempts(
+    tx: Transaction,
+    created: readonly Omit<DeliveryAttempt, "number">[],
+    locked?: Locked<WebhookDeliveryId, WebhookDelivery>["locked"],
+  ): Promise<number[]>;
   /** The attempts of these deliveries, in their order; a delivery without any is left out. */
   listDeliveryAttempts(deliveryIds: readonly WebhookDeliveryId[]): Promise<Map<WebhookDeliveryId, DeliveryAttempt[]>>;
 

@@ -1,4 +1,4 @@
-import type { WebhookEndpointId } from "../ids.js";
+import type { WebhookDeliveryId, WebhookEndpointId } from "../ids.js";
 import { BUSY, Lane, LANE_DEFAULTS, type LaneOptions } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
@@ -79,10 +79,11 @@ export class RecordDeliveryAttempt {
     const { unitOfWork, webhooks } = this.deps;
     return unitOfWork.inTransaction(async (tx) => {
       const ids = group.map(({ delivery }) => delivery.id);
-      const { busy } = await webhooks.tryLockDeliveries(tx, ids);
+      const { locked, busy } = await webhooks.tryLockDeliveries(tx, ids);
       await this.write(
         tx,
         group.filter(({ delivery }) => !busy.has(delivery.id)),
+        locked,
       );
       return ids.map((id) => (busy.has(id) ? BUSY : null));
     });
@@ -99,7 +100,11 @@ export class RecordDeliveryAttempt {
     });
   }
 
-  private async write(tx: Transaction, all: readonly RecordedAttempt[]): Promise<void> {
+  private async write(
+    tx: Transaction,
+    all: readonly RecordedAttempt[],
+    locked?: ReadonlyMap<WebhookDeliveryId, WebhookDelivery>,
+  ): Promise<void> {
     const { webhooks } = this.deps;
     const updates = all.map(({ delivery: { id, fence }, changes }) => ({ id, fence, changes }));
     const attempts = all.map(({ delivery, startedAt, result }) => ({
@@ -109,7 +114,7 @@ export class RecordDeliveryAttempt {
       ...result,
     }));
     // Together, so that they travel in one packet.
-    await Promise.all([webhooks.updateDeliveries(tx, updates), webhooks.insertDeliveryAttempts(tx, attempts)]);
+    await Promise.all([webhooks.updateDeliveries(tx, updates), webhooks.insertDeliveryAttempts(tx, attempts, locked)]);
   }
 
   private async classifyEndpoint(

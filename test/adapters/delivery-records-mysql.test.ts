@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
+import { MysqlSession } from "../../adapters/storage/sql/mysql/session.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import { SystemRandom } from "../../adapters/system/random.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent } from "../../core/ports/webhook-records.js";
@@ -91,12 +92,14 @@ describe("Results of webhook deliveries: MySQL", () => {
     expect(tries.get(held.delivery.id)?.map(({ number, status }) => [number, status])).to.deep.equal([[1, 200]]);
   });
 
-  it("that come at once are written in one transaction", async () => {
+  it("that come at once are written in one transaction, which locks each delivery once", async () => {
     const sent = await add(60);
     const records = newRecords();
+    const packets = sinon.spy(MysqlSession.prototype, "send" as keyof MysqlSession);
     const transactions = sinon.spy(storage.unitOfWork, "inTransaction");
     await Promise.all(sent.map((one) => record(records, one)));
     expect(await Promise.all(sent.map(stateOf))).to.deep.equal(sent.map(() => "delivered"));
     expect(transactions.callCount).to.equal(1);
+    expect(packets.args.join("; ").match(/ FOR UPDATE/g)).to.have.length(1);
   });
 });

@@ -88,6 +88,18 @@ export function webhookTries(opened: () => StorageWith<"webhooks">): void {
     expect([...busy]).to.deep.equal([]);
   });
 
+  it("are added to deliveries that their transaction has locked before, and to others", async () => {
+    const [one, two, gone] = [await addDelivery(), await addDelivery(), anId("dlv")];
+    await add(aDeliveryAttempt({ deliveryId: one }));
+    const { webhooks } = opened();
+    const numbers = await opened().inTransaction(async (tx) => {
+      const { locked } = await webhooks.tryLockDeliveries(tx, [one, gone]);
+      const attempts = [one, two, gone].map((deliveryId) => aDeliveryAttempt({ deliveryId }));
+      return webhooks.insertDeliveryAttempts(tx, attempts, locked);
+    });
+    expect(numbers).to.deep.equal([2, 1, 0]);
+  });
+
   it("are not added to a deleted delivery", async () => {
     const deliveryId = anId("dlv");
     expect(await add(aDeliveryAttempt({ deliveryId }))).to.equal(0);

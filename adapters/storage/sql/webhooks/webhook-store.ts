@@ -92,17 +92,19 @@ export class KnexWebhookStore extends DueQueries implements WebhookStore {
   async insertDeliveryAttempts(
     tx: Transaction,
     created: readonly Omit<DeliveryAttempt, "number">[],
+    locked: ReadonlyMap<WebhookDeliveryId, WebhookDelivery> = new Map(),
   ): Promise<number[]> {
     const session = sessionOf(tx);
     const { forUpdate, usePrimaryKey } = this.database.dialect;
     const ids = created.map(({ deliveryId }) => deliveryId).sort();
+    const others = ids.filter((id) => !locked.has(id));
     const lock = (marks: string): string =>
       `SELECT id FROM {webhook_deliveries}${usePrimaryKey} WHERE id IN (${marks}) ORDER BY id${forUpdate}`;
     const [there, last] = await Promise.all([
-      allIn<Pick<DeliveryRow, "id">>(session, lock, ids),
+      allIn<Pick<DeliveryRow, "id">>(session, lock, others),
       allIn<LastAttemptRow>(session, LAST_ATTEMPTS, ids),
     ]);
-    const next = new Map(there.map(({ id }) => [id, 1]));
+    const next = new Map([...locked.keys(), ...there.map(({ id }) => id)].map((id) => [id, 1]));
     for (const { delivery_id: id, number } of last) if (next.has(id)) next.set(id, number + 1);
     const numbered = created.map((attempt) => {
       const number = next.get(attempt.deliveryId) ?? 0;
