@@ -1,8 +1,10 @@
 import { tmpdir } from "node:os";
 import type { AssetOpener, OpenedAsset, OpenOptions } from "../../core/ports/asset-opener.js";
 import { type AssetSource, type PlainSource, ProviderFailure } from "../../core/ports/music-provider.js";
-import { atMost, decoded, once, providerBytes, tooLarge } from "./bytes.js";
+import { atMost, decoded, once, tooLarge } from "./bytes.js";
 import type { DownloadDeps, Downloads } from "./downloads.js";
+import { DOWNLOAD_LIMITS } from "./limits.js";
+import { providerStream } from "./provider-stream.js";
 import { Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { contentTypeOf, HEAD_BYTES } from "./file-type.js";
 import { entryOf, ZIP_READER } from "./zip-entry.js";
@@ -79,7 +81,7 @@ export class GuardedAssetOpener implements AssetOpener {
       case "bytes":
         return once(source.bytes);
       case "stream":
-        return providerBytes(source.open());
+        return providerStream(() => source.open(), { ...DOWNLOAD_LIMITS, ...this.deps.limits }, options.signal);
       case "text":
         // Either encoding has more than half as many bytes as characters, or just that: what is too long for sure is
         // not decoded.

@@ -18,16 +18,6 @@ export async function* atMost(maxBytes: number, bytes: AsyncIterable<Uint8Array>
   }
 }
 
-/** A plugin's own stream: any error of it becomes a temporary failure. */
-export async function* providerBytes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* bytes;
-  } catch (cause) {
-    if (ProviderFailure.is(cause)) throw cause;
-    throw new ProviderFailure("unavailable", "The provider's stream was interrupted.", { cause });
-  }
-}
-
 /**
  * @throws {ProviderFailure} `failed` for text that is not exactly base64 or hex: a decoder that passes over strays
  * would store noise

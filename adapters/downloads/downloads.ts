@@ -5,6 +5,7 @@ import { ProviderFailure, type UrlSource } from "../../core/ports/music-provider
 import { type DownloadResponse, failure } from "./response.js";
 import { tooLarge } from "./bytes.js";
 import { unpacked } from "./content-encoding.js";
+import { DOWNLOAD_LIMITS, type DownloadLimits } from "./limits.js";
 import { followRedirects, whyAborted, wordsFor } from "./follow-redirects.js";
 import { classify } from "./classify.js";
 
@@ -29,19 +30,6 @@ export interface DownloadDeps {
   readonly allowHttp?: boolean;
   readonly limits?: Partial<DownloadLimits>;
 }
-
-/** Milliseconds. How long a connection may take is the connector's business. */
-export interface DownloadLimits {
-  readonly firstByteMs: number;
-  /** Between two chunks. */
-  readonly idleMs: number;
-  /** For all of it, with what had to be asked for again. */
-  readonly totalMs: number;
-  /** Before a broken download goes on; it grows with each further time. */
-  readonly resumeMs: number;
-}
-
-const LIMITS: DownloadLimits = { firstByteMs: 60_000, idleMs: 30_000, totalMs: 1_800_000, resumeMs: 500 };
 
 /** How often one download may resume. */
 const RESUMES_MAX = 5;
@@ -73,7 +61,7 @@ export class Downloads {
   private readonly limits: DownloadLimits;
 
   constructor(private readonly deps: DownloadDeps) {
-    this.limits = { ...LIMITS, ...deps.limits };
+    this.limits = { ...DOWNLOAD_LIMITS, ...deps.limits };
     this.agent = this.agentWith(deps.connect);
     // A separate agent: a provider whose settings do not name a private address never reuses a connection to it.
     this.configuredAgent = deps.configured === undefined ? null : this.agentWith(deps.configured.connect);
