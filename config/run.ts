@@ -13,6 +13,7 @@ import { StopReport } from "./stop-report.js";
 import { callerHost } from "./caller-host.js";
 import { confirmOn } from "./confirm.js";
 import { invocationIn } from "./invocation.js";
+import { logStrayErrors } from "./stray-errors.js";
 import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
 import { packageRoot, packageVersion } from "./version.js";
 
@@ -103,6 +104,7 @@ async function runUntilSignal(
   );
   signal.again.addEventListener("abort", () => logger.info("Stopping at once: a second signal came"));
   const report = new StopReport(process.stderr, logger);
+  const forgetStrayErrors = logStrayErrors(process, logger);
   let isFinished = false;
   try {
     const { compose, composeHeadless } = await import("./compose.js");
@@ -129,6 +131,7 @@ async function runUntilSignal(
     }
     return isFinished;
   } finally {
+    forgetStrayErrors();
     signal.forget();
   }
 }
