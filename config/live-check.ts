@@ -1,7 +1,6 @@
 import { Writable } from "node:stream";
 import type { LiveCheckSession, LivePlan } from "../adapters/cli/host.js";
 import { AddressPolicy, DnsAddressGuard } from "../adapters/network/index.js";
-import { redactText } from "../adapters/observability/redact.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import { SystemClock } from "../adapters/system/clock.js";
 import { UlidGenerator } from "../adapters/system/id-generator.js";
@@ -12,11 +11,11 @@ import { LiveCheck, type LiveCheckDeps } from "../core/live-check/live-check.js"
 import { LiveFiles } from "../core/live-check/live-files.js";
 import { liveGenerationOf } from "../core/live-check/live-generation.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";
-import { secretMask } from "../core/secrets/mask-secrets.js";
 import { assetOpenerFor } from "./asset-opener.js";
 import { openAnalyser } from "./bindings/ports.js";
 import { loadOnePlugin } from "./live-plugin.js";
 import { openPluginSandbox } from "./plugin-sandbox.js";
+import { maskOf } from "./plugin-secrets.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
 import { ProviderFetch } from "./provider-fetch.js";
 import type { Settings } from "./settings.js";
@@ -116,15 +115,6 @@ function started(start: () => WorkingProvider, masked: (text: string) => string)
   } catch (error) {
     throw new OperationRefusedError(masked(error instanceof Error ? error.message : String(error)));
   }
-}
-
-function maskOf({ definition, settings }: LoadedPlugin): (text: string) => string {
-  const secrets = Object.entries(definition.settings).flatMap(([name, { secret }]) => {
-    const value = settings[name];
-    return secret === true && typeof value === "string" ? [value] : [];
-  });
-  const masked = secretMask(secrets);
-  return (text) => redactText(masked(text));
 }
 
 /** Lines of a log come whole. */

@@ -21,6 +21,7 @@ import {
 import { OperationRefusedError } from "../core/errors.js";
 import { OutgoingRule } from "../core/providers/outgoing-rule.js";
 import { issuesBetween } from "./plugin-issues.js";
+import { maskOf } from "./plugin-secrets.js";
 import { importPackage, type PluginPlaces } from "./provider-package.js";
 import type { Settings } from "./settings.js";
 import { nearestOf, SettingsError } from "./settings/issues.js";
@@ -186,6 +187,7 @@ export function startPlugin(
       callLimitMs: longest.withSource + CALL_MARGIN_MS,
       plainCallLimitMs: longest.plain + CALL_MARGIN_MS,
       provider,
+      masked: maskOf(plugin),
       poll: pollOf(provider, clock, tracer),
     };
   } catch (cause) {

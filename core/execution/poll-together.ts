@@ -60,7 +60,7 @@ async function askTogether(
   } catch (cause) {
     const failure = ProviderFailure.is(cause)
       ? cause
-      : new ProviderFailure("unavailable", "The plugin failed without saying why.", { cause });
+      : new ProviderFailure("unavailable", "The plugin failed in the call pollMany.", { cause });
     return asked.map(() => failure);
   }
 }

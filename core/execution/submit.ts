@@ -5,6 +5,7 @@ import { isOpen } from "../attempts/attempt-states.js";
 import type { Applied } from "../attempts/report-groups.js";
 import { OBEY_MS } from "./call-plugin.js";
 import type { JobStep } from "./job-step.js";
+import { failureOfCall } from "./plugin-crash.js";
 import { isLasting, isRetryable, needsOperator } from "../attempts/retry-policy.js";
 import { storeAndSettle } from "./store-and-settle.js";
 import { storableResult } from "../results/stored-result.js";
@@ -170,9 +171,7 @@ async function submissionFailed(step: JobStep, number: number, error: unknown): 
     );
     return step.reportAborted({ type: "submission_failed", number, failure, fallback: null, isAborted: true });
   }
-  const failure = ProviderFailure.is(error)
-    ? error
-    : new ProviderFailure("outcome_unknown", "The plugin failed without saying why.", { cause: error });
+  const failure = failureOfCall(step.working, "submit", "outcome_unknown", error);
   deps.logger.warn("A submission failed", { error: failure, kind: failure.kind, attempt: number });
   await noteHealth(step, failure);
   const fallback = isRetryable(failure.kind) && failure.kind !== "rate_limited" ? await fallbackOf(step) : null;

@@ -17,6 +17,8 @@ export interface WorkingProvider {
   /** The same of a call that sends no source audio; `callLimitMs` when left out. */
   readonly plainCallLimitMs?: number;
   readonly provider: MusicProvider;
+  /** Masks the secrets of its settings in a text; left out where it has none. */
+  readonly masked?: (text: string) => string;
   /** Polls accepted work; null where that cannot be done. */
   readonly poll: NonNullable<MusicProvider["poll"]> | null;
 }

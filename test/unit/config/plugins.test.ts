@@ -213,6 +213,16 @@ describe("a plugin that starts", () => {
     create: () => ({ submit: () => Promise.reject(new Error("nothing is made here")), ...methods }),
   });
 
+  it("masks the secrets of its settings in what is shown of it", async () => {
+    const settings: ProviderDefinition["settings"] = {
+      apiKey: { type: "string", required: true, secret: true, description: "Key" },
+    };
+    const [, plugin] = await load({ plugins: { a: { apiKey: "nightjar-7" } } }, [aPlugin("a", { settings })]);
+    if (plugin === undefined) throw new Error("It is loaded.");
+    const host = { clock: new ManualClock(), logger: new RecordingLogger(), fetch, sandbox: openProviderSandbox };
+    expect(startPlugin(plugin, host).masked?.('"nightjar-7" is no header')).to.equal('"[redacted]" is no header');
+  });
+
   it("can do what its capabilities promise, also those that depend on settings", async () => {
     expect(await start({})).to.equal("started");
     expect(await start({ capabilities: () => ({ ...NO_CAPABILITIES, cancel: true }) })).to.equal(

@@ -81,7 +81,7 @@ describe("A submission", () => {
       await kit.start();
       expect((await kit.attempts(id))[0]).to.include({
         state: "unknown",
-        message: "The plugin failed without saying why.",
+        message: "The plugin scripted failed in the call submit: Error: a socket died.",
       });
       const { error } = kit.fieldsOf("A submission failed");
       expect((error as Error).cause).to.include({ message: "a socket died" });
