@@ -1,6 +1,11 @@
 import { tmpdir } from "node:os";
 import type { AssetOpener, OpenedAsset, OpenOptions } from "../../core/ports/asset-opener.js";
-import { type AssetSource, type PlainSource, ProviderFailure } from "../../core/ports/music-provider.js";
+import {
+  ASSET_CONTENT_TYPES,
+  type AssetSource,
+  type PlainSource,
+  ProviderFailure,
+} from "../../core/ports/music-provider.js";
 import { atMost, decoded, once, tooLarge } from "./bytes.js";
 import type { DownloadDeps, Downloads } from "./downloads.js";
 import { DOWNLOAD_LIMITS } from "./limits.js";
@@ -109,7 +114,9 @@ async function recognised(bytes: AsyncIterable<Uint8Array>): Promise<OpenedAsset
   await iterator.return?.();
   throw new ProviderFailure(
     "failed",
-    length === 0 ? "It is empty." : "It is neither audio nor an image that may be stored.",
+    length === 0
+      ? "It is empty."
+      : `It is neither audio nor an image that may be stored; allowed: ${ASSET_CONTENT_TYPES.join(", ")}.`,
   );
 }
 

@@ -152,11 +152,14 @@ function replacement(handle: ProviderHandle | undefined): { readonly handle?: Pr
 /** null for one that cannot be stored whole: half of it finds nothing. */
 function handleWithin(handle: ProviderHandle | undefined): ProviderHandle | null {
   if (!isJsonObject(handle)) return null;
+  return (bytesOfJson(handle) ?? Infinity) <= RESULT_LIMITS.handleBytes ? handle : null;
+}
+
+/** In UTF-8; null for what is no JSON: a circle, a bigint, or one whose own `toJSON` throws. */
+export function bytesOfJson(value: object): number | null {
   try {
-    const { length } = new TextEncoder().encode(JSON.stringify(handle));
-    return length <= RESULT_LIMITS.handleBytes ? handle : null;
+    return new TextEncoder().encode(JSON.stringify(value)).length;
   } catch {
-    // No JSON: a circle, or a bigint.
     return null;
   }
 }
@@ -207,10 +210,15 @@ function tagsWithin(tags: TrackTags): TrackTags {
 /** null for one that cannot be stored whole: half of it names nothing. */
 function referenceWithin(reference: ProviderReference | undefined): ProviderReference | null {
   if (!isJsonObject(reference)) return null;
-  const isPlain = Object.values(reference).every(
-    (value) => value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value),
-  );
-  return isPlain && JSON.stringify(reference).length <= RESULT_LIMITS.referenceLength ? reference : null;
+  return Object.values(reference).every(isPlainValue) &&
+    JSON.stringify(reference).length <= RESULT_LIMITS.referenceLength
+    ? reference
+    : null;
+}
+
+/** What a reference may have as a value. */
+export function isPlainValue(value: unknown): boolean {
+  return value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
 }
 
 function costWithin(cost: ProviderCost | null | undefined): ProviderCost | null {

@@ -1,5 +1,5 @@
 import { ASSET_CONTENT_TYPES, ProviderFailure, type ProviderFailureKind } from "../ports/music-provider.js";
-import { RESULT_LIMITS } from "./clamp-result.js";
+import { bytesOfJson, isPlainValue, RESULT_LIMITS } from "./clamp-result.js";
 
 /** A member of a plugin's result that is not what the port promises. */
 export interface ResultIssue {
@@ -100,6 +100,10 @@ function checkHandle(path: string, handle: unknown, isNeeded: boolean, report: R
   if (!isObject(handle)) return report(path, handle, "an object with version and data", isNeeded);
   if (typeof handle["version"] !== "number") report(`${path}.version`, handle["version"], "a number");
   if (!isObject(handle["data"])) report(`${path}.data`, handle["data"], "an object");
+  const bytes = bytesOfJson(handle);
+  const max = RESULT_LIMITS.handleBytes;
+  if (bytes === null) report(path, handle, "JSON, without circles and bigints", isNeeded);
+  else if (bytes > max) report(path, handle, `at most ${max} bytes of JSON, which has ${bytes}`, isNeeded);
 }
 
 function checkCompleted(path: string, word: JsonObject, report: Report): void {
@@ -141,11 +145,16 @@ function hasMix(track: unknown): boolean {
 
 function checkTrack(path: string, track: unknown, report: Report): void {
   if (!isObject(track)) return report(path, track, "an object");
-  const { title, bpm, tags, assets } = track;
+  const { title, bpm, tags, lyrics, reference, assets } = track;
   if (!isNullOr("string", title)) report(`${path}.title`, title, "text or null");
   if (!isNullOr("number", bpm)) report(`${path}.bpm`, bpm, "a number or null");
   if (tags !== undefined && !isObject(tags))
     report(`${path}.tags`, tags, "an object with mood, activity, genre, other");
+  if (!isNull(lyrics) && !isObject(lyrics)) report(`${path}.lyrics`, lyrics, "an object with text, or null");
+  else if (isObject(lyrics) && typeof lyrics["text"] !== "string")
+    report(`${path}.lyrics.text`, lyrics["text"], "text");
+  if (!isNull(reference) && !isPlainReference(reference))
+    report(`${path}.reference`, reference, "an object of texts, numbers, booleans and nulls");
   if (Array.isArray(assets)) each(`${path}.assets`, assets, RESULT_LIMITS.assets, checkAsset, report);
   else report(`${path}.assets`, assets, "a list of files, one with role mix");
 }
@@ -220,8 +229,16 @@ function checkCallback(parsed: unknown, report: Report): void {
   if (trust === "verified") checkWord("snapshot.", snapshot, ["running", "completed"], report);
 }
 
+function isPlainReference(reference: unknown): boolean {
+  return isObject(reference) && Object.values(reference).every(isPlainValue);
+}
+
+function isNull(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
 function isNullOr(type: "string" | "number", value: unknown): boolean {
-  return value === undefined || value === null || typeof value === type;
+  return isNull(value) || typeof value === type;
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -51,7 +51,8 @@ export class StoreAsset {
     });
     if ((asset.role === "cover") !== contentType.startsWith("image/")) {
       await close(bytes);
-      throw new ProviderFailure("failed", `The ${asset.role} ${JSON.stringify(asset.label)} is ${contentType}.`);
+      const allowed = asset.role === "cover" ? "an image" : "audio";
+      throw new ProviderFailure("failed", `It is ${contentType}; allowed: ${allowed}.`);
     }
     const label = asset.label.replace(/[^a-z0-9]+/g, "-");
     const name = label === "full" ? asset.role : `${asset.role}-${label}`;

@@ -61,7 +61,7 @@ export class StoreTracks {
       } catch (error) {
         if (!isLasting(error)) throw error;
         firstFailure ??= error;
-        missing.push(`Track ${position}: ${error.message}`);
+        missing.push(error.message);
       }
     }
     if (tracks.length > 0) return { tracks, missing };
@@ -76,13 +76,16 @@ export class StoreTracks {
   ): Promise<{ readonly assets: readonly TrackAsset[]; readonly missing: readonly string[] }> {
     const stored: TrackAsset[] = [];
     const missing: string[] = [];
-    if (!assets.some(({ role }) => role === "mix")) throw new ProviderFailure("failed", "It came without a mix.");
+    if (!assets.some(({ role }) => role === "mix"))
+      throw new ProviderFailure("failed", `Track ${position} came without a file of the role mix.`);
     for (const asset of assets) {
       try {
         stored.push(await this.deps.storeAsset.store(keyPrefix(job, position), job.providerId, asset, signal));
       } catch (error) {
-        if (asset.role === "mix" || !isLasting(error)) throw error;
-        missing.push(`The ${asset.role} ${asset.label} of track ${position}: ${error.message}`);
+        if (!isLasting(error)) throw error;
+        const failure = named(error, `The ${asset.role} ${asset.label} of track ${position}`);
+        if (asset.role === "mix") throw failure;
+        missing.push(failure.message);
       }
     }
     return { assets: stored, missing };
@@ -132,13 +135,14 @@ export class StoreTracks {
     const outputs: JobOutput[] = [];
     for (const [position, stem] of stems.entries()) {
       const asset = { ...stem, role: "stem" as const };
-      const { role: _role, ...output } = await this.deps.storeAsset.store(
-        keyPrefix(job, position),
-        job.providerId,
-        asset,
-        signal,
-      );
-      outputs.push(output);
+      try {
+        const { storeAsset } = this.deps;
+        const stored = await storeAsset.store(keyPrefix(job, position), job.providerId, asset, signal);
+        const { role: _role, ...output } = stored;
+        outputs.push(output);
+      } catch (error) {
+        throw isLasting(error) ? named(error, `The stem ${stem.label}`) : error;
+      }
     }
     return outputs;
   }
@@ -146,4 +150,16 @@ export class StoreTracks {
 
 function keyPrefix(job: Job, position: number): string {
   return `${audioPrefix(job.id)}/${job.fence}/${position}`;
+}
+
+/** The failure with the name of its file in front. */
+function named(failure: ProviderFailure, file: string): ProviderFailure {
+  const { kind, message, billable, retryAfterMs, providerCode, requestId } = failure;
+  return new ProviderFailure(kind, `${file}: ${message}`, {
+    billable,
+    retryAfterMs: retryAfterMs ?? undefined,
+    providerCode: providerCode ?? undefined,
+    requestId: requestId ?? undefined,
+    cause: failure,
+  });
 }

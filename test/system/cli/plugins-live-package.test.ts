@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { ASSET_CONTENT_TYPES } from "../../../plugins/sdk/index.js";
 import { KEY, owl, OWL_SONGS, owlVendor, WORK } from "../../support/plugins/owl.js";
 import { type Environment, eventually, type FermataCall, useSandbox } from "../../support/process.js";
 import { FakeApi, htmlPage, json, tinyMp3 } from "../../support/provider-kit/index.js";
@@ -110,11 +111,12 @@ describe("fermata plugins check --live, of a package", function () {
     expect(document.code).to.equal(1);
     expect(outcomes(document).at(-1)).to.equal("files failed");
     expect(document.purchase?.billed).to.equal("yes");
+    const types = ASSET_CONTENT_TYPES.join(", ");
     expect(document.tracks[0]?.files.map(({ content_type: type, issues }) => [type, issues])).to.deep.equal([
       ["audio/mpeg", ["The plugin says audio/flac; its bytes say audio/mpeg."]],
       ["audio/mpeg", ["It is audio/mpeg, which no cover can be."]],
       [null, [`It could not be had (failed): The download of ${host}/page failed: it is text/html, not a file.`]],
-      [null, ["It could not be had (failed): It is neither audio nor an image that may be stored."]],
+      [null, [`It could not be had (failed): It is neither audio nor an image that may be stored; allowed: ${types}.`]],
     ]);
   });
 

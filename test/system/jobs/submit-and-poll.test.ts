@@ -396,7 +396,8 @@ describe("A job", () => {
       const id = await run({ state: "completed", tracks: [gone, SCRIPTED_TRACK] });
       await harness.expectCompleted(id);
       const [attempt] = await harness.storage.jobs.listAttempts(id);
-      expect(attempt).to.include({ outcome: "completed", billable: "yes", message: "Track 0: the file has expired" });
+      const message = "The mix full of track 0: the file has expired";
+      expect(attempt).to.include({ outcome: "completed", billable: "yes", message });
     });
 
     it("is present while a cover or a stem is missing is charged, without these", async () => {

@@ -105,8 +105,16 @@ describe("resultIssues", () => {
     ]);
   });
 
+  it("keeps no handle that is no JSON, and needs that of accepted work", () => {
+    const handle = { version: 1, data: { id: 7n } };
+    const issue = "handle: an object; allowed: JSON, without circles and bigints";
+    expect(issuesOf("submit", { state: "accepted", nextPollMs: 1, handle })).to.deep.equal([`! ${issue}`]);
+    expect(issuesOf("poll", { state: "running", nextPollMs: 1, handle })).to.deep.equal([issue]);
+  });
+
   it("names each member of another form, with what is allowed", () => {
     const running = (changes: object): object => ({ state: "running", nextPollMs: 1, ...changes });
+    const accepted = (data: object): object => ({ state: "accepted", nextPollMs: 1, handle: { version: 1, data } });
     const source = (changes: object): object => withMix({ source: changes });
     const kinds = "bytes, stream, text, url, archive";
     const at = "! tracks[0].assets[0].source";
@@ -122,6 +130,19 @@ describe("resultIssues", () => {
       ["poll", running({ handle: null }), "handle: null; allowed: an object with version and data"],
       ["poll", running({ nextPollMs: "1" }), 'nextPollMs: "1"; allowed: a number'],
       ["submit", { ...DONE, handle: 7 }, "handle: 7; allowed: an object with version and data"],
+      [
+        "submit",
+        accepted({ id: "é".repeat(10_000) }),
+        "! handle: an object; allowed: at most 16384 bytes of JSON, which has 20030",
+      ],
+      ["submit", withTrack({ lyrics: "la la" }), 'tracks[0].lyrics: "la la"; allowed: an object with text, or null'],
+      ["submit", withTrack({ lyrics: { text: 5 } }), "tracks[0].lyrics.text: 5; allowed: text"],
+      ["submit", withTrack({ lyrics: null, reference: { id: "7", part: 1, whole: true, of: null } })],
+      [
+        "submit",
+        withTrack({ reference: { id: { a: 1 } } }),
+        "tracks[0].reference: an object; allowed: an object of texts, numbers, booleans and nulls",
+      ],
       ["submit", { ...DONE, cost: 7 }, "cost: 7; allowed: an object with amount and unit"],
       ["submit", { ...DONE, cost: null }],
       ["submit", { ...DONE, cost: {} }, "cost.amount: missing; allowed: a number", "cost.unit: missing; allowed: text"],

@@ -124,13 +124,15 @@ describe("The files of a provider's tracks", () => {
     ]);
     expect(missing).to.deep.equal([
       "The stem drums of track 0: It is away.",
-      "Track 2: It is away.",
-      "Track 3: It came without a mix.",
+      "The mix full of track 2: It is away.",
+      "Track 3 came without a file of the role mix.",
     ]);
   });
 
   it("fail as a whole where no track can be kept, with the first reason, or may be had later", async () => {
-    expect(await refusal(store([track({ ...MIX, ...GONE }), track(STEM)]))).to.equal("gone: It is away.");
+    expect(await refusal(store([track({ ...MIX, ...GONE }), track(STEM)]))).to.equal(
+      "gone: The mix full of track 0: It is away.",
+    );
     expect(await refusal(store([]))).to.equal("failed: The provider reported success without a track.");
     const later = { source: at("https://files.example/later") };
     expect(await refusal(store([track(MIX), track({ ...MIX, ...later })]))).to.equal("unavailable: It is away.");
@@ -140,13 +142,15 @@ describe("The files of a provider's tracks", () => {
   it("are refused where a sound came for a picture, they are too large, or their source is wrong", async () => {
     const refused = async (asset: ProviderAsset, maxBytes?: number): Promise<string> =>
       refusal(storing(maxBytes).store(JOB, "Synth", [track(asset)], true, NEVER));
-    expect(await refused({ ...MIX, source: COVER.source })).to.equal('failed: The mix "full" is image/png.');
+    expect(await refused({ ...MIX, source: COVER.source })).to.equal(
+      "failed: The mix full of track 0: It is image/png; allowed: audio.",
+    );
     expect(await refused(MIX, 999)).to.match(/^failed: /);
     expect(await refused({ ...MIX, source: { kind: "url" } as never })).to.include(
       "The plugin returned a wrong source: source.url: missing",
     );
     const { missing } = await store([track(MIX, { ...COVER, source: MIX.source })]);
-    expect(missing).to.deep.equal(['The cover full of track 0: The cover "full" is audio/mpeg.']);
+    expect(missing).to.deep.equal(["The cover full of track 0: It is audio/mpeg; allowed: an image."]);
   });
 
   it("of a split are its parts, each with a name of its own", async () => {
@@ -158,6 +162,8 @@ describe("The files of a provider's tracks", () => {
         ...{ sizeBytes: 1_000, durationSeconds: STEM.durationSeconds },
       })),
     );
+    const lost = storing().storeStems(JOB, [STEM, { ...STEM, label: "bass", ...GONE }], NEVER);
+    expect(await refusal(lost)).to.equal("gone: The stem bass: It is away.");
     expect(await refusal(storing().storeStems(JOB, [], NEVER))).to.include("without a stem.");
     expect(await refusal(storing().storeStems(JOB, [STEM, STEM], NEVER))).to.include("named two stems alike.");
   });
