@@ -16,18 +16,26 @@ export interface PluginPlaces {
   readonly pluginsDir: string | null;
 }
 
+/** Modules are read and run within moments; one that takes longer waits for something that may never come. */
+const LOAD_LIMIT_MS = 30_000;
+
 /**
  * What a package or a file exports by default. Of a folder its `package.json` or its `index.js` counts. Its files
  * import this Fermata as `fermata-music`, whatever is installed next to them.
  *
- * @throws {OperationRefusedError} when it cannot be loaded; of a syntax error it names file and line
+ * @throws {OperationRefusedError} when it cannot be loaded, or not within the limit; of a syntax error it names file
+ *   and line
  */
-export async function importPackage(use: string, places: PluginPlaces): Promise<unknown> {
+export async function importPackage(
+  use: string,
+  places: PluginPlaces,
+  limitMs: number = LOAD_LIMIT_MS,
+): Promise<unknown> {
   try {
     const { entry, folder } = locate(use, places);
     provideFermata(folder);
     const { href } = pathToFileURL(entry);
-    const module = (await import(href).catch(async (error: unknown) => {
+    const module = (await within(limitMs, import(href)).catch(async (error: unknown) => {
       throw await withPlace(error, moduleIn(folder, pathToFileURL(entry)).href);
     })) as { readonly default?: unknown };
     return module.default;
@@ -35,6 +43,22 @@ export async function importPackage(use: string, places: PluginPlaces): Promise<
     throw new OperationRefusedError(
       `${use} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
     );
+  }
+}
+
+/** A module whose top-level `await` never settles holds no process: the timer does, so that the limit is reported. */
+async function within(limitMs: number, loading: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const message =
+      `it did not finish loading within ${limitMs / 1000} s: a top-level \`await\` of it, or of a module that it ` +
+      "imports, has not settled; allowed: modules that wait for nothing while they load";
+    timer = setTimeout(() => reject(new Error(message)), limitMs);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
