@@ -9,8 +9,10 @@ import {
   PROVIDER_PORT_VERSION,
   ProviderFailure,
 } from "../../../plugins/sdk/index.js";
+import type { Clock } from "../../../core/ports/clock.js";
 import type { CheckResult } from "../../../core/ports/self-check.js";
 import { OutgoingRule } from "../../../core/providers/outgoing-rule.js";
+import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
 const CAPABILITIES = { idempotentSubmit: false, lookup: false, cancel: false };
@@ -48,7 +50,9 @@ const finds = (credit: ProbeResult["credit"], ...warnings: string[]) =>
 
 describe("the doctor's look at providers", () => {
   const check = (...plugins: readonly LoadedPlugin[]): Promise<readonly CheckResult[]> =>
-    checkProviders(plugins, new RecordingLogger(), new DnsAddressGuard(new AddressPolicy()));
+    checkBy(undefined, ...plugins);
+  const checkBy = (clock: Clock | undefined, ...plugins: readonly LoadedPlugin[]): Promise<readonly CheckResult[]> =>
+    checkProviders(plugins, new RecordingLogger(), new DnsAddressGuard(new AddressPolicy()), clock);
   const shown = (results: readonly CheckResult[]): (readonly [string, string, string])[] =>
     results.map(({ name, result, message }) => [name, result, message]);
 
@@ -101,5 +105,64 @@ describe("the doctor's look at providers", () => {
     const asked = aPlugin("asked", () => ({ close, probe: () => Promise.reject(new ProviderFailure("gone", "x")) }));
     expect((await check(quiet, off, asked)).map(({ name }) => name)).to.deep.equal(["provider asked"]);
     expect(closed).to.equal(2);
+  });
+
+  const AUTHOR = "Report it to the author of the plugin pr, who corrects it; no setting is the cause.";
+  const WRONG: readonly (readonly [result: unknown, says: string])[] = [
+    [undefined, "the result: missing; allowed: an object with credit and warnings"],
+    [{ credit: null, warnings: "x" }, 'warnings: "x"; allowed: a list of texts'],
+    [{ credit: "5", warnings: [] }, 'credit: "5"; allowed: an object with amount and unit'],
+    [{ credit: { amount: "5", unit: "USD" }, warnings: [] }, 'credit.amount: "5"; allowed: a number'],
+  ];
+  for (const [result, says] of WRONG) {
+    it(`names the plugin whose probe returns what is not allowed, and its author: ${says}`, async () => {
+      const pr = aPlugin(
+        "pr",
+        probed(() => Promise.resolve(result as ProbeResult)),
+      );
+      const [found, other] = await check(pr, aPlugin("rich", finds(null)));
+      expect(found).to.deep.equal({
+        name: "provider pr",
+        result: "failed",
+        message: `The plugin pr returned from probe what the host cannot use: ${says}.`,
+        fix: AUTHOR,
+      });
+      expect(other?.result).to.equal("ok");
+    });
+  }
+
+  it("names what a probe throws that is no failure, where the settings or the plugin may be the cause", async () => {
+    const pr = aPlugin(
+      "pr",
+      probed(() => Promise.reject(new Error("no JSON"))),
+    );
+    const [found] = await check(pr);
+    expect([found?.result, found?.message, found?.fix]).to.deep.equal([
+      "failed",
+      "Its probe throws what is no failure of the port: no JSON",
+      "Correct plugins.pr, whose README lists its settings; if they are right, its author corrects the plugin.",
+    ]);
+  });
+
+  it("gives up a probe or a close that never ends, and reports the others", async () => {
+    const clock = new ManualClock();
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const unclosed = (): Partial<MusicProvider> => ({ ...finds(null)(), close: never });
+    const checked = checkBy(
+      clock,
+      aPlugin("pr", probed(never)),
+      aPlugin("open", unclosed),
+      aPlugin("rich", finds(null)),
+    );
+    await clock.advance(30_000);
+    const found = await checked;
+    const late = (id: string, call: string): string =>
+      `The plugin ${id} did not end the call ${call} within 10000 ms, and ignores its signal.`;
+    expect(shown(found)).to.deep.equal([
+      ["provider pr", "failed", late("pr", "probe")],
+      ["provider open", "warning", late("open", "close")],
+      ["provider rich", "ok", "It takes the key."],
+    ]);
+    expect(found[0]?.fix).to.equal(AUTHOR);
   });
 });
