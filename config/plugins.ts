@@ -11,6 +11,7 @@ import {
   type ProviderHost,
   type ProviderModel,
 } from "../core/ports/music-provider.js";
+import { createProvider } from "../core/providers/create-provider.js";
 import { definitionIssues, missingMethods } from "../core/providers/definition-issues.js";
 import {
   capabilityIssues,
@@ -168,7 +169,7 @@ export function startPlugin(
   const { id, label, concurrency } = definition;
   const { clock, logger } = host;
   try {
-    const provider = definition.create({ ...host, settings, models, logger: logger.child({ provider: id }) });
+    const provider = createProvider(definition, { ...host, settings, models, logger: logger.child({ provider: id }) });
     const atOnce = typeof concurrency === "number" ? concurrency : concurrency(settings);
     const longest = longestCallsOf(definition, settings);
     const issues = [

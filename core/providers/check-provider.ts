@@ -1,5 +1,6 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { ProviderDefinition, ProviderHost, ProviderSetting } from "../ports/music-provider.js";
+import { createProvider, NoProviderError } from "./create-provider.js";
 import { definitionIssues, methodIssues } from "./definition-issues.js";
 import { capabilityIssues, longestCallsIssues, longestCallsOf } from "./definition-parts.js";
 import { withDefaults } from "./setting-defaults.js";
@@ -52,7 +53,7 @@ async function startForCheck(definition: ProviderDefinition): Promise<Pick<Check
     const declared = typeof capabilities === "function" ? capabilities(settings) : capabilities;
     const atOnce = typeof concurrency === "function" ? concurrency(settings) : concurrency;
     const offered = models.filter((model) => definition.offersModel?.(model, settings) ?? true);
-    const provider = definition.create(aHost(settings, offered));
+    const provider = createProvider(definition, aHost(settings, offered));
     const issues = [...capabilityIssues(declared), ...methodIssues(provider, declared)];
     if (!Number.isSafeInteger(atOnce) || atOnce < 1)
       issues.push(`concurrency: ${atOnce} for the default settings; allowed: a whole number from 1`);
@@ -64,6 +65,7 @@ async function startForCheck(definition: ProviderDefinition): Promise<Pick<Check
     await provider.close?.();
     return { issues: issues, notes: [] };
   } catch (error) {
+    if (error instanceof NoProviderError) return { issues: [error.message], notes: [] };
     // It may need settings that an example cannot replace: a key in a form of its own.
     const reason = error instanceof Error ? error.message : String(error);
     return {

@@ -239,6 +239,21 @@ describe("a plugin that starts", () => {
     );
   });
 
+  it("has a `create` that returns the provider itself", async () => {
+    const none = { "create: it returned null": null, "create: it returned a Promise": Promise.resolve({}) };
+    for (const [says, created] of Object.entries(none))
+      expect(await start({ create: () => created as never })).to.match(
+        new RegExp(`^The plugin a could not start: ${says}; allowed: the provider`),
+      );
+    const thrown: unknown = undefined;
+    const create = (): never => {
+      throw thrown;
+    };
+    expect(await start({ create })).to.equal(
+      "The plugin a could not start: create: it threw undefined; allowed: an Error whose message says what is wrong",
+    );
+  });
+
   it("says how long its calls may take, if at all, and gets half a minute more", async () => {
     const limitsOf = async (longestCallMs: ProviderDefinition["longestCallMs"]): Promise<readonly unknown[]> => {
       const settings = { timeoutMs: { type: "integer", default: 7_000, description: "Of one call" } } as const;

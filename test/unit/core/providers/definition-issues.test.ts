@@ -150,6 +150,30 @@ describe("The issues of a provider's definition", () => {
   }
 });
 
+const throws = (thrown: unknown) => (): never => {
+  throw thrown;
+};
+
+/** What `create` is, and what is said of it. */
+const NO_PROVIDERS: readonly (readonly [create: () => unknown, says: string])[] = [
+  [() => null, "create: it returned null; allowed: the provider, an object with the method `submit`"],
+  [() => undefined, "create: it returned undefined; allowed: the provider, an object with the method `submit`"],
+  [() => "owl", "create: it returned a string; allowed: the provider, an object with the method `submit`"],
+  ...[() => Promise.reject(new Error("too late")), () => new Promise(() => undefined)].map(
+    (create) =>
+      [
+        create,
+        "create: it returned a Promise; allowed: the provider itself, from a function that is not async",
+      ] as const,
+  ),
+  [throws(undefined), "create: it threw undefined; allowed: an Error whose message says what is wrong"],
+  [throws({ key: "k" }), "create: it threw an object; allowed: an Error whose message says what is wrong"],
+  [
+    throws(new Error()),
+    "create: it threw an Error without a message; allowed: an Error whose message says what is wrong",
+  ],
+];
+
 describe("The check of a provider", () => {
   /** What is said of a provider with these methods and capabilities. */
   const issuesOf = async (methods: readonly string[], given: object): Promise<readonly string[]> => {
@@ -213,5 +237,21 @@ describe("The check of a provider", () => {
       { size: 3, apiKey: "example-value", baseUrl: "http://127.0.0.1:9", mode: "fast" },
       "closed",
     ]);
+  });
+
+  it("names what `create` gives in place of a provider, and starts nothing of it", async () => {
+    for (const [create, says] of NO_PROVIDERS)
+      expect(await checkProvider({ ...OWL, create }), says).to.deep.include({ issues: [says], notes: [] });
+  });
+
+  it("leaves to the settings what `create` says of them", async () => {
+    for (const thrown of [new Error("no region"), "no region", { message: "no region" }]) {
+      const { issues, notes } = await checkProvider({
+        ...OWL,
+        create: throws(thrown),
+      });
+      expect(issues).to.deep.equal([]);
+      expect(notes).to.have.length(1);
+    }
   });
 });
