@@ -1,9 +1,26 @@
-import type { ProviderDefinition, ProviderHost } from "../ports/music-provider.js";
+import type { DeclaredSetting } from "../ports/declared-settings.js";
+import type { ProviderCapabilities, ProviderDefinition, ProviderHost } from "../ports/music-provider.js";
 import { isHostPattern } from "./outgoing-rule.js";
 import { isObject, isText, isWhole, type JsonObject, shown } from "./plain-values.js";
 import { sourceIssues } from "./source-declarations.js";
 
-const TYPES = ["string", "integer", "boolean"];
+const COMMON = ["type", "description", "required", "secret", "default"];
+/** What a setting of each type may have. */
+const SETTING_MEMBERS: Readonly<Record<DeclaredSetting["type"], readonly string[]>> = {
+  string: [...COMMON, "allowed", "canBeEmpty"],
+  integer: [...COMMON, "minimum", "maximum"],
+  boolean: COMMON,
+};
+const TYPES = Object.keys(SETTING_MEMBERS);
+const CAPABILITIES = Object.keys({
+  idempotentSubmit: true,
+  lookup: true,
+  lookupSettlesMs: true,
+  cancel: true,
+  callbacks: true,
+  stemSplit: true,
+  vocalRemoval: true,
+} satisfies Record<keyof ProviderCapabilities, true>);
 /** What `plugins.<id>` means for every plugin. */
 export const TAKEN_SETTINGS: ReadonlySet<string> = new Set(["enabled", "use", "models", "maxInFlight", "allowHosts"]);
 const SECRET_NAME = /(api-?key|token|secret|password|credential)s?$/i;
@@ -29,9 +46,30 @@ export function settingIssues(settings: unknown, taken: ReadonlySet<string> = ne
     if (setting["secret"] === true && setting["default"] !== undefined) issues.push(`${at}.default: a secret has none`);
     if (setting["required"] === true && setting["default"] !== undefined)
       issues.push(`${at}: what is required has no default`);
-    issues.push(...defaultIssues(at, setting));
+    issues.push(...defaultIssues(at, setting), ...settingMemberIssues(at, setting));
     return issues;
   });
+}
+
+/** Of a setting whose type is none nothing is said: what it may have is not known. */
+function settingMemberIssues(at: string, setting: JsonObject): string[] {
+  const type = String(setting["type"]);
+  if (!Object.hasOwn(SETTING_MEMBERS, type)) return [];
+  const known = SETTING_MEMBERS[type as DeclaredSetting["type"]];
+  const issues = Object.keys(setting)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${at}.${name}: not a member of this type; allowed: ${known.join(", ")}`);
+  const { allowed } = setting;
+  const isList = Array.isArray(allowed) && allowed.length > 0 && allowed.every((text) => typeof text === "string");
+  if (type === "string" && allowed !== undefined && !isList)
+    issues.push(`${at}.allowed: ${shown(allowed)}; allowed: a list of texts`);
+  for (const name of ["required", "secret", ...(type === "string" ? ["canBeEmpty"] : [])])
+    if (setting[name] !== undefined && typeof setting[name] !== "boolean")
+      issues.push(`${at}.${name}: ${shown(setting[name])}; allowed: true, false`);
+  for (const name of type === "integer" ? ["minimum", "maximum"] : [])
+    if (setting[name] !== undefined && !Number.isFinite(setting[name]))
+      issues.push(`${at}.${name}: ${shown(setting[name])}; allowed: a number`);
+  return issues;
 }
 
 function defaultIssues(at: string, { type, default: value, allowed, minimum, maximum }: JsonObject): string[] {
@@ -107,5 +145,11 @@ export function capabilityIssues(capabilities: unknown): string[] {
     issues.push(`capabilities.callbacks: ${shown(callbacks)}; allowed: none, hints, signed`);
   for (const name of ["stemSplit", "vocalRemoval"])
     issues.push(...sourceIssues(`capabilities.${name}`, capabilities[name]));
+  const { lookupSettlesMs } = capabilities;
+  if (lookupSettlesMs !== undefined && !isWhole(lookupSettlesMs, 0))
+    issues.push(`capabilities.lookupSettlesMs: ${shown(lookupSettlesMs)}; allowed: a whole number of ms from 0`);
+  for (const name of Object.keys(capabilities))
+    if (!CAPABILITIES.includes(name))
+      issues.push(`capabilities.${name}: there is no such capability; allowed: ${CAPABILITIES.join(", ")}`);
   return issues;
 }

@@ -77,6 +77,7 @@ export function modelIssues(models: unknown, provider: string | null): string[] 
 /** What is wrong with one model, a line each, beginning with the member's name. */
 export function oneModelIssues(model: JsonObject): string[] {
   const issues = Object.entries(RULES).flatMap(([name, rule]) => memberIssues(name, rule, model[name]));
+  issues.push(...Object.keys(model).flatMap((name) => (ruleOf(name) === null ? [unknownMember(name)] : [])));
   if (model["requiresLyrics"] === true && model["supportsLyrics"] === false)
     issues.push("requiresLyrics: true; allowed where supportsLyrics is true");
   return issues;
@@ -85,10 +86,17 @@ export function oneModelIssues(model: JsonObject): string[] {
 /** What is wrong with the members of a model that are given, where the others are the plugin's own. */
 export function givenMemberIssues(members: JsonObject): string[] {
   return Object.entries(members).flatMap(([name, value]) => {
-    const rule = Object.hasOwn(RULES, name) ? RULES[name as keyof ProviderModel] : null;
-    if (rule === null) return [`${name}: a model has no such member; allowed: ${Object.keys(RULES).join(", ")}`];
-    return memberIssues(name, { ...rule, isOptional: true }, value);
+    const rule = ruleOf(name);
+    return rule === null ? [unknownMember(name)] : memberIssues(name, { ...rule, isOptional: true }, value);
   });
+}
+
+function ruleOf(name: string): Rule | null {
+  return Object.hasOwn(RULES, name) ? RULES[name as keyof ProviderModel] : null;
+}
+
+function unknownMember(name: string): string {
+  return `${name}: a model has no such member; allowed: ${Object.keys(RULES).join(", ")}`;
 }
 
 function memberIssues(name: string, rule: Rule, value: unknown): string[] {

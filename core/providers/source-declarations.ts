@@ -1,8 +1,15 @@
 import { ASSET_CONTENT_TYPES, REFERENCE_MODES } from "../ports/music-provider.js";
 import { COST, isCost, isObject, isWhole, shown } from "./plain-values.js";
 
-/** Everything that is wrong with what a plugin declares of the tracks that it takes, a line each. */
-export function sourceIssues(at: string, limits: unknown): string[] {
+const LIMITS = ["sources", "contentTypes", "maxBytes", "maxSeconds", "needsUrl", "upstreamCost"];
+const MODE_MEMBERS = [...LIMITS, "creditCost", "takesStrength"];
+
+/**
+ * Everything that is wrong with what a plugin declares of the tracks that it takes, a line each.
+ *
+ * @param members all that it may declare
+ */
+export function sourceIssues(at: string, limits: unknown, members: readonly string[] = LIMITS): string[] {
   if (limits === undefined) return [];
   if (!isObject(limits)) return [`${at}: ${shown(limits)}; allowed: { sources, … }; left out where it cannot`];
   const { sources, contentTypes, upstreamCost, needsUrl } = limits;
@@ -23,13 +30,10 @@ export function sourceIssues(at: string, limits: unknown): string[] {
     issues.push(`${at}.needsUrl: ${shown(needsUrl)}; allowed: true, false`);
   if (upstreamCost !== undefined && !isCost(upstreamCost))
     issues.push(`${at}.upstreamCost: ${shown(upstreamCost)}; allowed: ${COST}`);
+  for (const name of Object.keys(limits))
+    if (!members.includes(name)) issues.push(`${at}.${name}: no such member; allowed: ${members.join(", ")}`);
   return issues;
 }
-
-const MEMBERS = [
-  ...["sources", "contentTypes", "maxBytes", "maxSeconds", "needsUrl", "upstreamCost"],
-  ...["creditCost", "takesStrength"],
-];
 
 /** The same of the modes in which a model works from a track. */
 export function referenceDeclarationIssues(at: string, references: unknown): string[] {
@@ -40,13 +44,11 @@ export function referenceDeclarationIssues(at: string, references: unknown): str
       return [`${its}: there is no such mode; allowed: ${REFERENCE_MODES.join(", ")}`];
     if (!isObject(capability)) return [`${its}: ${shown(capability)}; allowed: { sources, … }`];
     const { creditCost, takesStrength } = capability;
-    const issues = sourceIssues(its, capability);
+    const issues = sourceIssues(its, capability, MODE_MEMBERS);
     if (creditCost !== undefined && !isWhole(creditCost, 0))
       issues.push(`${its}.creditCost: ${shown(creditCost)}; allowed: a whole number of credits`);
     if (takesStrength !== undefined && typeof takesStrength !== "boolean")
       issues.push(`${its}.takesStrength: ${shown(takesStrength)}; allowed: true, false`);
-    for (const name of Object.keys(capability))
-      if (!MEMBERS.includes(name)) issues.push(`${its}.${name}: no such member; allowed: ${MEMBERS.join(", ")}`);
     return issues;
   });
 }

@@ -62,10 +62,10 @@ describe("A track to work from", () => {
     expect(issues({ cover: wrong })).to.deep.equal([
       'models[0].references.cover.sources: "all"; allowed: any, own',
       "models[0].references.cover.maxBytes: 0; allowed: a whole number from 1",
-      "models[0].references.cover.creditCost: 1.5; allowed: a whole number of credits",
-      "models[0].references.cover.takesStrength: 1; allowed: true, false",
       "models[0].references.cover.bytes: no such member; allowed: " +
         "sources, contentTypes, maxBytes, maxSeconds, needsUrl, upstreamCost, creditCost, takesStrength",
+      "models[0].references.cover.creditCost: 1.5; allowed: a whole number of credits",
+      "models[0].references.cover.takesStrength: 1; allowed: true, false",
     ]);
   });
 });
