@@ -249,6 +249,10 @@ function checkedDefinition(id: string, found: unknown): ProviderDefinition {
   // What another version means by its members is not known here: that it is another one is all there is to say.
   if (issues.length > 0)
     throw new Error(definition?.portVersion === PROVIDER_PORT_VERSION ? issues.join("; ") : issues[0]);
-  if (definition.id !== id) throw new Error(`it is the plugin of ${JSON.stringify(definition.id)}`);
+  if (definition.id !== id)
+    throw new Error(
+      `it is the plugin of ${JSON.stringify(definition.id)}; configure it as plugins.${definition.id} ` +
+        "(only built-in plugins may run under a second id)",
+    );
   return definition;
 }

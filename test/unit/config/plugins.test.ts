@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import { loadSettings } from "../../../config/load.js";
@@ -68,6 +69,14 @@ describe("plugins of config", () => {
     );
     const [other] = await issuesOf({ plugins: { "something-else": { enabled: true } } }, []);
     expect(other).to.not.include("did you mean");
+  });
+
+  it("of a package are configured by their own id: only built-in ones may have another", async () => {
+    const use = fileURLToPath(new URL(`../../../plugins/synth/index${import.meta.url.slice(-3)}`, import.meta.url));
+    expect(await issuesOf({ plugins: { night: { enabled: true, use } } }, [])).to.deep.equal([
+      `plugins.night (${use}): it is the plugin of "synth"; configure it as plugins.synth ` +
+        "(only built-in plugins may run under a second id)",
+    ]);
   });
 
   it("may stand in for each other, each once", async () => {
