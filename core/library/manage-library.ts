@@ -45,6 +45,11 @@ export interface OnBehalf {
   readonly owner?: AccountId | undefined;
 }
 
+interface EditedPlaylist {
+  readonly changed: Playlist;
+  readonly isRetitled: boolean;
+}
+
 export interface ManageLibraryDeps extends DeleteTrackDeps {
   readonly audit: RecordsActions;
   readonly library: LibraryStore;
@@ -105,7 +110,7 @@ export class ManageLibrary {
     // What cannot be in any case is not looked up.
     changedTracks(before.trackIds, changes);
     await this.checkTracks(broughtTracks(before.trackIds, changes), before.accountId);
-    const edit = async (tx: Transaction): Promise<Playlist> => {
+    const edit = async (tx: Transaction): Promise<EditedPlaylist> => {
       const playlist = await library.lockPlaylist(tx, before.id);
       if (playlist === null) throw new PlaylistNotFoundError();
       const title = changes.title === undefined ? playlist.title : titleOf(changes.title);
@@ -113,15 +118,16 @@ export class ManageLibrary {
       const changed = { ...playlist, title, visibility, trackIds: changedTracks(playlist.trackIds, changes) };
       checkPlaylist(changed);
       await library.updatePlaylist(tx, changed);
-      return changed;
+      return { changed, isRetitled: title !== playlist.title };
     };
-    return audit.inTransaction(edit, (changed) =>
+    const { changed: edited } = await audit.inTransaction(edit, ({ changed, isRetitled }) =>
       entryOf("playlists.edit", changed, {
-        title: changed.title,
+        title_changed: isRetitled,
         visibility: changed.visibility,
         tracks: changed.trackIds.length,
       }),
     );
+    return edited;
   }
 
   /** Its tracks stay in the library. @throws {PlaylistNotFoundError} */
@@ -130,7 +136,7 @@ export class ManageLibrary {
     const playlist = await this.find(id, onBehalf);
     await audit.inTransaction(
       (tx) => library.deletePlaylist(tx, playlist.id),
-      () => entryOf("playlists.delete", playlist, { title: playlist.title, tracks: playlist.trackIds.length }),
+      () => entryOf("playlists.delete", playlist, { tracks: playlist.trackIds.length }),
     );
     return playlist.id;
   }

@@ -29,6 +29,9 @@ interface Calls {
   readonly secrets: CallsOf<App["secrets"]>;
 }
 
+/** In every text of a customer that the calls below take: names, titles, prompts. */
+const PERSON = "Dave Smith";
+
 describe("A call of an embedding app on behalf of its operator", () => {
   let test: TestApp;
   let canRecord = true;
@@ -43,18 +46,18 @@ describe("A call of an embedding app on behalf of its operator", () => {
   it("is recorded in the audit log under the app's actor name; read-only calls are not", async () => {
     const { app } = test;
     const { account, keyId } = await test.account();
-    const newClient = await app.accounts.create({ name: "carol", tier: "pro" });
-    const unwanted = await app.accounts.create({ name: "dave", tier: "pro" });
+    const newClient = await app.accounts.create({ name: PERSON, tier: "pro", externalId: `${PERSON} 1` });
+    const unwanted = await app.accounts.create({ name: `${PERSON} 2`, tier: "pro" });
     const trackId = await importTrack(app, { audio: tinyMp3() });
     const unused = await importTrack(app, { audio: tinyMp3() });
     const playlist = await app.library.manage.createPlaylist({
-      title: "x",
+      title: `Songs of ${PERSON}`,
       accountId: account.id,
       visibility: "private",
     });
     const { id: jobId } = await app.splits.start({ kind: "vocal_removal", accountId: account.id, trackId });
-    const sound = { title: "y", accountId: account.id, visibility: "private" } as const;
-    const input = { modelId: "scripted/beat", prompt: "rain" };
+    const sound = { title: `Songs for ${PERSON}`, accountId: account.id, visibility: "private" } as const;
+    const input = { modelId: "scripted/beat", prompt: PERSON, metadata: { for: PERSON } };
     const split = { kind: "stem_split", accountId: account.id, trackId } as const;
     const failed = await app.generations.create(account.id, input);
     await app.jobs.cancel(failed.id);
@@ -65,8 +68,8 @@ describe("A call of an embedding app on behalf of its operator", () => {
         find: "reads",
         list: "reads",
         listKeys: "reads",
-        create: ["accounts.create", () => app.accounts.create({ name: "bob", tier: "free", credits: 5 })],
-        ensure: ["accounts.create", () => app.accounts.ensure({ externalId: "user 17", acceptTerms: true })],
+        create: ["accounts.create", () => app.accounts.create({ name: `${PERSON} 3`, tier: "free", credits: 5 })],
+        ensure: ["accounts.create", () => app.accounts.ensure({ externalId: PERSON, acceptTerms: true })],
         findByExternalId: "reads",
         acceptTerms: ["accounts.accept_terms", () => app.accounts.acceptTerms(newClient.id)],
         changeTier: ["accounts.change_tier", () => app.accounts.changeTier(newClient.id, "free")],
@@ -74,7 +77,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
         resume: ["accounts.resume", () => app.accounts.resume(newClient.id)],
         delete: ["accounts.delete", () => app.accounts.delete(unwanted.id)],
         deletion: "reads",
-        issueKey: ["keys.issue", () => app.accounts.issueKey(account.id)],
+        issueKey: ["keys.issue", () => app.accounts.issueKey(account.id, { name: PERSON })],
         recordStudioLink: ["studio.link", () => app.studioLink(account.id)],
         revokeKey: ["keys.revoke", () => app.accounts.revokeKey(keyId)],
         revokeKeys: ["keys.revoke_all", () => app.accounts.revokeKeys({ accountId: account.id })],
@@ -96,7 +99,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
         playlist: "reads",
         trackWithLyrics: "reads",
         createPlaylist: ["playlists.create", () => app.library.manage.createPlaylist(sound)],
-        editPlaylist: ["playlists.edit", () => app.library.manage.editPlaylist(playlist.id, { title: "z" })],
+        editPlaylist: ["playlists.edit", () => app.library.manage.editPlaylist(playlist.id, { title: PERSON })],
         deletePlaylist: ["playlists.delete", () => app.library.manage.deletePlaylist(playlist.id)],
         share: ["library.share", () => app.library.manage.share(trackId)],
         unshare: ["library.unshare", () => app.library.manage.unshare(trackId)],
@@ -155,11 +158,14 @@ describe("A call of an embedding app on behalf of its operator", () => {
         count += 1;
       }
     }
-    await app.library.import({ playlists: [{ ref: "p", visibility: "public", title: "Evenings", tracks: [] }] });
+    await app.library.import({ playlists: [{ ref: "p", visibility: "public", title: PERSON, tracks: [] }] });
     expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "library.import", number: count + 1 });
-    await app.library.upload({ accountId: account.id, audio: tinyMp3() });
+    await app.library.upload({ accountId: account.id, audio: tinyMp3(), title: PERSON });
     expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "library.upload", number: count + 2 });
     expect((await app.audit.verify()).broken).to.equal(null);
+    // Records outlive the account that they are about, so that they have none of its words.
+    const about = await app.audit.list({ limit: 1_000 });
+    expect(about.filter((record) => JSON.stringify(record).includes(PERSON))).to.deep.equal([]);
   });
 
   it("is not recorded when it is refused or changes nothing", async () => {
@@ -168,7 +174,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
     const before = (await app.audit.verify()).count + 1;
     await app.credits.grant(account.id, 5, { reference: "order 18" });
     await app.credits.grant(account.id, 5, { reference: "order 18" });
-    await app.accounts.ensure({ externalId: "user 17", tier: "pro" });
+    await app.accounts.ensure({ externalId: PERSON, tier: "pro" });
     await app.accounts.resume(account.id);
     await app.accounts.acceptTerms(account.id);
     await app.audio.collect({ isDryRun: true });

@@ -118,9 +118,10 @@ describe("Tracks and playlists as operators and accounts manage them", () => {
         "playlists.edit",
         accountId,
         [id],
-        { title: "Loud", visibility: "public", tracks: edited.trackIds.length },
+        { title_changed: true, visibility: "public", tracks: edited.trackIds.length },
       ]);
       expect(await manage.editPlaylist(id, {})).to.deep.include({ title: "Loud", visibility: "public" });
+      expect((await records())[0]).to.have.nested.property("[3].title_changed", false);
       expect(await failure(manage.editPlaylist(id, { title: "" }))).to.be.instanceOf(OperationRefusedError);
       expect(await failure(manage.editPlaylist(id, { tracks: [theirs.id] }))).to.be.instanceOf(OperationRefusedError);
       expect((await manage.playlist(id)).playlist.title).to.equal("Loud");
@@ -133,7 +134,7 @@ describe("Tracks and playlists as operators and accounts manage them", () => {
       expect(await manage.deletePlaylist(id)).to.equal(id);
       expect(await failure(manage.playlist(id))).to.be.instanceOf(PlaylistNotFoundError);
       expect((await manage.trackWithLyrics(own.id)).track.id).to.equal(own.id);
-      expect((await records())[0]).to.deep.equal(["playlists.delete", accountId, [id], { title: "Quiet", tracks: 1 }]);
+      expect((await records())[0]).to.deep.equal(["playlists.delete", accountId, [id], { tracks: 1 }]);
     });
 
     it("are gone where another process has deleted them meanwhile", async () => {
