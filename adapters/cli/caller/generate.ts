@@ -51,7 +51,7 @@ export function addGenerate(program: Command, host: CliHost): void {
 }
 
 async function generate(host: CliHost, prompt: string, flags: GenerateFlags, command: Command): Promise<void> {
-  const { duration, instrumental, out, force, json, key = randomUUID(), detach = false } = flags;
+  const { duration, instrumental, out, force, key = randomUUID(), detach = false } = flags;
   const api = await connect(host, flags, command);
   const destination = out === undefined ? null : await destinationOf(host, out, { isFolder: false, force });
   const lyrics = await lyricsOf(host, flags.lyrics);
@@ -73,7 +73,7 @@ async function generate(host: CliHost, prompt: string, flags: GenerateFlags, com
   const goOn = (id: string): string => waitHint(id, flags);
   const { accepted, ended } = await requestJob(host, api, request, { ...flags, isDetached: detach }, goOn);
   if (ended === null) return printAccepted(host, accepted, flags, key);
-  await deliver(host, api, ended, { destination, goOn: goOn(accepted.id), json });
+  await deliver(host, api, ended, destination, flags);
 }
 
 /** Of a job that is not followed. */

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { OperationRefusedError } from "../../../core/errors.js";
 import { audioEndingOf } from "../../../core/library/audio-type.js";
 import { type AssetContentType, fileEndingOf } from "../../../core/ports/provider/assets.js";
 import type { CliHost } from "../host.js";
-import type { CallerApi, CallerJob, CallerOutput } from "./caller-api.js";
+import type { CallerApi, CallerJob, CallerOutput, SplitKind } from "./caller-api.js";
 
 /** Where the files of a job are to go. */
 export interface Destination {
@@ -22,6 +22,12 @@ export interface SavedFile {
   readonly label: string;
   readonly size_bytes: number;
 }
+
+/** What files of stems are mostly named after; a server's splitter may have others, which are known at its end only. */
+const USUAL_LABELS: { readonly [kind in SplitKind]: readonly string[] } = {
+  vocal_removal: ["vocals", "instrumental"],
+  stem_split: ["vocals", "instrumental", "drums", "bass", "guitar", "piano", "strings", "synth", "other"],
+};
 
 const TRIES = 5;
 const RETRY_MS = 500;
@@ -47,6 +53,30 @@ export async function destinationOf(
   if ((await kindOf(dirname(path))) !== "folder")
     throw new OperationRefusedError(`There is no folder ${dirname(path)}.`);
   return { path, isFolder, force };
+}
+
+/**
+ * Checks, before a split is bought, that the folder has no stems of another one.
+ *
+ * @throws {OperationRefusedError} it has a file that is named as a stem
+ */
+export async function checkStems({ path, force }: Destination, kind: SplitKind): Promise<void> {
+  if (force || (await kindOf(path)) === null) return;
+  const isStem = (name: string): boolean =>
+    audioEndingOf(name) !== null && USUAL_LABELS[kind].includes(name.slice(0, -extname(name).length));
+  const names = await readdir(path).catch((error: unknown) => {
+    throw new OperationRefusedError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  });
+  const found = names.sort().find(isStem);
+  if (found !== undefined) throw existsAlready(join(path, found), "another folder");
+}
+
+/** Whether a file is at the name of one of the job's own. */
+export async function areThere(job: CallerJob, destination: Destination): Promise<boolean> {
+  for (const path of namesOf(job.outputs, destination)) {
+    if ((await kindOf(path)) !== null) return true;
+  }
+  return false;
 }
 
 /**
@@ -187,6 +217,6 @@ async function kindOf(path: string): Promise<"file" | "folder" | null> {
   }
 }
 
-function existsAlready(path: string): OperationRefusedError {
-  return new OperationRefusedError(`There is a file ${path} already; name another, or replace it with --force.`);
+function existsAlready(path: string, another = "another"): OperationRefusedError {
+  return new OperationRefusedError(`There is a file ${path} already; name ${another}, or replace it with --force.`);
 }

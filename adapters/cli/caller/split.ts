@@ -5,7 +5,7 @@ import { addCommand } from "../output.js";
 import { deliver } from "./deliver.js";
 import { printAccepted } from "./generate.js";
 import { addFollowOptions, type FollowFlags, followJob, requestJob } from "./run-job.js";
-import { destinationOf } from "./save.js";
+import { checkStems, destinationOf } from "./save.js";
 import { addServerOptions, connect, type ServerFlags } from "./server.js";
 import { waitHint } from "./words.js";
 
@@ -34,15 +34,16 @@ export function addSplit(program: Command, host: CliHost): void {
   addServerOptions(addFollowOptions(command)).action(async (track: string, flags: SplitFlags, self: Command) => {
     if (flags.detach === true && flags.out !== undefined)
       self.error("error: --out needs the end, for which --detach does not wait");
-    const { out, force, json, key = randomUUID(), detach = false } = flags;
+    const { out, force, key = randomUUID(), detach = false } = flags;
     const api = await connect(host, flags, self);
     const destination = out === undefined ? null : await destinationOf(host, out, { isFolder: true, force });
     const kind = flags.vocals === true ? "vocal_removal" : "stem_split";
+    if (destination !== null) await checkStems(destination, kind);
     const request = { send: () => api.createSplit(track, kind, key), repeatedWith: `--key ${key}` };
     const goOn = (id: string): string => waitHint(id, flags);
     const { accepted, ended } = await requestJob(host, api, request, { ...flags, isDetached: detach }, goOn);
     if (ended === null) return printAccepted(host, accepted, flags, key);
-    await deliver(host, api, ended, { destination, goOn: goOn(accepted.id), json });
+    await deliver(host, api, ended, destination, flags);
   });
 }
 
@@ -55,12 +56,11 @@ export function addWait(program: Command, host: CliHost): void {
     .option("--out <path>", "a file for the audio of a generation, a folder for the stems of a split")
     .option("--force", "replace files that are there");
   addServerOptions(addFollowOptions(command)).action(async (id: string, flags: OutFlags, self: Command) => {
-    const { out, force, json } = flags;
+    const { out, force } = flags;
     const api = await connect(host, flags, self);
     const isFolder = ["stem_split", "vocal_removal"].includes((await api.job(id)).operation);
     const destination = out === undefined ? null : await destinationOf(host, out, { isFolder, force });
-    const goOn = waitHint(id, flags);
-    const job = await followJob(host, api, id, flags, goOn);
-    await deliver(host, api, job, { destination, goOn, json });
+    const job = await followJob(host, api, id, flags, waitHint(id, flags));
+    await deliver(host, api, job, destination, flags);
   });
 }

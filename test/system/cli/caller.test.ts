@@ -104,10 +104,39 @@ describe("fermata as the command of a caller", function () {
       expect((await stat(path)).size).to.equal(size);
       expect((await readFile(path)).equals(await bytesOf(outputs[index]?.url ?? "")), path).to.equal(true);
     }
+
+    const before = await credits();
+    const stem = files.find(({ label }) => label === "bass")?.path ?? "";
+    await writeFile(stem, "mine");
+    const refused = await fermata(["split", track, "--out", "stems"]);
+    expect([refused.code, refused.stdout, refused.stderr, await credits()]).to.deep.equal([
+      1,
+      "",
+      `There is a file ${stem} already; name another folder, or replace it with --force.\n`,
+      before,
+    ]);
+    expect(await readFile(stem, "utf8")).to.equal("mine");
+    await done(["split", track, "--out", "stems", "--force"]);
+    expect(await readFile(stem, "utf8")).not.to.equal("mine");
+
     const found = (await done(["library", "search", "zither"])).stdout;
     expect(found).to.match(new RegExp(`^${track}  Calm Zither  `));
     expect((await done(["credits", "show", "--json"])).json()).to.have.property("available", await credits());
     expect((await done(["models", "list"])).stdout).to.match(/^synth\/instrumental +10 credits +available$/m);
+  });
+
+  it("says, where files of a paid job are in the way, what fetches them all the same", async () => {
+    const args = ["generate", "rain", "--duration", "5", "--out", "rain.wav"];
+    await writeFile(join(folder, "rain.mp3"), "mine");
+    const refused = await fermata(args);
+    const [, goOn = ""] = /^Go on with `.* (wait job_.*)`, which replaces the files/m.exec(refused.stderr) ?? [];
+    expect([refused.code, goOn.split(" ").slice(2)], refused.stderr).to.deep.equal([
+      1,
+      ["--out", "rain.wav", "--force"],
+    ]);
+    expect(refused.stderr).to.include(`There is a file ${join(folder, "rain.mp3")} already; `);
+    await done(goOn.split(" "));
+    expect(audioTypeOf(await readFile(join(folder, "rain.mp3")))).to.equal("mp3");
   });
 
   it("goes on by itself when the connection is lost, and charges once", async () => {
