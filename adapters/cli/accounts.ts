@@ -72,10 +72,10 @@ export function addAccountCommands(program: Command, host: CliHost): void {
       ]);
     },
   );
-  addCommand(accounts, "set-tier <id> <tier>", "Give an account another tier; its credits stay as they are", [
+  addCommand(accounts, "set-tier <account> <tier>", "Give an account another tier; its credits stay as they are", [
     "accounts set-tier acct_01j… pro",
   ]).action(async (id: string, tier: string, options: { json?: boolean }) => {
-    const account = await withApp(host, (app) => app.accounts.changeTier(id, tier));
+    const account = await withApp(host, async (app) => app.accounts.changeTier(await accountIn(app, id), tier));
     print(host, options, presentAccount(account), describeAccount(account));
   });
   addList(accounts, host);

@@ -156,6 +156,7 @@ describe("fermata accounts and keys", () => {
     expect((await json<{ keys: object[] }>("keys", "list", "Lone Lark")).keys).to.have.length(1);
     const { records } = await json<{ records: { account: string }[] }>("audit", "list", "--account", "Lone Lark");
     expect(records.map(({ account }) => account)).to.deep.equal([id, id, id, id]);
+    expect(await json("accounts", "set-tier", "Lone Lark", "plus")).to.include({ id, tier: "plus" });
     expect(await json("jobs", "list", "--account", "Lone Lark")).to.deep.equal({ jobs: [] });
     expect(await json("webhooks", "endpoints", "Lone Lark")).to.deep.equal({ endpoints: [] });
     expect(await json("playlists", "list", "--account", "Lone Lark")).to.deep.equal({ playlists: [] });
