@@ -27,31 +27,51 @@ export interface FolderCheckOptions {
   readonly isPrivate: boolean;
 }
 
-/** Whether files can be written there, stay there and fit in. Creates none: the doctor's user would own it. */
-export async function checkFolder(question: FolderCheckOptions): Promise<readonly CheckResult[]> {
+/**
+ * Whether files can be written there, stay there and fit in. Creates none: the doctor's user would own it.
+ *
+ * @param write writes a file to a folder and deletes it
+ */
+export async function checkFolder(
+  question: FolderCheckOptions,
+  write: (folder: string) => Promise<void> = tryToWrite,
+): Promise<readonly CheckResult[]> {
   const { name, path, setting, isPrivate } = question;
+  let space: readonly CheckResult[] = [];
   try {
     const place = await nearest(path);
-    await (place === path ? tryToWrite(path) : access(place, constants.W_OK | constants.X_OK));
     const { bavail, bsize, type } = await statfs(place);
+    const about = await stat(place);
+    if (about.isDirectory()) space = [classifySpace({ ...question, name: `${name} space` }, bavail * bsize)];
+    await (place === path ? write(path) : access(place, constants.W_OK | constants.X_OK));
     const found = place === path ? `${path} can be written` : `${path} is created at the first start`;
-    const { uid, mode } = await stat(place);
-    const rights = isPrivate && place === path ? checkPrivacy(name, path, mode) : null;
+    const rights = isPrivate && place === path ? checkPrivacy(name, path, about.mode) : null;
     return [
       rights ??
-        classifyOwner(name, path, uid, process.getuid?.() ?? -1) ??
+        classifyOwner(name, path, about.uid, process.getuid?.() ?? -1) ??
         classifyFilesystem(name, found, type, setting),
-      classifySpace({ ...question, name: `${name} space` }, bavail * bsize),
+      ...space,
     ];
   } catch (error) {
-    const message = `${path} (${setting}) cannot be written: ${(error as Error).message}.`;
-    return [
-      failed(
-        name,
-        message,
-        `Give it to the user that Fermata runs as (\`chown -R USER ${path}\`), or set ${setting} to another place.`,
-      ),
-    ];
+    return [classifyWriteError(question, error as NodeJS.ErrnoException), ...space];
+  }
+}
+
+function classifyWriteError({ name, path, setting }: FolderCheckOptions, error: NodeJS.ErrnoException): CheckResult {
+  const message = `${path} (${setting}) cannot be written: ${error.message}.`;
+  return failed(name, message, `${writeFix(error.code, path)}, or set ${setting} to another place.`);
+}
+
+function writeFix(code: string | undefined, path: string): string {
+  switch (code) {
+    case "ENOSPC":
+      return `Its disk has no room for another file: make some (\`df -h ${path}\`, \`df -i ${path}\`)`;
+    case "EDQUOT":
+      return "The quota of the user that Fermata runs as is used up: raise it or make room";
+    case "EROFS":
+      return `Its filesystem is mounted read-only: mount it read-write (\`findmnt -T ${path}\` names it)`;
+    default:
+      return `Give it to the user that Fermata runs as (\`chown -R USER ${path}\`)`;
   }
 }
 

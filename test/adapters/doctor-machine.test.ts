@@ -50,6 +50,32 @@ describe("The doctor's checks of a folder", () => {
   });
 });
 
+describe("The doctor's check of a folder to which no file can be written", () => {
+  for (const [code, fix] of [
+    ["ENOSPC", /^Its disk has no room for another file: make some \(`df -h \S+`, `df -i \S+`\), or set dataDir to /],
+    ["EDQUOT", /^The quota of the user that Fermata runs as is used up: /],
+    [
+      "EROFS",
+      /^Its filesystem is mounted read-only: mount it read-write \(`findmnt -T \S+` names it\), or set dataDir/,
+    ],
+    ["EACCES", /^Give it to the user that Fermata runs as \(`chown -R USER \S+`\), or set dataDir to another place\.$/],
+  ] as const) {
+    it(`names the fix for ${code}, and still says how much is free`, async () => {
+      const path = await temporaryFolder();
+      const failure = Object.assign(new Error(`${code}: refused, open '${path}/x'`), { code });
+      const options = { name: "data directory", path, setting: "dataDir", fileMaxBytes: 1, isPrivate: true };
+      const [found, space] = await checkFolder(options, () => Promise.reject(failure));
+      expect([found?.name, found?.result]).to.deep.equal(["data directory", "failed"]);
+      expect(found?.message).to.equal(`${path} (dataDir) cannot be written: ${failure.message}.`);
+      expect(found?.fix).to.match(fix);
+      expect([space?.name, space?.message]).to.satisfy(
+        ([name, message]: string[]) =>
+          name === "data directory space" && /^\d+\.\d GiB are free in /.test(message ?? ""),
+      );
+    });
+  }
+});
+
 describe("The doctor's check of the clock", () => {
   for (const [aheadMs, result, says] of [
     [0, "ok", /agree to \d+ ms\.$/],
