@@ -3,7 +3,7 @@ import type { ShownAdminToken } from "../../core/admin/admin-tokens.js";
 import { ADMIN_ROLES } from "../../core/ports/admin-token.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
-import { momentOrSpan } from "./values.js";
+import { expiry } from "./values.js";
 
 interface IssueOptions {
   readonly role: string;
@@ -18,7 +18,7 @@ export function addAdminTokenCommands(program: Command, host: CliHost): void {
     'admin-tokens issue "Zoë on call" --role operate --expires 30d',
   ])
     .addOption(new Option("--role <role>", "what it may do").choices(ADMIN_ROLES).makeOptionMandatory())
-    .option("--expires <when>", "a span such as 90d, 12h or 30m, or a time in ISO 8601; never by default", momentOrSpan)
+    .option("--expires <when>", "a span such as 90d, 12h or 30m, or a time in ISO 8601; never by default", expiry)
     .action(async (name: string, { role, expires, ...options }: IssueOptions) => {
       const { token, shown } = await withApp(host, (app) =>
         app.adminTokens.issue({ name, role, ...(expires === undefined ? {} : { expiresAt: expires(app.now()) }) }),

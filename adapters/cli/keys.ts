@@ -4,7 +4,7 @@ import type { ShownKey } from "../../core/accounts/shown-key.js";
 import { OperationRefusedError } from "../../core/errors.js";
 import type { CliHost } from "./host.js";
 import { accountIn, addCommand, addGroup, iso, print, table, withApp } from "./output.js";
-import { momentOrSpan } from "./values.js";
+import { expiry } from "./values.js";
 
 interface IssueOptions {
   readonly scopes?: readonly string[];
@@ -49,7 +49,7 @@ function addIssue(keys: Command, host: CliHost): void {
     .alias("create")
     .option("--scopes <list>", "comma-separated; all by default", scopesOf)
     .option("--name <name>", "a label for lists")
-    .option("--expires <when>", "a span such as 90d, 12h or 30m, or a time in ISO 8601; never by default", momentOrSpan)
+    .option("--expires <when>", "a span such as 90d, 12h or 30m, or a time in ISO 8601; never by default", expiry)
     .action(async (accountId: string, { expires, scopes, name, ...options }: IssueOptions) => {
       const issued = await withApp(host, async (app) =>
         app.accounts.issueKey(await accountIn(app, accountId), {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { OperationRefusedError } from "../../core/errors.js";
 import { isPeriod } from "../../core/credits/renewal-period.js";
 
 /** A whole number from 0 on. @throws {InvalidArgumentError} */
@@ -39,15 +40,26 @@ export function moment(text: string): number {
   return time;
 }
 
-/** A time in ISO 8601, or a span from now on such as `90d`. @throws {InvalidArgumentError} */
-export function momentOrSpan(text: string): (now: number) => number {
+const EXPIRIES = "a span such as 90d, 12h or 30m, of at least 1m, or a time to come such as";
+
+/**
+ * The value of `--expires`: a time in ISO 8601, or a span from now on such as `90d`.
+ *
+ * @returns the time, by what time it is now; it throws an OperationRefusedError for one that is over
+ * @throws {InvalidArgumentError} it is neither
+ */
+export function expiry(text: string): (now: number) => number {
   const [, count, unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  if (count !== undefined) return (now) => now + Number(count) * (UNIT_MS[unit] as number);
-  if (!MOMENT.test(text)) {
-    throw new InvalidArgumentError("Allowed: a span such as 90d, 12h or 30m, or a time such as 2026-11-20T00:00:00Z.");
-  }
+  const spanMs = count === undefined ? null : Number(count) * (UNIT_MS[unit] as number);
+  if (spanMs === 0 || (spanMs === null && !MOMENT.test(text)))
+    throw new InvalidArgumentError(`Allowed: ${EXPIRIES} 2030-01-31T00:00:00Z.`);
+  if (spanMs !== null) return (now) => now + spanMs;
   const time = moment(text);
-  return () => time;
+  return (now) => {
+    if (time > now) return time;
+    const example = new Date(now + (UNIT_MS["d"] as number)).toISOString();
+    throw new OperationRefusedError(`--expires ${text} is not in the future. Allowed: ${EXPIRIES} ${example}.`);
+  };
 }
 
 /** Adds `name=value` to those before it. @throws {InvalidArgumentError} */

@@ -328,13 +328,25 @@ describe("fermata accounts and keys", () => {
     });
   }
 
-  it("refuses an expiry in the past", async () => {
-    const args = ["keys", "issue", await anAccount(), "--expires", "2001-01-01"];
-    const { code, stderr } = await sandbox.command(args, dataDir);
-    expect([code, stderr]).to.deep.equal([
-      1,
-      "A key expires at a moment in the future, given in whole milliseconds since 1970.\n",
-    ]);
+  it("refuses an expiry in the past, of a key and of a token, and names what is allowed", async () => {
+    const account = await anAccount();
+    const allowed =
+      "a span such as 90d, 12h or 30m, of at least 1m, or a time to come such as \\d{4}-\\d\\d-\\d\\dT\\S+Z";
+    for (const [given, code, says] of [
+      ["2001-01-01", 1, `^--expires 2001-01-01 is not in the future\\. Allowed: ${allowed}\\.\n$`],
+      ["0d", 2, `^error: option '--expires <when>' argument '0d' is invalid\\. Allowed: ${allowed}\\.\n`],
+      ["soon", 2, `^error: option '--expires <when>' argument 'soon' is invalid\\. Allowed: ${allowed}\\.\n`],
+    ] as const) {
+      for (const args of [
+        ["keys", "issue", account],
+        ["admin-tokens", "issue", "zoe", "--role", "read"],
+      ]) {
+        const refused = await sandbox.command([...args, "--expires", given], dataDir);
+        expect([refused.code, refused.stdout], given).to.deep.equal([code, ""]);
+        expect(refused.stderr).to.match(new RegExp(says));
+      }
+    }
+    expect(await json("keys", "list", account)).to.deep.equal({ keys: [] });
   });
 
   it("refuses a scope that does not exist, naming those that do", async () => {
