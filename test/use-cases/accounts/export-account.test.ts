@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { ExportedRecord } from "../../../core/accounts/export-account.js";
 import { UnknownObjectError } from "../../../core/errors.js";
 import { aLoggedRequest, aMovement, anId, aTrack } from "../../support/builders.js";
 import { fillAccount } from "../../support/filled-account.js";
 import { type MemoryCore, memoryCore } from "../../support/memory-core.js";
+import { repositoryPath } from "../../support/repository.js";
 
 describe("The export of an account", () => {
   let memory: MemoryCore;
@@ -58,6 +60,18 @@ describe("The export of an account", () => {
     expect(job).not.to.have.nested.property("job.fence");
     const endpoint = records.find((one) => one.type === "webhook_endpoint");
     expect(endpoint).not.to.have.nested.property("endpoint.sealedSecret");
+  });
+
+  it("has lines of the types that config/README.md lists, in that order", async () => {
+    const { id } = await fillAccount(memory.storage, memory.audio, "zanzibar");
+    const [, section = ""] = readFileSync(repositoryPath("config/README.md"), "utf8").split(
+      "\n## What is kept of a person",
+    );
+    const listed = [...(section.split("\n## ")[0] ?? "").matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, type]) => type);
+    expect([...new Set((await exported(id)).map(({ type }) => type))]).to.deep.equal(
+      // The first row is the head of the table.
+      listed.slice(1),
+    );
   });
 
   it("is recorded, and is of no account that is not there", async () => {
