@@ -74,6 +74,11 @@ export class Named<G extends Group, Extra = unknown> {
       readonly fromEnvironment: (word: string) => string;
       /** Whether names other than those of `of` are kept as `own`, for the plugin's declaration to check. */
       readonly keepsOthers?: boolean;
+      /**
+       * The setting of `of` that a name of `own` misspells, in an entry that gives the settings named `given`; null: it
+       * may be the plugin's.
+       */
+      readonly misspelt?: (name: string, given: readonly string[]) => string | null;
     },
   ) {}
 }

@@ -79,7 +79,7 @@ export function nearestOf(name: string, known: readonly string[]): string | null
 }
 
 /** Levenshtein's distance. */
-function changesBetween(left: string, right: string): number {
+export function changesBetween(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
     const next = [i];

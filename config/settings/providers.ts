@@ -1,6 +1,7 @@
 /** Settings of providers: which exist, and which does what. */
 import { isAllowedHost } from "../../core/providers/outgoing-rule.js";
 import { type GivenSetting, type Group, type Leaf, Named } from "./definition.js";
+import { changesBetween, nearestOf } from "./issues.js";
 import * as kind from "./kinds.js";
 import { type GivenModel, models } from "./models.js";
 
@@ -50,6 +51,18 @@ export const pluginsDir = kind.optional(
   }),
 );
 
+/**
+ * Which setting of every plugin is meant by a name that is none. What a plugin that is off declares is not known, and
+ * its settings may stay: only an entry that does not say whether it is on is checked. `use` is too short for the usual
+ * rule, by which it would be near `url` and `user`.
+ */
+function misspelt(name: string, given: readonly string[]): string | null {
+  if (given.includes("enabled")) return null;
+  if (nearestOf(name, ["enabled"]) !== null) return "enabled";
+  const isUse = !given.includes("use") && name.length <= "use".length && changesBetween(name, "use") <= 1;
+  return isUse ? "use" : null;
+}
+
 /** Providers by their id. */
 export const plugins = new Named<
   {
@@ -71,6 +84,7 @@ export const plugins = new Named<
   defaults: ["synth"],
   fromEnvironment: (word) => word.toLowerCase().replaceAll("_", "-"),
   keepsOthers: true,
+  misspelt,
   of: {
     enabled: kind.flag({
       default: kind.workedOut("synth `true`, others `false`", ({ name }) => name === "synth"),

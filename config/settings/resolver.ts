@@ -1,7 +1,7 @@
 import { Leaf, Named, Own } from "./definition.js";
 import type { DefaultContext, GivenSetting, Group, Node } from "./definition.js";
 import type { GivenSettings } from "./given-settings.js";
-import { refusedLine } from "./issues.js";
+import { refusedLine, unknownLine } from "./issues.js";
 
 /** A setting as it is in force. */
 export interface ResolvedSetting {
@@ -39,11 +39,23 @@ export class Resolver {
   private named({ options }: Named<Group>, path: readonly string[]): object {
     const names = new Set([...options.defaults, ...this.given.namesUnder(path.join("."))]);
     const entries = [...names].map((name) => {
-      const values = this.node(options.of, [...path, name], name) as object;
+      const at = [...path, name];
+      const values = this.node(options.of, at, name) as object;
       if (!options.keepsOthers) return [name, values];
-      return [name, Object.freeze({ ...values, own: this.own(options.of, [...path, name].join(".")) })];
+      this.refuseMisspelt(options, at.join("."));
+      return [name, Object.freeze({ ...values, own: this.own(options.of, at.join(".")) })];
     });
     return Object.fromEntries(entries) as object;
+  }
+
+  private refuseMisspelt({ of, misspelt }: Named<Group>["options"], path: string): void {
+    const names = this.given.namesUnder(path);
+    for (const name of names.filter((other) => !Object.hasOwn(of, other))) {
+      const meant = misspelt?.(name, names) ?? null;
+      const origin = this.given.get(`${path}.${name}`)?.origin;
+      if (meant !== null && origin !== undefined)
+        this.given.issues.push(unknownLine(`${path}.${name}`, origin, [`${path}.${meant}`]));
+    }
   }
 
   private own(known: Group, path: string): object {
