@@ -1,7 +1,7 @@
 import type { DeclaredSetting, SettingDeclarations } from "../../core/ports/declared-settings.js";
 import { withDefaults } from "../../core/providers/setting-defaults.js";
 import { environmentWord, type GivenSetting } from "./definition.js";
-import { refusedLine, unknownLine } from "./issues.js";
+import { notText, refusedLine, unknownLine } from "./issues.js";
 
 export interface OwnSettings {
   /** The given values and the defaults of the others. */
@@ -48,7 +48,7 @@ export function validateOwnSettings(
           `${path}.${name}`,
           setting?.origin ?? null,
           setting?.value,
-          allowedText(declaration),
+          allowedFor(declaration, setting),
           declaration.secret === true,
         ),
       );
@@ -82,6 +82,11 @@ function isAllowed(declaration: DeclaredSetting, value: unknown): value is strin
       if (typeof value !== "string" || (value === "" && declaration.canBeEmpty !== true)) return false;
       return declaration.allowed?.includes(value) ?? true;
   }
+}
+
+function allowedFor(declaration: DeclaredSetting, setting: GivenSetting | undefined): string {
+  const because = declaration.type === "string" && setting !== undefined ? notText(setting) : null;
+  return because === null ? allowedText(declaration) : `${allowedText(declaration)}. ${because}`;
 }
 
 function allowedText(declaration: DeclaredSetting): string {

@@ -1,4 +1,4 @@
-import { environmentName } from "./definition.js";
+import { environmentName, type GivenSetting } from "./definition.js";
 import { MASK, isSecretName, redactText } from "../../adapters/observability/redact.js";
 import { printable } from "../../core/printable.js";
 
@@ -32,6 +32,14 @@ export function refusedLine(
   const where = printable(origin === null ? path : `${path} (${origin})`);
   if (given === undefined) return missingLine(path, allowed);
   return `${where}: ${shown(path, given, isSecret)} is not allowed; allowed: ${allowed}`;
+}
+
+/** What a value that has to be a text is instead, by its type alone; null: it is a text. */
+export function notText({ value, isText }: Pick<GivenSetting, "value" | "isText">): string | null {
+  if (isText || typeof value === "string" || value === undefined) return null;
+  if (value === null) return "There is no value";
+  if (typeof value === "object") return `The value is a ${Array.isArray(value) ? "list" : "group of settings"}`;
+  return `The value is a ${typeof value}: a text that looks like one needs quotes there`;
 }
 
 /** What `adapters check` takes in place of settings. */

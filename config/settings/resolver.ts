@@ -1,7 +1,7 @@
 import { Leaf, Named, Own } from "./definition.js";
 import type { DefaultContext, GivenSetting, Group, Node } from "./definition.js";
 import type { GivenSettings } from "./given-settings.js";
-import { refusedLine, unknownLine } from "./issues.js";
+import { notText, refusedLine, unknownLine } from "./issues.js";
 
 /** A setting as it is in force. */
 export interface ResolvedSetting {
@@ -72,7 +72,8 @@ export class Resolver {
     const raw = given === undefined ? options.default.of(context) : fromSource(options, given);
     const checked = options.schema.safeParse(raw);
     if (!checked.success || (given !== undefined && raw === undefined)) {
-      const because = options.explain?.(raw) ?? null;
+      const because =
+        options.explain?.(raw) ?? (options.type === "text" && given !== undefined ? notText(given) : null);
       const allowed = because === null ? options.allowed : `${options.allowed}. ${because}`;
       this.given.issues.push(refusedLine(path, given?.origin ?? null, given?.value, allowed, options.secret === true));
       // What depends on this setting must not be reported as well.

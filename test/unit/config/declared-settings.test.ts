@@ -12,6 +12,7 @@ const DECLARED: Readonly<Record<string, ProviderSetting>> = {
   label: { type: "string", description: "Optional, without a default" },
 };
 
+const QUOTES = (type: string): string => `The value is a ${type}: a text that looks like one needs quotes there`;
 const inFile = (value: unknown): GivenSetting => ({ value, origin: "fermata.yaml", isText: false });
 const inEnvironment = (value: string, name: string): GivenSetting => ({
   value,
@@ -67,13 +68,25 @@ describe("a plugin's own settings", () => {
     });
     expect(found).to.deep.equal([
       "plugins.p.labl (fermata.yaml): unknown setting; did you mean plugins.p.label?",
-      "plugins.p.apiKey (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty",
+      "plugins.p.apiKey (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty. " +
+        "The value is a list",
       'plugins.p.region (fermata.yaml): "moon" is not allowed; allowed: eu, us',
       'plugins.p.timeoutMs (FERMATA_PLUGINS__P__TIMEOUT_MS): "10" is not allowed; allowed: an integer of at least ' +
         "1000 and at most 60000",
       'plugins.p.keepStems (FERMATA_PLUGINS__P__KEEP_STEMS): "yes" is not allowed; allowed: true or false',
-      "plugins.p.license (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty",
+      "plugins.p.license (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty. " +
+        "The value is a list",
     ]);
+  });
+
+  it("that are texts name the type of what is none, never the value of a secret", () => {
+    const line = (apiKey: unknown): string | undefined => check({ apiKey: inFile(apiKey) }).issues[0];
+    const refused = "plugins.p.apiKey (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty";
+    expect(line(12345)).to.equal(`${refused}. ${QUOTES("number")}`);
+    expect(line(true)).to.equal(`${refused}. ${QUOTES("boolean")}`);
+    expect(line(null)).to.equal(`${refused}. There is no value`);
+    expect(line({ a: 12345 })).to.equal(`${refused}. The value is a group of settings`);
+    expect(line("")).to.equal(refused);
   });
 
   it("may be empty only where the plugin says so", () => {
@@ -90,7 +103,7 @@ describe("a plugin's own settings", () => {
       'plugins.p.path (fermata.yaml): "" is not allowed; allowed: a text that is not empty',
     ]);
     const [issue] = validateOwnSettings("plugins.p", declared, { pointer: inFile(7) }).issues;
-    expect(issue).to.equal("plugins.p.pointer (fermata.yaml): 7 is not allowed; allowed: a text");
+    expect(issue).to.equal("plugins.p.pointer (fermata.yaml): 7 is not allowed; allowed: a text. " + QUOTES("number"));
   });
 
   it("must be there when they are required", () => {

@@ -424,6 +424,16 @@ describe("loading settings", () => {
       expect(lines.join("\n")).to.include("[redacted]").and.not.include("hunter2");
     });
 
+    it("say that a text is a number or a boolean, also of a secret", () => {
+      const needsQuotes = "a text that looks like one needs quotes there";
+      expect(issues({ file: "admin: { token: 12345 }\nlogs: { level: debug }\nhttp: { host: true }" })).to.deep.equal([
+        "http.host (fermata.yaml): true is not allowed; allowed: an address or host name. The value is a boolean: " +
+          needsQuotes,
+        "admin.token (fermata.yaml): [redacted] is not allowed; allowed: a text of at least 32 characters, or null " +
+          `for none. The value is a number: ${needsQuotes}`,
+      ]);
+    });
+
     it("masks the password of a malformed URL, wherever it is", () => {
       for (const url of ["//r:hunter2@h", "mysql:root:hunter2@h", "mysql://r:hunter2#@h/a", "r:hun/ter2@h"]) {
         const [line = ""] = issues({ env: { FERMATA_STORAGE__URL: url } });
