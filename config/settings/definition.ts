@@ -39,6 +39,8 @@ export interface LeafOptions<T> {
   readonly schema: z.ZodType<T>;
   /** What exactly is wrong with a value that `schema` refuses; null: `allowed` says enough. */
   explain?(value: unknown): string | null;
+  /** What is wrong within a value that `schema` refuses, a line each: `[0].id: missing; allowed: …`; else `[]`. */
+  issuesWithin?(value: unknown): readonly string[];
   /** The value that a text of the environment means; a text that means none is handed on, for `schema` to refuse. */
   fromText(text: string): unknown;
   readonly default: Default<T>;

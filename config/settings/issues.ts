@@ -34,6 +34,19 @@ export function refusedLine(
   return `${where}: ${shown(path, given, isSecret)} is not allowed; allowed: ${allowed}`;
 }
 
+/**
+ * What is wrong within a value, after its path and origin.
+ *
+ * @param issue begins with the place within: `[0].creditCost: 2.5; allowed: a whole number of credits`
+ */
+export function innerLine(path: string, origin: string | null, issue: string): string {
+  const start = issue.indexOf(": ");
+  const end = issue.lastIndexOf("; allowed: ");
+  const [given, allowed] = end < start ? [issue.slice(start + 2), ""] : [issue.slice(start + 2, end), issue.slice(end)];
+  const where = `${path}${issue.slice(0, start)}${origin === null ? "" : ` (${origin})`}`;
+  return printable(`${where}: ${shortened(given)}${allowed}`);
+}
+
 /** What a value that has to be a text is instead, by its type alone; null: it is a text. */
 export function notText({ value, isText }: Pick<GivenSetting, "value" | "isText">): string | null {
   if (isText || typeof value === "string" || value === undefined) return null;
@@ -61,7 +74,11 @@ export function unknownLine(path: string, origin: string, known: readonly string
 
 function shown(path: string, given: unknown, isSecret: boolean): string {
   if (isSecret || path.split(".").some(isSecretName)) return MASK;
-  const text = withoutUser(redactText(JSON.stringify(given) ?? String(given)));
+  return shortened(JSON.stringify(given) ?? String(given));
+}
+
+function shortened(given: string): string {
+  const text = withoutUser(redactText(given));
   return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
 }
 

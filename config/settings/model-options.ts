@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { RequestOption, RequestOptions } from "../../core/ports/music-provider.js";
 import { optionDeclarationIssues, widerIssues } from "../../core/providers/option-declarations.js";
+import { isObject, shown } from "../../core/providers/plain-values.js";
 import { OPTION_NAME, OPTIONS_MAX } from "../../core/providers/request-options.js";
 
 const OPTION = z.strictObject({
@@ -18,11 +19,43 @@ const OPTION = z.strictObject({
 type GivenOption = z.infer<typeof OPTION>;
 
 /** The members to change of each option; `false` removes one. */
-export const REQUEST_OPTIONS = z
-  .record(z.string().regex(OPTION_NAME), z.union([z.literal(false), OPTION]))
-  .refine((options) => Object.keys(options).length <= OPTIONS_MAX);
+export type GivenOptions = Readonly<Record<string, false | GivenOption>>;
 
-export type GivenOptions = z.infer<typeof REQUEST_OPTIONS>;
+const ALLOWED: Readonly<Record<keyof GivenOption, string>> = {
+  type: "integer, number, string, boolean",
+  description: "a text",
+  minimum: "a number",
+  maximum: "a number",
+  minLength: "a whole number",
+  maxLength: "a whole number",
+  allowed: "a list of texts",
+  default: "a text, a number, true, false, or null to leave it to the provider",
+};
+
+/** What is wrong with `requestOptions` of config by themselves, a line each; the plugin's own are not known here. */
+export function givenOptionIssues(options: unknown): readonly string[] {
+  const at = "requestOptions";
+  if (options === undefined) return [];
+  if (!isObject(options)) return [`${at}: ${shown(options)}; allowed: an object, a member for each option`];
+  const names = Object.keys(options);
+  if (names.length > OPTIONS_MAX) return [`${at}: ${names.length} options; allowed: at most ${OPTIONS_MAX}`];
+  return names.flatMap((name) => oneOptionIssues(`${at}.${name}`, name, options[name]));
+}
+
+function oneOptionIssues(at: string, name: string, option: unknown): readonly string[] {
+  if (!OPTION_NAME.test(name))
+    return [`${at}: its name is not in lower snake case; allowed: up to 40 letters, digits and _`];
+  if (option === false) return [];
+  if (!isObject(option)) return [`${at}: ${shown(option)}; allowed: false, or an object with the members to change`];
+  return Object.entries(option).flatMap(([member, value]) => {
+    if (!Object.hasOwn(ALLOWED, member))
+      return [`${at}.${member}: an option has no such member; allowed: ${Object.keys(ALLOWED).join(", ")}`];
+    const known = member as keyof GivenOption;
+    return OPTION.shape[known].safeParse(value).success
+      ? []
+      : [`${at}.${member}: ${shown(value)}; allowed: ${ALLOWED[known]}`];
+  });
+}
 
 /**
  * The options of a model as the operator changed them. Those of a plugin's own model can be removed and narrowed, since

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { ProviderDefinition, ProviderModel } from "../../core/ports/music-provider.js";
 import { givenMemberIssues, oneModelIssues } from "../../core/providers/model-rules.js";
-import { isObject, type JsonObject } from "../../core/providers/plain-values.js";
+import { isObject, type JsonObject, shown } from "../../core/providers/plain-values.js";
 import { Leaf } from "./definition.js";
-import { type GivenOptions, REQUEST_OPTIONS, withGivenOptions } from "./model-options.js";
+import { givenOptionIssues, type GivenOptions, withGivenOptions } from "./model-options.js";
 
 /** A model of config: those members that are not as the plugin has them. */
 export type GivenModel = Pick<ProviderModel, "id"> &
@@ -13,20 +13,35 @@ export type GivenModel = Pick<ProviderModel, "id"> &
     readonly requestOptions?: GivenOptions | undefined;
   };
 
-const MODEL = z.custom<GivenModel>((given) => isObject(given) && isGivenModel(given));
+const MODEL = z.custom<GivenModel>((given) => isObject(given) && givenModelIssues(given).length === 0);
 
-function isGivenModel({ enabled = true, requestOptions, ...members }: JsonObject): boolean {
-  const areOptions = REQUEST_OPTIONS.optional().safeParse(requestOptions).success;
-  return typeof enabled === "boolean" && areOptions && "id" in members && givenMemberIssues(members).length === 0;
+/** What is wrong with a model of config, a line each, beginning with the member's name. */
+function givenModelIssues({ enabled = true, requestOptions, ...members }: JsonObject): readonly string[] {
+  return [
+    ...(typeof enabled === "boolean" ? [] : [`enabled: ${shown(enabled)}; allowed: true, false`]),
+    ...(members["id"] === undefined ? ["id: missing; allowed: the id of a model"] : []),
+    ...givenMemberIssues(members),
+    ...givenOptionIssues(requestOptions),
+  ];
+}
+
+/** The same of a list of them; none where it is no list. */
+function givenModelsIssues(given: unknown): readonly string[] {
+  if (!Array.isArray(given)) return [];
+  return given.flatMap((model: unknown, index) => {
+    if (!isObject(model)) return [`[${index}]: ${shown(model)}; allowed: a model, with its id`];
+    return givenModelIssues(model).map((issue) => `[${index}].${issue}`);
+  });
 }
 
 /** A list of models; as one text of the environment, JSON. */
 export const models = new Leaf<readonly GivenModel[]>({
   type: "list of models",
   allowed:
-    'a list of models, each with its `id` and the members to change (plugins/README.md, "Models"); ' +
+    'a list of models, each with its `id` and the members to change (plugins/README.md, "The definition"); ' +
     "JSON in the environment",
   schema: z.array(MODEL),
+  issuesWithin: givenModelsIssues,
   fromText: (text) => {
     try {
       return JSON.parse(text) as unknown;

@@ -1,7 +1,7 @@
 import { Leaf, Named, Own } from "./definition.js";
 import type { DefaultContext, GivenSetting, Group, Node } from "./definition.js";
 import type { GivenSettings } from "./given-settings.js";
-import { notText, refusedLine, unknownLine } from "./issues.js";
+import { innerLine, notText, refusedLine, unknownLine } from "./issues.js";
 
 /** A setting as it is in force. */
 export interface ResolvedSetting {
@@ -72,10 +72,9 @@ export class Resolver {
     const raw = given === undefined ? options.default.of(context) : fromSource(options, given);
     const checked = options.schema.safeParse(raw);
     if (!checked.success || (given !== undefined && raw === undefined)) {
-      const because =
-        options.explain?.(raw) ?? (options.type === "text" && given !== undefined ? notText(given) : null);
-      const allowed = because === null ? options.allowed : `${options.allowed}. ${because}`;
-      this.given.issues.push(refusedLine(path, given?.origin ?? null, given?.value, allowed, options.secret === true));
+      const within = options.issuesWithin?.(raw) ?? [];
+      this.given.issues.push(...within.map((issue) => innerLine(path, given?.origin ?? null, issue)));
+      if (within.length === 0) this.given.issues.push(this.refused(options, path, given, raw));
       // What depends on this setting must not be reported as well.
       this.values.set(path, options.default.of(context));
       return undefined;
@@ -84,6 +83,17 @@ export class Resolver {
     this.values.set(path, value);
     this.resolved.push({ path, value, given: given ?? null, isSecret: options.secret === true });
     return Array.isArray(value) ? Object.freeze(value) : value;
+  }
+
+  private refused(
+    options: Leaf<unknown>["options"],
+    path: string,
+    given: GivenSetting | undefined,
+    raw: unknown,
+  ): string {
+    const because = options.explain?.(raw) ?? (options.type === "text" && given !== undefined ? notText(given) : null);
+    const allowed = because === null ? options.allowed : `${options.allowed}. ${because}`;
+    return refusedLine(path, given?.origin ?? null, given?.value, allowed, options.secret === true);
   }
 
   private context(name: string): DefaultContext {
