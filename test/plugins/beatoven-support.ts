@@ -35,7 +35,8 @@ export function succeeds(fake: FakeApi): ExpectedTracks {
     stems_url: Object.fromEntries(stems) as object,
   };
   void task({ status: "composed", meta })(fake);
-  return { mixes: [mix], tracks: [{ title: null, bpm: null, mixSeconds: null }] };
+  const otherFiles = STEMS.map((label) => ({ role: "stem", label, bytes: tinyMp3(label) }) as const);
+  return { mixes: [mix], tracks: [{ title: null, bpm: null, mixSeconds: null, otherFiles }] };
 }
 
 const nothing = (why: string): { readonly notApplicable: string } => ({ notApplicable: why });

@@ -1,6 +1,8 @@
+import { expect } from "chai";
 import type {
   Completed,
   MusicProvider,
+  ProviderAsset,
   ProviderCapabilities,
   ProviderCost,
   ProviderHost,
@@ -8,8 +10,10 @@ import type {
   Snapshot,
 } from "../../core/ports/music-provider.js";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { MusicProviderHarness } from "../contract/music-provider.contract.js";
-import { broken, type Broken, Changed, describeBroken } from "./broken-samples.js";
+import type { ExpectedTracks, MusicProviderHarness } from "../contract/music-provider.contract.js";
+import { isApplicable } from "../contract/music-provider/harness.js";
+import type { FakeApi } from "../support/provider-kit/index.js";
+import { broken, type Broken, Changed, describeBroken, failuresOf } from "./broken-samples.js";
 import { elevenLabsHarness } from "./elevenlabs-support.js";
 import { nightingaleHarness } from "./sample-harness.js";
 import { nightingale, NightingaleProvider } from "./sample-provider.js";
@@ -73,6 +77,33 @@ const WRONG_COSTS: readonly (readonly [what: string, cost: ProviderCost, says: s
   ["an amount without a unit", { amount: 1, unit: "" }, 'cost: 1 ""'],
 ];
 
+/** A sample whose tracks have this one file more, where the provider has a cover. */
+const withCover = (file: (cover: ProviderAsset) => ProviderAsset | null): MusicProviderHarness => {
+  let url = "";
+  const cover = Buffer.concat([Buffer.from("\x89PNG", "latin1"), Buffer.from("cover")]);
+  const asset = { role: "cover", label: "full", contentType: null, durationSeconds: null } as const;
+  const { definition } = broken((host) =>
+    changingCompleted(host, (completed) => {
+      const more = file({ ...asset, source: { kind: "url", url } });
+      const tracks = completed.tracks.map((track) => ({
+        ...track,
+        assets: [...track.assets, ...(more ? [more] : [])],
+      }));
+      return { ...completed, tracks };
+    }),
+  );
+  const { generation } = nightingaleHarness;
+  if (!isApplicable(generation)) throw new Error("The sample has a generation.");
+  const completes = async (fake: FakeApi): Promise<ExpectedTracks> => {
+    url = fake.file(cover);
+    const otherFiles = [{ role: "cover", label: "full", bytes: cover }] as const;
+    return { ...(await generation.completes(fake)), tracks: [{ otherFiles }] };
+  };
+  return { ...nightingaleHarness, definition, generation: { ...generation, completes } };
+};
+
+const OTHER_COVER = Buffer.from("\x89PNG of another track", "latin1");
+
 const LONG = "x".repeat(20_000);
 
 const BROKEN: readonly Broken[] = [
@@ -99,6 +130,24 @@ const BROKEN: readonly Broken[] = [
     ),
     "makes a generation",
     /tracks\[0\]\.reference: 20011 characters; kept are at most 4000/,
+  ],
+  [
+    "leaves out a file that the provider has in addition to the mix",
+    withCover(() => null),
+    "makes a generation",
+    /files of track 0 in addition to the mix: expected \[\] to deeply equal \[ 'cover full' \]/,
+  ],
+  [
+    "takes a stem for the cover",
+    withCover((cover) => ({ ...cover, role: "stem", label: "vocals" })),
+    "makes a generation",
+    /files of track 0 in addition to the mix: expected \[ 'stem vocals' \] to deeply equal \[ 'cover full' \]/,
+  ],
+  [
+    "returns another cover than the track's",
+    withCover((cover) => ({ ...cover, source: { kind: "bytes", bytes: OTHER_COVER } })),
+    "makes a generation",
+    /the bytes of cover full of track 0 are those that the provider has/,
   ],
   [
     "takes a split that is gone for a wrong key",
@@ -164,3 +213,14 @@ const BROKEN: readonly Broken[] = [
 ];
 
 describeBroken("The conformance suite of providers, of what is answered", BROKEN);
+
+describe("The conformance suite of providers, of files in addition to the mix", () => {
+  it("passes a plugin that returns them", async () => {
+    expect(
+      await failuresOf(
+        withCover((cover) => cover),
+        "makes a generation",
+      ),
+    ).to.deep.equal([]);
+  });
+});

@@ -3,6 +3,7 @@ import type { Completed, ProviderAsset } from "../../../core/ports/music-provide
 import { bytesOfSource, typeOfBytes } from "./assets.js";
 import { expectNone } from "./expect-none.js";
 import {
+  type ExpectedFile,
   type ExpectedStems,
   type ExpectedTracks,
   isApplicable,
@@ -136,13 +137,32 @@ export async function expectTracks(
   // Each is read as the host would read it, whatever it is: a stem, a cover.
   for (const { assets } of tracks) await Promise.all(assets.map(bytesOfAsset));
   expect(cost, "cost").to.deep.equal(expectedCost);
-  said.forEach(({ mixSeconds, ...rest }, index) => {
+  for (const [index, { mixSeconds, otherFiles, ...rest }] of said.entries()) {
     expect(tracks[index]).to.deep.include(rest);
-    if (mixSeconds === undefined) return;
-    const { durationSeconds = null } = tracks[index]?.assets.find(({ role }) => role === "mix") ?? {};
+    const assets = tracks[index]?.assets ?? [];
+    if (otherFiles !== undefined) await expectOtherFiles(`of track ${index}`, assets, otherFiles);
+    if (mixSeconds === undefined) continue;
+    const { durationSeconds = null } = assets.find(({ role }) => role === "mix") ?? {};
     if (mixSeconds === null) expect(durationSeconds).to.equal(null);
     else expect(durationSeconds, `seconds of track ${index}`).to.be.closeTo(mixSeconds, 0.001);
-  });
+  }
+}
+
+async function expectOtherFiles(
+  of: string,
+  assets: readonly ProviderAsset[],
+  expected: readonly ExpectedFile[],
+): Promise<void> {
+  const nameOf = ({ role, label }: Pick<ProviderAsset, "role" | "label">): string => `${role} ${label}`;
+  const others = assets.filter(({ role }) => role !== "mix");
+  expect(others.map(nameOf).sort(), `files ${of} in addition to the mix`).to.deep.equal(expected.map(nameOf).sort());
+  for (const file of expected) {
+    const bytes = await bytesOfAsset(others.find((asset) => nameOf(asset) === nameOf(file)));
+    expect(
+      Buffer.from(file.bytes).equals(bytes),
+      `the bytes of ${nameOf(file)} ${of} are those that the provider has`,
+    ).to.equal(true);
+  }
 }
 
 async function expectStems({ stems = [], cost }: Completed, expected: ExpectedStems): Promise<void> {

@@ -1,4 +1,4 @@
-import type { MusicRequest, ProviderCost, ProviderLyrics } from "../../../core/ports/music-provider.js";
+import type { MusicRequest, ProviderAsset, ProviderCost, ProviderLyrics } from "../../../core/ports/music-provider.js";
 import type { FakeApi } from "../../support/provider-kit/fake-api.js";
 
 /** A scenario that cannot exist at this provider, and why. The suite then checks that the plugin does not claim it. */
@@ -28,7 +28,14 @@ export interface ExpectedTracks {
     readonly bpm?: number | null;
     readonly mixSeconds?: number | null;
     readonly lyrics?: ProviderLyrics;
+    /** All files in addition to the mix, in any order; left out, they are read and not compared. */
+    readonly otherFiles?: readonly ExpectedFile[];
   }[];
+}
+
+/** A stem, cover, master or preview of a track. */
+export interface ExpectedFile extends Pick<ProviderAsset, "role" | "label"> {
+  readonly bytes: Uint8Array;
 }
 
 export interface ExpectedStems {
