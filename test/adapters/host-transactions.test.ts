@@ -18,6 +18,9 @@ for (const { name, engine, tells, open } of HOSTS) {
 
 type Storage = SqliteUnderTest | MysqlUnderTest;
 
+/** Of one, two, three and four bytes in utf8mb4. */
+const TEXTS = 'a "quote", a line\nbreak, Zoë, 日本, 𝄞';
+
 /** Adds an account in a transaction of the app. */
 async function join({ unitOfWork, accounts }: Storage, transaction: object, account = anAccount()): Promise<void> {
   const { join: joined } = unitOfWork as Required<UnitOfWork>;
@@ -135,6 +138,52 @@ describe("Transactions of an app: MySQL", () => {
     const changed = await mysql.createConnection({ uri: storage.url, flags: ["-FOUND_ROWS"] });
     expect(await messageOf(join(storage, changed))).to.include("FOUND_ROWS");
     await changed.end();
+  });
+
+  it("are refused where texts would be changed on their way, and go on without what was refused", async () => {
+    const isNotReported = "SET SESSION session_track_system_variables = ''";
+    const admin = await mysql.createConnection(storage.url);
+    await admin.query("CREATE TABLE orders (name VARCHAR(20))");
+    for (const [options, setup, set] of [
+      [{ charset: "latin1" }, [], "latin1"],
+      [{ charset: "latin2" }, [], "latin2"],
+      [{ charset: "utf8" }, [], "utf8(mb3)?"],
+      [{}, ["SET NAMES latin1"], "latin1"],
+      [{}, [isNotReported, "SET NAMES latin1"], "latin1"],
+      [{}, ["SET character_set_connection = latin1"], "latin1"],
+      [{}, ["SET character_set_results = latin1"], "latin1"],
+      [{}, ["SET character_set_results = NULL"], "NULL"],
+      // The driver goes on writing in what the connection was opened with.
+      [{ charset: "latin1" }, [isNotReported, "SET NAMES utf8mb4"], "latin1"],
+    ] as const) {
+      const connection = await mysql.createConnection({ uri: storage.url, ...options });
+      for (const statement of setup) await connection.query(statement);
+      await connection.beginTransaction();
+      await connection.query("INSERT INTO orders VALUES ('before')");
+      const account = anAccount({ name: TEXTS });
+      expect(await messageOf(join(storage, connection, account))).to.match(
+        new RegExp(`^The transaction cannot be joined: its connection uses the character set ${set}, not utf8mb4\\. `),
+      );
+      await connection.query("INSERT INTO orders VALUES ('after')");
+      await connection.commit();
+      expect((await storage.accounts.findAccounts([account.id])).size).to.equal(0);
+      await connection.end();
+    }
+    const [rows] = await admin.query<mysql.RowDataPacket[]>("SELECT name FROM orders");
+    expect(rows).to.have.lengthOf(18);
+    await admin.end();
+  });
+
+  it("keep texts as they are in every collation of utf8mb4", async () => {
+    for (const options of [{}, { charset: "utf8mb4" }, { charset: "utf8mb4_bin" }, { charset: "UTF8MB4_GENERAL_CI" }]) {
+      const connection = await mysql.createConnection({ uri: storage.url, ...options });
+      await connection.beginTransaction();
+      const account = anAccount({ name: TEXTS });
+      await join(storage, connection, account);
+      await connection.commit();
+      expect((await storage.accounts.findAccounts([account.id])).get(account.id)).to.deep.equal(account);
+      await connection.end();
+    }
   });
 
   it("keep the modes of their connection, and what they hold is escaped in any of them", async () => {

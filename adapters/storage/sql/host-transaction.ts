@@ -5,6 +5,11 @@ import type { Session } from "./session.js";
 /** Finds the id of the installation, whose tables a session sees. */
 export const INSTALLATION_ID = "SELECT value FROM {installation} WHERE name = 'id'";
 
+/** What {@link INSTALLATION_ID} and queries like it find. */
+export interface InstallationRow {
+  readonly value: string;
+}
+
 const FORMS =
   "a transaction of knex, a connection of mysql2 or better-sqlite3 with an open transaction, " +
   "or { connection, afterCommit } with one of these";
@@ -53,12 +58,20 @@ export function inTurn<T>(connection: object, work: () => Promise<T>): Promise<T
   return run;
 }
 
-/** @throws {OperationRefusedError} the session does not see the tables of this installation */
-export async function checkInstallation(session: Session, id: string): Promise<void> {
-  const [row] = await session.all<{ readonly value: string }>(INSTALLATION_ID).catch((cause: unknown) => {
+/**
+ * @param find {@link INSTALLATION_ID}, which may find more @returns what it found
+ * @throws {OperationRefusedError} the session does not see the tables of this installation
+ */
+export async function checkInstallation<Row extends InstallationRow>(
+  session: Session,
+  id: string,
+  find = INSTALLATION_ID,
+): Promise<Row> {
+  const [row] = await session.all<Row>(find).catch((cause: unknown) => {
     throw refusedTransaction("its database has no tables of Fermata with this storage's prefix", { cause });
   });
   if (row?.value !== id) throw refusedTransaction("its database has the tables of another installation of Fermata");
+  return row;
 }
 
 export function refusedTransaction(why: string, options?: ErrorOptions): OperationRefusedError {

@@ -6,7 +6,7 @@ import { type Borrowed, refusedDatabase } from "../host-database.js";
 import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHandle } from "./connection-source.js";
 import { MysqlConnections } from "./connections.js";
 import { cannotConnect, spoilsConnection } from "./errors.js";
-import { HostMysqlSession, unfitness } from "./host-session.js";
+import { HostMysqlSession, unfitCharacterSet, unfitness } from "./host-session.js";
 import {
   MIGRATION_LOCK,
   MYSQL_LIMITS,
@@ -50,8 +50,9 @@ function oursWith(lockWaitSeconds: number): string {
   return `SET ${[...kept, ...values, ...waits].join(", ")}${snapshots}`;
 }
 
-/** What the driver encodes by: the opening of the connection has set it on the server as well. */
-const CHARACTER_SETS = "SELECT @@character_set_client AS client, @@character_set_results AS results";
+/** What no setting of ours makes up for; the set of literals is one of {@link OURS}. */
+const SESSION_STATE = "SELECT @@character_set_client AS client, @@character_set_results AS results";
+type SessionState = Readonly<Record<"client" | "results", string | null>>;
 
 /**
  * Connections of the app's own pool, borrowed for one read or one transaction each.
@@ -74,9 +75,9 @@ async function checkConnection(connection: object): Promise<void> {
   const unfit = unfitness(connection);
   if (unfit !== null) throw refusedDatabase(unfit);
   const session = new HostMysqlSession(connection as MysqlConnection, { limitMs: MYSQL_LIMITS.statementMs });
-  const [sets] = await session.all<{ readonly client: string; readonly results: string }>(CHARACTER_SETS);
-  for (const set of [sets?.client, sets?.results])
-    if (set !== "utf8mb4") throw refusedDatabase(`its connections use the character set ${set}, not utf8mb4`);
+  const [found] = await session.all<SessionState>(SESSION_STATE);
+  const set = unfitCharacterSet(connection, [found?.client ?? null, found?.results ?? null]);
+  if (set !== null) throw refusedDatabase(`its connections use the character set ${set}, not utf8mb4`);
 }
 
 class BorrowedPool implements ConnectionSource {

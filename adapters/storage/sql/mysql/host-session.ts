@@ -1,4 +1,4 @@
-import type { Connection, QueryOptions, TypeCastField, TypeCastNext } from "mysql2";
+import mysql, { type Connection, type QueryOptions, type TypeCastField, type TypeCastNext } from "mysql2";
 import type { SqlValue } from "../session.js";
 import { MysqlSession } from "./session.js";
 
@@ -16,6 +16,19 @@ export function unfitness(connection: object): string | null {
   };
   if (typeof queryFormat === "function") return "its connection has a queryFormat of its own";
   return (clientFlags & FOUND_ROWS) === 0 ? "its connection was opened without FOUND_ROWS" : null;
+}
+
+/**
+ * A character set on the way between the driver and the server that would change our texts; null: there is none. The
+ * driver encodes by what the connection was opened with, and hears of a later change only where the server reports it.
+ *
+ * @param sets of the session, by the server's variables
+ */
+export function unfitCharacterSet(connection: object, sets: readonly (string | null)[]): string | null {
+  for (const set of sets) if (set !== "utf8mb4") return set ?? "NULL";
+  const { charsetNumber = -1 } = (connection as Connection).config;
+  const encoding = mysql.CharsetToEncoding[charsetNumber];
+  return encoding === "utf8" ? null : String(encoding);
 }
 
 /**

@@ -5,11 +5,12 @@ import {
   checkInstallation,
   type HostConnection,
   hostConnectionOf,
+  type InstallationRow,
   inTurn,
   refusedTransaction,
 } from "../host-transaction.js";
 import type { TableNames } from "../table-names.js";
-import { HostMysqlSession, unfitness } from "./host-session.js";
+import { HostMysqlSession, unfitCharacterSet, unfitness } from "./host-session.js";
 import { MYSQL_LIMITS, SQL_MODE } from "./options.js";
 import type { MysqlConnection, MysqlSession } from "./session.js";
 
@@ -26,6 +27,16 @@ const OUR_MODES = `SET @fermata_sql_mode = @@SESSION.sql_mode,
   SESSION innodb_lock_wait_timeout = ${MYSQL_LIMITS.joinedLockWaitSeconds}`;
 const THEIR_MODES = `SET SESSION sql_mode = @fermata_sql_mode,
   SESSION innodb_lock_wait_timeout = @fermata_lock_wait`;
+
+/** The id of the installation, and in the same round trip what texts are read, kept and sent in. */
+const FIND_INSTALLATION = `SELECT value, @@character_set_client AS client, @@character_set_connection AS literals,
+  @@character_set_results AS results FROM {installation} WHERE name = 'id'`;
+
+interface FoundInstallation extends InstallationRow {
+  readonly client: string;
+  readonly literals: string;
+  readonly results: string | null;
+}
 
 /** Runs the work inside the transaction of a connection of the app's own mysql2. */
 export async function joinMysql<T>(
@@ -49,13 +60,20 @@ async function joinConnection<T>(
   try {
     if ((status & IN_TRANSACTION) === 0 && (status & AUTOCOMMIT) !== 0)
       throw refusedTransaction("the connection has no open transaction");
-    await checkInstallation(session, installationId);
+    await checkTables(session, connection, installationId);
     const result = await session.keptWhole(work);
     afterCommit(() => committed(result));
     return result;
   } finally {
     await session.end();
   }
+}
+
+/** @throws {OperationRefusedError} the tables are another installation's, or texts would reach them changed */
+async function checkTables(session: MysqlSession, connection: object, id: string): Promise<void> {
+  const { client, literals, results } = await checkInstallation<FoundInstallation>(session, id, FIND_INSTALLATION);
+  const set = unfitCharacterSet(connection, [client, literals, results]);
+  if (set !== null) throw refusedTransaction(`its connection uses the character set ${set}, not utf8mb4`);
 }
 
 /** Statements in a transaction of the app, which waits for them as long as they take. */
