@@ -3,7 +3,13 @@ import { Pool } from "tarn";
 import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
 import type { Connections, ConnectOptions } from "../dialect.js";
 import { type Borrowed, refusedDatabase } from "../host-database.js";
-import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHandle } from "./connection-source.js";
+import {
+  type ConnectionSource,
+  type ConnectionWork,
+  handleOf,
+  type MigrationHandle,
+  onlyOne,
+} from "./connection-source.js";
 import { MysqlConnections } from "./connections.js";
 import { cannotConnect, spoilsConnection } from "./errors.js";
 import { HostMysqlSession, unfitCharacterSet, unfitness } from "./host-session.js";
@@ -95,11 +101,11 @@ class BorrowedPool implements ConnectionSource {
   }
 
   get handle(): Knex {
-    return (this.opened ??= this.openHandle(this.setup)).knex;
+    return (this.opened ??= this.openHandle(this.setup, { isKept: false })).knex;
   }
 
   openForMigrations(): MigrationHandle {
-    return this.openHandle(oursWith(MYSQL_LIMITS.migrationMs / 1000));
+    return this.openHandle(oursWith(MYSQL_LIMITS.migrationMs / 1000), { isKept: true });
   }
 
   /** The app knows its pool. */
@@ -169,28 +175,33 @@ class BorrowedPool implements ConnectionSource {
     }
   }
 
-  /** A handle of knex on one borrowed connection at a time, which is ours until it is idle. */
-  private openHandle(setup: string): MigrationHandle {
+  /**
+   * A handle of knex on one borrowed connection at a time, which is ours until it is idle.
+   *
+   * @param isKept it is ours until the handle is closed, with what the session holds, and no other one follows it
+   */
+  private openHandle(setup: string, { isKept }: { readonly isKept: boolean }): MigrationHandle {
     const borrowed = new WeakMap<object, Borrowed>();
     const sessionOn = (connection: object): HostMysqlSession =>
       new HostMysqlSession(connection as MysqlConnection, { limitMs: MYSQL_LIMITS.firstMs });
+    const open = async (): Promise<object> => {
+      const one = await this.acquire();
+      try {
+        await sessionOn(one.connection).run(setup);
+      } catch (error) {
+        one.discard();
+        throw error;
+      }
+      borrowed.set(one.connection, one);
+      return one.connection;
+    };
     const pool = new Pool<object>({
-      min: 0,
+      min: isKept ? 1 : 0,
       max: 1,
       propagateCreateError: true,
       idleTimeoutMillis: 1,
       reapIntervalMillis: 10,
-      create: async () => {
-        const one = await this.acquire();
-        try {
-          await sessionOn(one.connection).run(setup);
-        } catch (error) {
-          one.discard();
-          throw error;
-        }
-        borrowed.set(one.connection, one);
-        return one.connection;
-      },
+      create: isKept ? onlyOne(open) : open,
       validate: (connection) => !(connection as MysqlConnection).stream.destroyed,
       destroy: async (connection) => {
         const one = borrowed.get(connection);

@@ -1,6 +1,7 @@
 import knex, { type Knex } from "knex";
 import type { Pool } from "tarn";
 import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
+import { cannotConnect } from "./errors.js";
 import type { MysqlSession } from "./session.js";
 
 /** What is done on one connection. `discard`: it is ended after the work, instead of being given to another caller. */
@@ -29,6 +30,20 @@ export interface ConnectionSource {
 export interface MigrationHandle {
   readonly knex: Knex;
   close(): Promise<void>;
+}
+
+/**
+ * Opens one connection and no other one: what its session holds, as a lock of the server, ends with it. The pool keeps
+ * an idle one where its `min` is 1.
+ */
+export function onlyOne<Connected>(open: () => Promise<Connected>): () => Promise<Connected> {
+  let isOpened = false;
+  return async () => {
+    if (isOpened) throw cannotConnect(new Error("the one that migrates was lost"));
+    const connection = await open();
+    isOpened = true;
+    return connection;
+  };
 }
 
 /** A handle of knex on a pool, which it closes. */

@@ -4,7 +4,13 @@ import type { Connection } from "mysql2";
 import { Pool } from "tarn";
 import type { PoolFigures } from "../../../../core/ports/opened-storage.js";
 import { poolFiguresOf } from "../pool-figures.js";
-import { type ConnectionSource, type ConnectionWork, handleOf, type MigrationHandle } from "./connection-source.js";
+import {
+  type ConnectionSource,
+  type ConnectionWork,
+  handleOf,
+  type MigrationHandle,
+  onlyOne,
+} from "./connection-source.js";
 import { cannotConnect, isReadOnly, isUnavailable, spoilsConnection } from "./errors.js";
 import { MysqlHosts } from "./hosts.js";
 import { MYSQL_LIMITS, sessionSetup, POOL_MAX } from "./options.js";
@@ -156,12 +162,12 @@ export class MysqlPool implements ConnectionSource {
 function openMigrationHandle(hosts: MysqlHosts, log: Knex.Logger): MigrationHandle {
   const setup = sessionSetup(MYSQL_LIMITS.migrationMs / 1000);
   const pool = new Pool<MysqlConnection>({
-    min: 0,
+    min: 1,
     max: 1,
     propagateCreateError: true,
     createTimeoutMillis: MYSQL_LIMITS.firstMs,
     acquireTimeoutMillis: MYSQL_LIMITS.firstMs,
-    create: () => hosts.open(setup, MYSQL_LIMITS.firstMs),
+    create: onlyOne(() => hosts.open(setup, MYSQL_LIMITS.firstMs)),
     validate: validator(({ stream }) => !stream.destroyed),
     destroy: endConnection,
   });
