@@ -159,7 +159,9 @@ describe("An app's database that is refused", () => {
     expect(await refusalOf(changed)).to.include("its connection was opened without FOUND_ROWS");
     const latin = mysql.createPool({ uri: url, charset: "latin1" });
     expect(await refusalOf(latin)).to.include("its connections use the character set latin1, not utf8mb4");
-    for (const pool of [small, changed, latin]) await pool.promise().end();
+    const unnamed = mysql.createPool({ uri: url.replace(/\/[^/]+$/, "") });
+    expect(await refusalOf(unnamed)).to.include("its connections have no database");
+    for (const pool of [small, changed, latin, unnamed]) await pool.promise().end();
     await drop();
   });
 

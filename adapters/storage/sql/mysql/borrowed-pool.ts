@@ -57,8 +57,8 @@ function oursWith(lockWaitSeconds: number): string {
 }
 
 /** What no setting of ours makes up for; the set of literals is one of {@link OURS}. */
-const SESSION_STATE = "SELECT @@character_set_client AS client, @@character_set_results AS results";
-type SessionState = Readonly<Record<"client" | "results", string | null>>;
+const SESSION_STATE = "SELECT @@character_set_client AS client, @@character_set_results AS results, DATABASE() AS name";
+type SessionState = Readonly<Record<"client" | "results" | "name", string | null>>;
 
 /**
  * Connections of the app's own pool, borrowed for one read or one transaction each.
@@ -84,6 +84,7 @@ async function checkConnection(connection: object): Promise<void> {
   const [found] = await session.all<SessionState>(SESSION_STATE);
   const set = unfitCharacterSet(connection, [found?.client ?? null, found?.results ?? null]);
   if (set !== null) throw refusedDatabase(`its connections use the character set ${set}, not utf8mb4`);
+  if (found?.name === null) throw refusedDatabase("its connections have no database");
 }
 
 class BorrowedPool implements ConnectionSource {
