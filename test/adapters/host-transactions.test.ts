@@ -1,6 +1,7 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 import mysql from "mysql2/promise";
+import { OperationRefusedError } from "../../core/errors.js";
 import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
 import { hostTransactionsContract } from "../contract/host-transactions.contract.js";
 import { anAccount } from "../support/builders.js";
@@ -199,6 +200,19 @@ describe("Transactions of an app: MySQL", () => {
     await connection.commit();
     const found = (await storage.accounts.findAccounts([account.id])).get(account.id);
     expect(found?.name).to.equal(account.name);
+    await connection.end();
+  });
+
+  it("are refused when they only read, and not to be run again", async () => {
+    const connection = await mysql.createConnection(storage.url);
+    for (const begin of [["START TRANSACTION READ ONLY"], ["SET SESSION TRANSACTION READ ONLY", "START TRANSACTION"]]) {
+      for (const statement of begin) await connection.query(statement);
+      const outcome: unknown = await join(storage, connection).catch((error: unknown) => error);
+      expect(outcome).to.be.instanceOf(OperationRefusedError);
+      expect((outcome as Error).message).to.match(/^The transaction cannot be joined: it is read-only\. /);
+      expect(await connection.query("SELECT 1 AS one").then(([rows]) => rows)).to.deep.equal([{ one: 1 }]);
+      await connection.query("COMMIT");
+    }
     await connection.end();
   });
 

@@ -9,12 +9,14 @@ const LOST_RACE = new Set([
 
 const LOCK_WAIT = new Set([1205]);
 
+const READ_ONLY_TRANSACTION = new Set([1792]);
+
 /** After a failover the connection leads to a server that only reads; a new one leads to its successor. */
 const READ_ONLY = new Set([
   1047, // the node of a Galera cluster is not ready, or in no majority
   1290, // --read-only
   1836, // read-only mode
-  1792, // read-only transaction: the server's setting, as none of ours that writes asks for it
+  ...READ_ONLY_TRANSACTION, // the server's setting, as no transaction of ours that writes asks for it
 ]);
 
 /** What is left to say before the server ends the connection. */
@@ -101,6 +103,11 @@ export function isConnectionLost(error: unknown): boolean {
 /** The server takes no writes, which another one may do by now. */
 export function isReadOnly(error: unknown): boolean {
   return hasNumber(error, READ_ONLY);
+}
+
+/** The transaction is read-only, and was to write. */
+export function isReadOnlyTransaction(error: unknown): boolean {
+  return hasNumber(error, READ_ONLY_TRANSACTION);
 }
 
 /**

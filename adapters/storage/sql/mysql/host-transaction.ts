@@ -10,6 +10,7 @@ import {
   refusedTransaction,
 } from "../host-transaction.js";
 import type { TableNames } from "../table-names.js";
+import { isReadOnlyTransaction } from "./errors.js";
 import { HostMysqlSession, unfitCharacterSet, unfitness } from "./host-session.js";
 import { MYSQL_LIMITS, SQL_MODE } from "./options.js";
 import type { MysqlConnection, MysqlSession } from "./session.js";
@@ -64,6 +65,9 @@ async function joinConnection<T>(
     const result = await session.keptWhole(work);
     afterCommit(() => committed(result));
     return result;
+  } catch (error) {
+    // The app or its session made it so: run again, it would fail again.
+    throw isReadOnlyTransaction(error) ? refusedTransaction("it is read-only", { cause: error }) : error;
   } finally {
     await session.end();
   }
