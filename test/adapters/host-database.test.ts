@@ -165,6 +165,16 @@ describe("An app's database that is refused", () => {
     await drop();
   });
 
+  it("is a pool that refuses callers instead of letting them wait", async () => {
+    const uri = "mysql://127.0.0.1/app"; // nothing connects to it
+    const hasty = mysql.createPool({ uri, waitForConnections: false });
+    expect(await refusalOf(hasty)).to.include("its pool has waitForConnections: false, and Fermata needs true");
+    const short = mysql.createPool({ uri, queueLimit: 5 });
+    expect(await refusalOf(short)).to.include("its pool has queueLimit: 5, and Fermata needs 0, no limit");
+    expect(await refusalOf(short.promise())).to.include("queueLimit: 5");
+    for (const pool of [hasty, short]) await pool.promise().end();
+  });
+
   it("is a database in memory, a read-only or a closed one", async () => {
     const memory = new BetterSqlite3(":memory:");
     expect(await refusalOf(memory)).to.include("it is in memory, where no other connection reaches it");

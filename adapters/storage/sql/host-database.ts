@@ -35,7 +35,12 @@ interface KnexInstance {
 
 /** The members of a pool of mysql2 that are used here, and of its connections. */
 interface MysqlPool {
-  readonly config: { readonly connectionLimit?: number };
+  readonly config: {
+    readonly connectionLimit?: number;
+    readonly waitForConnections?: boolean;
+    /** Most callers that wait for a connection; 0: any number. */
+    readonly queueLimit?: number;
+  };
   getConnection(done: (error: Error | null, connection: MysqlPoolConnection) => void): void;
 }
 
@@ -94,7 +99,11 @@ function ofSqliteKnex(settings: KnexInstance["client"]["connectionSettings"]): F
 }
 
 function ofMysqlPool(pool: MysqlPool): FoundDatabase {
-  checkSize(pool.config.connectionLimit);
+  const { connectionLimit, waitForConnections = true, queueLimit = 0 } = pool.config;
+  checkSize(connectionLimit);
+  // Fermata has more reads and transactions at once than a pool has connections.
+  if (!waitForConnections) throw refusedDatabase("its pool has waitForConnections: false, and Fermata needs true");
+  if (queueLimit > 0) throw refusedDatabase(`its pool has queueLimit: ${queueLimit}, and Fermata needs 0, no limit`);
   return {
     engine: "mysql",
     borrow: async () => {
