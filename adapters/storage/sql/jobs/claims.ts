@@ -1,4 +1,4 @@
-import type { JobAttempt, JobState } from "../../../../core/jobs/job.js";
+import type { JobAttempt, JobRequest, JobState } from "../../../../core/jobs/job.js";
 import type { ClaimedJob, ClaimRequest } from "../../../../core/ports/job-claims.js";
 import type { Dialect } from "../dialect.js";
 import { columnsOf } from "../session.js";
@@ -33,5 +33,17 @@ export function claimOf(row: JobStateRow | JobRow, tried: readonly JobAttempt[],
     dueAt: request.leaseUntil,
     crashes: before.crashes + (wasLost ? 1 : 0),
   };
-  return { job, request: "request" in row ? toRequest(row) : null, attempts: tried, wasLost };
+  return { job, request: "request" in row ? readableRequest(row) : null, attempts: tried, wasLost };
+}
+
+/**
+ * null where it cannot be read: its worker then reads it in a step of its own, which fails alone, is logged and counts
+ * as a crash. A claim that failed would take none of its jobs, again and again.
+ */
+function readableRequest(row: JobRow): JobRequest | null {
+  try {
+    return toRequest(row);
+  } catch {
+    return null;
+  }
 }
