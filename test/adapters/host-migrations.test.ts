@@ -4,6 +4,7 @@ import type { Connections } from "../../adapters/storage/sql/dialect.js";
 import { findHostDatabase } from "../../adapters/storage/sql/host-database.js";
 import { MIGRATIONS } from "../../adapters/storage/sql/migrations/index.js";
 import { borrowMysql } from "../../adapters/storage/sql/mysql/borrowed-pool.js";
+import { connectMysql } from "../../adapters/storage/sql/mysql/connections.js";
 import { MIGRATION_LOCK } from "../../adapters/storage/sql/mysql/options.js";
 import { TableNames } from "../../adapters/storage/sql/table-names.js";
 import { SILENT } from "../support/databases.js";
@@ -27,6 +28,18 @@ async function pass(ms: number): Promise<void> {
 async function connectTo({ database }: HostPool): Promise<Connections> {
   const found = findHostDatabase(database);
   return found.engine === "mysql" ? borrowMysql(found.borrow, CONNECT) : expect.fail("it is no pool of MySQL");
+}
+
+/** What becomes of a statement of a migration whose connection the server has ended. */
+async function afterLoss(connections: Connections, url: string): Promise<string> {
+  return connections.alone(async (handle) => {
+    const [rows] = await handle.raw<{ id: number }[][]>("SELECT CONNECTION_ID() AS id");
+    await query(url, `KILL ${rows?.[0]?.id}`);
+    await pass(PAUSE_MS);
+    const tried = async (): Promise<string> => handle.raw("SELECT 1").then(() => "done", String);
+    await tried(); // where the loss was not noticed yet
+    return tried();
+  });
 }
 
 for (const kind of HOST_POOLS) {
@@ -78,17 +91,17 @@ for (const kind of HOST_POOLS) {
 
     it("end with their connection: on another one they would not be alone", async () => {
       const [pool] = pools as [HostPool];
-      const outcomes = await (
-        await connectTo(pool)
-      ).alone(async (handle) => {
-        const [rows] = await handle.raw<{ id: number }[][]>("SELECT CONNECTION_ID() AS id");
-        await query(url, `KILL ${rows?.[0]?.id}`);
-        await pass(PAUSE_MS);
-        const tried = async (): Promise<string> => handle.raw("SELECT 1").then(() => "done", String);
-        return [await tried(), await tried()];
-      });
-      expect(outcomes).to.not.include("done");
-      expect(outcomes[1]).to.include("the one that migrates was lost");
+      expect(await afterLoss(await connectTo(pool), url)).to.include("the one that migrates was lost");
     });
   });
 }
+
+describe("Migrations on connections of our own", () => {
+  it("end with their connection as well", async () => {
+    const { url, drop } = await createMysqlDatabase();
+    const connections = await connectMysql(url.slice("mysql:".length), CONNECT);
+    expect(await afterLoss(connections, url)).to.include("the one that migrates was lost");
+    await connections.close();
+    await drop();
+  });
+});
