@@ -72,7 +72,7 @@ export interface ComposeOptions {
  *
  * @param options `migrate` brings the schema up to date first (default true); false refuses an old one
  * @throws {SettingsError} a plugin cannot be loaded or set up, or a setting needs packages that are not installed
- * @throws {SchemaError} the schema is older or newer than this version
+ * @throws {SchemaError} the schema is older than this version, or newer and of no use to it
  * @throws {OperationRefusedError} the database that the app gives cannot be used
  */
 export async function compose(

@@ -72,7 +72,10 @@ export interface GenerationsDeps {
   readonly waitForJob: Pick<WaitForJob, "wait">;
 }
 
-/** Generations for an embedding app, which authenticates accounts by its own means. By the rules of the public API. */
+/**
+ * Generations for an embedding app, which authenticates accounts by its own means. By the rules of the public API, but
+ * for what its authentication asks for: an account that has not accepted the terms may generate here.
+ */
 export class Generations {
   constructor(private readonly deps: GenerationsDeps) {}
 
