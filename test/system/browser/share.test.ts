@@ -83,8 +83,9 @@ describe("The page of a shared track, in a browser", function () {
     expect((await player()).controls).to.equal(false);
     await page.getByRole("button", { name: "Play" }).click();
     await until({ after: 1.2 });
-    // The label follows the playback, which is slightly ahead of the page.
+    // The label and the position follow the playback, which is slightly ahead of the page.
     await page.getByRole("button", { name: "Pause" }).waitFor();
+    await slider().and(page.locator(':not([aria-valuenow="0"])')).waitFor();
     expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:\d\d of 1:00$/);
     expect(Number(await slider().getAttribute("aria-valuenow"))).to.be.at.least(1);
     expect(await page.locator("[data-now]").textContent()).to.match(/^0:0[1-9]$/);
