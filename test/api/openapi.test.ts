@@ -114,8 +114,26 @@ describe("GET /openapi.json", () => {
       for (const [name, { value }] of examples)
         expect(issuesIn(value, media?.schema ?? {}, schemas()), `${where} ${name}`).to.deep.equal([]);
     }
-    const body = document.paths["/api/v1/generations"]?.["post"]?.requestBody?.content["application/json"];
-    expect(issuesIn(body?.examples?.["request"]?.value, body?.schema ?? {}, schemas())).to.deep.equal([]);
+    for (const { operation } of operations) {
+      const body = operation.requestBody?.content["application/json"];
+      if (body === undefined) continue;
+      const value = body.examples?.["request"]?.value;
+      expect(issuesIn(value, body.schema ?? {}, schemas()), operation.operationId).to.deep.equal([]);
+    }
+  });
+
+  it("has bodies that the server accepts as they are printed", async () => {
+    const { api } = await test.account();
+    const printed = (method: string, path: string): unknown =>
+      document.paths[path]?.[method]?.requestBody?.content["application/json"]?.examples?.["request"]?.value;
+    const headers = { "Content-Type": "application/json" };
+    const endpoints = "/api/v1/webhook-endpoints";
+    const created = await api.send("POST", endpoints, { headers, body: printed("post", endpoints) });
+    expect(created.status).to.equal(201);
+    const { id, url } = dataOf<{ readonly id: string; readonly url: string }>(created);
+    const body = printed("patch", `${endpoints}/{id}`);
+    const changed = await api.send("PATCH", `${endpoints}/${id}`, { headers, body });
+    expect(dataOf(changed)).to.include({ url, status: "disabled" });
   });
 
   it("lists every error code under its status", () => {

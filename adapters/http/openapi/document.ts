@@ -9,7 +9,7 @@ import { OPTIONS_MAX } from "../../../core/providers/request-options.js";
 import { rateLimitKindOf } from "../rate-limit-kind.js";
 import generated from "../generated/openapi.json" with { type: "json" };
 import { errorResponses } from "./errors.js";
-import { CURSOR, GENERATION_REQUEST } from "./examples.js";
+import { CURSOR } from "./examples.js";
 import { HEADERS, headersOf } from "./headers.js";
 import type { OpenApiDocument, Operation, Parameter, Schema } from "./model.js";
 import { COMMON_ERRORS, OPERATIONS, type OperationNotes, type ParameterNotes } from "./operations.js";
@@ -139,7 +139,10 @@ function completeOperation(operation: Operation): void {
   if (notes.isConditional === true) operation.parameters.push(IF_NONE_MATCH);
   if (notes.requestBody !== undefined) operation.requestBody = notes.requestBody;
   const body = operation.requestBody?.content["application/json"];
-  if (body !== undefined) body.examples = { request: { value: notes.body ?? GENERATION_REQUEST } };
+  if (body !== undefined) {
+    assert(notes.body !== undefined, `openapi/operations.ts has a body for ${operation.operationId}`);
+    body.examples = { request: { value: notes.body } };
+  }
 
   const [success] = Object.entries(operation.responses);
   assert(success !== undefined, "an operation has a success");

@@ -1,4 +1,5 @@
 import type { PlaylistChanges, PlaylistRequest } from "../controllers/playlists.js";
+import type { WebhookEndpointChanges, WebhookEndpointRequest } from "../controllers/webhook-endpoints.js";
 import type { GenerationRequest } from "../create-generation.js";
 import type { SplitRequest } from "../create-split.js";
 import type { Credits } from "../presenters/credits.js";
@@ -297,6 +298,10 @@ export const WEBHOOK_ENDPOINT: WebhookEndpoint = {
   updated_at: "2026-11-21T06:30:00.000Z",
   disabled_at: null,
 };
+
+export const WEBHOOK_ENDPOINT_REQUEST: WebhookEndpointRequest = { url: WEBHOOK_ENDPOINT.url };
+
+export const WEBHOOK_ENDPOINT_CHANGES: WebhookEndpointChanges = { status: "disabled" };
 
 /** Obviously invented, so that no reader takes it for a real key. */
 export const SIGNING_SECRET = "whsec_VGhpcyBpcyBhbiBleGFtcGxlIGluIHRoZSBkb2NzLg==";

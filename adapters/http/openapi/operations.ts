@@ -21,7 +21,7 @@ export interface OperationNotes {
   readonly isConditional?: true;
   /** Where tsoa generates none. */
   readonly requestBody?: NonNullable<Operation["requestBody"]>;
-  /** An example of its JSON body, where that is not a generation's. */
+  /** An example of its JSON body, where it has one. */
   readonly body?: unknown;
   /** Of parameters that mean something else at other operations. */
   readonly parameters?: { readonly [name: string]: ParameterNotes };
@@ -99,6 +99,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     isConditional: true,
   },
   createGeneration: {
+    body: example.GENERATION_REQUEST,
     errors: [
       "invalid_request",
       "invalid_model",
@@ -239,6 +240,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   createWebhookEndpoint: {
     errors: ["invalid_request", ...WEBHOOK_URL_ERRORS, "payload_too_large", "unsupported_media_type"],
     examples: { endpoint: { data: { ...example.WEBHOOK_ENDPOINT, signing_secret: example.SIGNING_SECRET } } },
+    body: example.WEBHOOK_ENDPOINT_REQUEST,
   },
   updateWebhookEndpoint: {
     errors: [
@@ -251,6 +253,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     examples: {
       disabled: { data: { ...example.WEBHOOK_ENDPOINT, status: "disabled", disabled_at: "2026-11-21T07:00:00.000Z" } },
     },
+    body: example.WEBHOOK_ENDPOINT_CHANGES,
   },
   deleteWebhookEndpoint: {
     errors: ["webhook_endpoint_not_found"],
