@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Settings } from "./settings.js";
@@ -117,9 +117,15 @@ export function requirePackages(settings: Settings, users: readonly PackageUser[
   if (lines.length > 0) throw new SettingsError(lines);
 }
 
+/** Asked of Node's resolution, which Yarn's Plug'n'Play replaces: its packages are in no folder node_modules. */
 function isInstalled(name: string): boolean {
-  const places = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  return places.some((place) => existsSync(join(place, name, "package.json")));
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch (error) {
+    // Another code, such as ERR_PACKAGE_PATH_NOT_EXPORTED, comes from a package that is there.
+    return (error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND";
+  }
 }
 
 /** The version that this Fermata is tested with. */

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import Module from "node:module";
 import { expect } from "chai";
+import sinon from "sinon";
 import { loadSettings } from "../../../config/load.js";
-import { packagesOf, PACKAGE_USERS, requirePackages } from "../../../config/optional-packages.js";
+import { missingPackages, packagesOf, PACKAGE_USERS, requirePackages } from "../../../config/optional-packages.js";
 import { repositoryPath } from "../../support/repository.js";
 
 const { optionalDependencies } = JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as {
@@ -21,5 +23,15 @@ describe("Packages that only some settings need", () => {
   it("are all there where they were not left out", () => {
     const overrides = { audio: { url: "s3://music" }, queue: { url: "amqp://broker" } };
     requirePackages(loadSettings({ env: {}, cwd: "/", overrides }), PACKAGE_USERS);
+  });
+
+  it("are there where Node's resolution says so, as with Yarn's Plug'n'Play", () => {
+    const resolution = Module as unknown as { _resolveFilename: (name: string, ...rest: unknown[]) => string };
+    sinon.stub(resolution, "_resolveFilename").callsFake((name) => {
+      if (name === "better-sqlite3") throw Object.assign(new Error("Not declared"), { code: "MODULE_NOT_FOUND" });
+      return `/cache/${name}.zip/index.js`;
+    });
+    const missing = missingPackages(loadSettings({ env: {}, cwd: "/" }), PACKAGE_USERS);
+    expect(missing.map(({ chosen }) => chosen)).to.deep.equal(["storage.url: sqlite:"]);
   });
 });
