@@ -17,7 +17,7 @@ import type { Logger } from "../ports/logger.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { Upload, UploadStore } from "../ports/upload-store.js";
 import { withoutControls } from "../printable.js";
-import { AUDIO_TYPES, type AudioEnding, audioTypeOf } from "./audio-type.js";
+import { AUDIO_TYPES, type AudioEnding, audioTypeOf, otherFormatOf } from "./audio-type.js";
 import { openSource } from "./byte-source.js";
 import type { DeriveAssets } from "./derive-assets.js";
 import { titleIssue } from "./playlist-rules.js";
@@ -140,7 +140,7 @@ export class UploadTrack {
     const source = await openSource(given, HEAD_BYTES);
     try {
       const type = audioTypeOf(source.head);
-      if (type === null) throw notAudio(this.deps.decodes);
+      if (type === null) throw notAudio(this.deps.decodes, otherFormatOf(source.head));
       const audioKey = `${trackId}/mix.${type}`;
       const { sizeBytes } = await this.deps.audio.put(audioKey, source.bytes(), maxBytes);
       const mix = mixOf(audioKey, type, sizeBytes);
@@ -157,7 +157,7 @@ export class UploadTrack {
     if (!decodes) return derived.deriveFor(track);
     try {
       const complete = await derived.deriveOfReadable(track, mix);
-      if (complete === null) throw notAudio(decodes);
+      if (complete === null) throw notAudio(decodes, mix.contentType === AUDIO_TYPES.m4a ? "M4A/MP4" : null);
       const seconds = complete.assets.find(({ role }) => role === "mix")?.durationSeconds ?? 0;
       if (seconds <= limits.maxSeconds) return complete;
       throw refused(`must play at most ${limits.maxSeconds} s; it plays ${Math.ceil(seconds)} s`);
@@ -233,8 +233,10 @@ function checkTitle(title: string): void {
   if (issue !== null) throw new InvalidRequestError([{ path: "body.title", message: issue }]);
 }
 
-function notAudio(decodes: boolean): InvalidRequestError {
-  return refused(decodes ? `must be audio that can be decoded: ${DECODED_TYPES}` : `must be audio: ${KNOWN_TYPES}`);
+/** @param format its name, where it is a known one */
+function notAudio(decodes: boolean, format: string | null = null): InvalidRequestError {
+  const allowed = decodes ? `must be audio that can be decoded: ${DECODED_TYPES}` : `must be audio: ${KNOWN_TYPES}`;
+  return refused(format === null ? allowed : `${allowed}; it is ${format}`);
 }
 
 function bytesUsedUp(maxBytes: number): InvalidRequestError {

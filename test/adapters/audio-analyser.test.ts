@@ -208,6 +208,22 @@ describe("ProcessAudioAnalyser", () => {
     await thrifty.close();
   });
 
+  it("goes by the container, not by bytes in it that look like frames of MP3", async () => {
+    const m4a = await readFile(repositoryPath("test/fixtures/aac.m4a"));
+    expect(await analyser.analyse(m4a, { preview: true })).to.equal(null);
+    const webm = Buffer.concat([Buffer.from("\x1aE\xdf\xa3", "latin1"), await mp3File(aRise())]);
+    expect(await analyser.analyse(webm, { preview: true })).to.equal(null);
+  });
+
+  it("takes a file for MP3 when a second frame follows where the first ends", async () => {
+    const mp3 = await mp3File(aRise());
+    const junk = Buffer.alloc(8_192, "text ");
+    mp3.slice(0, 4).forEach((byte, index) => (junk[index + 100] = byte));
+    expect(await analyser.analyse(junk, { preview: true })).to.equal(null);
+    const behindText = Buffer.concat([Buffer.from("some text"), mp3]);
+    expect((await analyser.analyse(behindText, { preview: false }))?.durationSeconds).to.be.closeTo(2, 0.06);
+  });
+
   it("is not held up by a source that hangs", async () => {
     const abort = new AbortController();
     const patient = new ProcessAudioAnalyser({ processes: 1 });

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import {
   AccountSuspendedError,
@@ -13,6 +14,7 @@ import { aChord, mp3File, vorbisFile, wavFile } from "../support/audio-files.js"
 import { FORM_TYPE, formOf, type Part, sendForm, upload } from "../support/audio-form.js";
 import { anId } from "../support/builders.js";
 import { eventually } from "../support/process.js";
+import { repositoryPath } from "../support/repository.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 import { alongside, leftOf } from "./storage-reader.js";
 
@@ -143,6 +145,13 @@ describe("POST /api/v1/tracks", function () {
         expect(issuePaths(response)).to.deep.equal(paths);
       });
     }
+
+    it("a format that is not decoded, by its name: 400", async () => {
+      const m4a = await readFile(repositoryPath("test/fixtures/aac.m4a"));
+      expect((await refused(() => send(audio(m4a)))).text).to.include("; it is M4A/MP4");
+      expect((await refused(() => send(audio("\x00\x00\x00\x14ftypqt  ")))).text).to.include("; it is M4A/MP4");
+      expect((await refused(() => send(audio("FORM\x00\x00\x00\x14AIFF")))).text).to.include("; it is AIFF");
+    });
 
     it("incomplete forms: 400", async () => {
       const broken: readonly Uint8Array[] = [

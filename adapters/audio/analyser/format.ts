@@ -1,8 +1,11 @@
+import { otherFormatOf } from "../../../core/library/audio-type.js";
+import { hasMpegFrames } from "./mpeg-frames.js";
+
 /** The format of a file, by its first bytes. */
 export type AudioFormat = "mp3" | "wav" | "flac" | "ogg-flac" | "vorbis" | "opus";
 
 /** How many bytes {@link formatOf} looks at. */
-export const PROBE_BYTES = 4_096;
+export const PROBE_BYTES = 8_192;
 
 /** The format of a file that begins with these bytes; null when it is none of those that can be decoded. */
 export function formatOf(head: Uint8Array): AudioFormat | null {
@@ -10,9 +13,11 @@ export function formatOf(head: Uint8Array): AudioFormat | null {
   if (["RIFF", "RF64"].includes(text(0, 4)) && text(8, 12) === "WAVE") return "wav";
   if (text(0, 4) === "fLaC") return "flac";
   if (text(0, 4) === "OggS") return oggCodec(text);
+  // The container decides: compressed samples in it may look like frames.
+  if (otherFormatOf(head) !== null) return null;
   // A tag with a picture in it is long; a whole file that is this short has its first frame in sight.
   if (text(0, 3) === "ID3" && head.length >= PROBE_BYTES) return "mp3";
-  return hasMpegFrame(head.subarray(0, PROBE_BYTES)) ? "mp3" : null;
+  return hasMpegFrames(head.subarray(0, PROBE_BYTES)) ? "mp3" : null;
 }
 
 /** The first packet follows the page's header of 27 bytes and its one segment length. */
@@ -20,15 +25,4 @@ function oggCodec(text: (start: number, end: number) => string): AudioFormat | n
   if (text(28, 36) === "OpusHead") return "opus";
   if (text(28, 35) === "\x01vorbis") return "vorbis";
   return text(28, 33) === "\x7fFLAC" ? "ogg-flac" : null;
-}
-
-/** A header of an MPEG audio frame (ISO 11172-3, 2.4.1.3): sync word, and none of the reserved values. */
-function hasMpegFrame(bytes: Uint8Array): boolean {
-  return bytes.some((first, index) => {
-    const [second = 0, third = 0] = [bytes[index + 1], bytes[index + 2]];
-    const hasSync = first === 0xff && (second & 0xe0) === 0xe0;
-    const [version, layer] = [(second >> 3) & 3, (second >> 1) & 3];
-    const [bitrate, sampleRate] = [third >> 4, (third >> 2) & 3];
-    return hasSync && version !== 1 && layer !== 0 && bitrate !== 0 && bitrate !== 15 && sampleRate !== 3;
-  });
 }
