@@ -6,8 +6,8 @@ export function storableResult(created: Completed): Completed | null {
   return assets.length > 0 && assets.every(isBehindLink) ? created : null;
 }
 
-/** A link with headers may carry a key, and keys are never stored in an attempt's row. */
+/** A link with headers may carry a key, and keys are never stored in an attempt's row. An empty object has none. */
 function isBehindLink({ source }: ProviderAsset): boolean {
   const plain = source.kind === "archive" ? source.archive : source;
-  return plain.kind === "url" && plain.headers === undefined;
+  return plain.kind === "url" && Object.keys(plain.headers ?? {}).length === 0;
 }

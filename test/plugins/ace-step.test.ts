@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { ProviderFailure, ProviderHandle } from "../../core/ports/music-provider.js";
+import type { Completed, ProviderFailure, ProviderHandle } from "../../core/ports/music-provider.js";
+import { storableResult } from "../../core/results/stored-result.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { type FakeApi, tinyWav } from "../support/provider-kit/index.js";
 import { AceStepBench, aModel, failureOf, kindOf } from "./ace-step-bench.js";
@@ -157,6 +158,15 @@ describe("ace-step", () => {
         assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source }],
         lyrics: { text: "[Verse]\nRain on the tin roof" },
       });
+    });
+
+    it("a result that outlives its worker where there is no key", async () => {
+      const handle = await bench.accepted();
+      bench.start({ apiKey: undefined });
+      const said = notified(1, [done("/v1/audio?path=%2Fa.wav")]);
+      fake.on(QUERY.method, QUERY.path, enveloped([{ task_id: handle.data["taskId"], ...said }]));
+      const result: Completed = { state: "completed", tracks: await bench.tracks(handle) };
+      expect(storableResult(result)).to.equal(result);
     });
 
     it("files below the path of a proxy, and those elsewhere without the key", async () => {

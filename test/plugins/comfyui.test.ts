@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { storableResult } from "../../core/results/stored-result.js";
 import { musicProviderContract, type Script } from "../contract/music-provider.contract.js";
 import { aMusicRequest, aSource, aSplitRequest, type FakeApi, json, text } from "../support/provider-kit/index.js";
 import { aModel, ComfyUiBench, failureOf } from "./comfyui-bench.js";
@@ -65,6 +66,15 @@ describe("comfyui", () => {
       [asset("mix", "1.mp3"), asset("master", "1.flac")],
       [asset("mix", "2.mp3")],
     ]);
+  });
+
+  it("returns a result that outlives its worker where there is no key", async () => {
+    const handle = await bench.accepted();
+    bench.start({ apiKey: undefined });
+    await says({ status: "completed", outputs: { "8": { audio: [saved("1.mp3")] } } })(fake);
+    const snapshot = await bench.poll(handle);
+    if (snapshot.state !== "completed") return expect.fail("It is done.");
+    expect(storableResult(snapshot)).to.equal(snapshot);
   });
 
   const SERVERS: readonly (readonly [what: string, kept: (outputs: Json, extra: Json) => Script])[] = [

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { MusicRequest, ProviderHost, ProviderModel } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/http-model/index.js";
+import { storableResult } from "../../core/results/stored-result.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { aMusicRequest, FakeApi, json, providerHost, settingsOf } from "../support/provider-kit/index.js";
 import { CHOOSING, documented, foreign, immediate, MODEL, SUBMIT } from "./http-model-support.js";
@@ -88,6 +89,16 @@ describe("http-model: what is sent", () => {
     expect((await sent({ apiKey: "abc123", authScheme: "Token" })).headers).to.include({
       authorization: "Token abc123",
     });
+  });
+
+  it("comes back as a result that outlives its worker, where there is no key", async () => {
+    fake.on("POST", "/*", json({ status: "succeeded", tracks: [{ audio_url: "/files/a.mp3" }] }));
+    const settings = settingsOf(definition, { baseUrl: fake.url });
+    const reply = await definition
+      .create(providerHost({ settings }))
+      .submit(aMusicRequest(MODEL), { signal: new AbortController().signal });
+    if (reply.state !== "completed") return expect.fail("It is done.");
+    expect(storableResult(reply)).to.equal(reply);
   });
 });
 

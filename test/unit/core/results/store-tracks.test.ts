@@ -192,6 +192,7 @@ describe("A result that outlives its process", () => {
 
   it("is behind links that need no key alone", () => {
     expect(isStorable([link()])).to.equal(true);
+    expect(isStorable([link({ headers: {} })])).to.equal(true);
     expect(isStorable([link()], [link()])).to.equal(true);
     expect(isStorable([], [link()])).to.equal(true);
     const archive = (source: object): ProviderAsset => ({
