@@ -36,6 +36,7 @@ export function onRunning(situation: Situation, event: Of<"running">): Transitio
     ...handle,
     ...progressMade(attempt, event.progress, situation.now),
     ...(isDoubted ? { endReportedAt: null, overdueSince: null } : {}),
+    ...(attempt.message === null ? {} : { message: null }),
   };
   return transition({
     attempts: Object.keys(changes).length === 0 ? [] : [{ number: attempt.number, changes }],
@@ -150,7 +151,9 @@ export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Tr
   if (failure === null || !isEnd(failure)) {
     if (!situation.holdsLease) return STALE;
     const delayMs = Math.max(boundedRetryAfterMs(failure?.retryAfterMs ?? null), jittered(situation, POLL_RETRY_MS));
-    return askAgain(situation, attempt, delayMs, callbacksRead);
+    // Shown with the attempt when it is given up; most polls in a row fail alike and write nothing more.
+    const isNew = failure !== null && failure.message !== attempt.message;
+    return askAgain(situation, attempt, delayMs, callbacksRead, isNew ? { message: failure.message } : {});
   }
   const doubtedSince = attempt.endReportedAt ?? now;
   if (source === "poll" && isDoubtful(failure) && now < doubtedSince + policy.confirmMs) {

@@ -3,7 +3,7 @@ import type { JobAttempt } from "../jobs/job.js";
 import { type LookupOutcome, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
 import { type OtherAttempt, readCallbacks } from "./inbox.js";
 import type { JobStep } from "./job-step.js";
-import { isRetryable } from "../attempts/retry-policy.js";
+import { needsOperator } from "../attempts/retry-policy.js";
 import { storeAndSettle } from "./store-and-settle.js";
 import { storableResult } from "../results/stored-result.js";
 import { discardWhenEnded, fallbackOf, submit, submitted } from "./submit.js";
@@ -23,15 +23,13 @@ export async function poll(step: JobStep, attempt: JobAttempt): Promise<void> {
     step.deps.logger.warn("A poll failed", { error, provider: step.job.providerId });
     snapshot = ProviderFailure.is(error) ? error : null;
   }
-  if (
-    ProviderFailure.is(snapshot) &&
-    isRetryable(snapshot.kind) &&
-    snapshot.kind !== "rate_limited" &&
-    snapshot.kind !== "timeout"
-  ) {
-    await step.noteFailure();
-  }
+  if (ProviderFailure.is(snapshot) && isOutage(snapshot)) await step.noteFailure();
   await reported(step, number, snapshot, "poll", read);
+}
+
+/** A reply that says nothing of the job is the trouble of that job alone; one that never came is its provider's. */
+function isOutage({ kind, cause }: ProviderFailure): boolean {
+  return kind === "unavailable" ? cause !== undefined : needsOperator(kind);
 }
 
 async function ask(step: JobStep, handle: ProviderHandle): Promise<Snapshot> {

@@ -52,6 +52,10 @@ export interface ProviderFailureOptions {
   readonly providerCode?: string | undefined;
   /** Its own id of the request, to be quoted to its support. */
   readonly requestId?: string | undefined;
+  /**
+   * The error underneath. At a poll, `unavailable` with a cause is a connection that failed and counts against the
+   * provider; without one it is a reply that says nothing of the job, and that job alone is polled again.
+   */
   readonly cause?: unknown;
 }
 

@@ -62,17 +62,36 @@ describe("Accepted work", () => {
   });
 
   it("counts polls that cannot reach the provider against it, and nothing that it answers", async () => {
-    const opened = async (kind: "unavailable" | "rate_limited" | "timeout"): Promise<boolean> => {
+    const opened = async (failure: ProviderFailure): Promise<boolean> => {
       const kit = await accepting({ options: { breaker: { failures: 1, openMs: 600_000 } } });
-      kit.provider.pollBehaviour = () => Promise.reject(new ProviderFailure(kind, "not now"));
+      kit.provider.pollBehaviour = () => Promise.reject(failure);
       await kit.accept();
       await kit.start();
       await kit.pass(SECOND);
       return kit.messages().includes("The circuit breaker of a provider opened");
     };
-    expect(await opened("unavailable")).to.equal(true);
-    expect(await opened("rate_limited")).to.equal(false);
-    expect(await opened("timeout")).to.equal(false);
+    const cause = new Error("ECONNREFUSED");
+    expect(await opened(new ProviderFailure("unavailable", "not now", { cause }))).to.equal(true);
+    expect(await opened(new ProviderFailure("misconfigured", "no key"))).to.equal(true);
+    for (const kind of ["unavailable", "rate_limited", "timeout"] as const)
+      expect(await opened(new ProviderFailure(kind, "not now"))).to.equal(false);
+  });
+
+  it("whose replies say nothing of it is given up at its deadline with the last of them", async () => {
+    const kit = await accepting({
+      options: { breaker: { failures: 1, openMs: 600_000 } },
+      jobs: { renderDeadlineMs: 60 * SECOND },
+    });
+    const words = 'The status "pondering" is not among statusWords.';
+    kit.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", words));
+    const id = await kit.accept();
+    await kit.start();
+    await kit.pass(5 * SECOND);
+    expect((await kit.attempts(id))[0]).to.include({ state: "accepted", message: words });
+    await kit.pass(15 * 60 * SECOND);
+    expect(await kit.job(id)).to.include({ status: "failed", creditsCharged: 0 });
+    expect((await kit.attempts(id))[0]).to.include({ state: "abandoned", message: words });
+    expect(kit.messages()).to.not.include("The circuit breaker of a provider opened");
   });
 
   it("fails where the plugin cannot poll", async () => {

@@ -71,7 +71,7 @@ const TABLES: readonly DecisionTable[] = [
     title: "The provider was unavailable at a poll",
     event: pollFailed(aFailure("unavailable")),
     expected: {
-      accepted: byHolder("done: free, due 1.5"),
+      accepted: byHolder("done: trouble noted, free, due 1.5"),
       others: byHolder("done: free, due 0"),
     },
   },

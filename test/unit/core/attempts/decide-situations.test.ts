@@ -51,7 +51,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       title: "is asked for again with a pause while the provider is unavailable",
       has: [behindAKey],
       event: polls(1, "unavailable"),
-      expected: "done: free, due 1.5",
+      expected: "done: trouble noted, free, due 1.5",
     },
     {
       title: "is asked for again with a pause while the provider reports that it renders",

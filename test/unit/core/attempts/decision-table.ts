@@ -189,7 +189,8 @@ function movedSummary({ state, loss, cancelDueAt, endReportedAt, overdueSince, .
     ...(typeof endReportedAt === "number" ? ["doubted"] : []),
     ...(typeof overdueSince === "number" ? ["overdue"] : []),
   ];
-  const rest = "handle" in changes ? "another handle" : "no doubts";
+  const said = typeof changes.message === "string" ? "trouble noted" : "no doubts";
+  const rest = "handle" in changes ? "another handle" : said;
   const why = typeof loss === "string" ? ` as ${loss}` : "";
   const cancel = typeof cancelDueAt === "number" ? " and cancelled upstream" : "";
   return `${words.length === 0 ? rest : words.join(" ")}${why}${cancel}`;
