@@ -132,7 +132,12 @@ export class ProviderApi {
     } catch (error) {
       const known = failureAmong(error);
       if (known !== null) throw known;
-      throw lostCall(call, error, (timeout.aborted || silence.signal.aborted) && !call.signal.aborted);
+      throw lostCall(
+        this.urlOf(call),
+        call,
+        error,
+        (timeout.aborted || silence.signal.aborted) && !call.signal.aborted,
+      );
     } finally {
       clearTimeout(silent);
     }
@@ -183,14 +188,23 @@ async function encodedForm(form: FormData): Promise<EncodedForm> {
   return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType };
 }
 
-function lostCall(call: ApiCall, cause: unknown, timedOut: boolean): ProviderFailure {
+function lostCall(url: string, call: ApiCall, cause: unknown, timedOut: boolean): ProviderFailure {
   const code = errorCode(cause);
   const interrupted = call.signal.aborted ? "The call was aborted" : "The connection failed";
   const what = timedOut ? "No response in time" : interrupted;
-  const message = `${what}${code === null ? "" : ` (${code})`}.`;
+  const message =
+    code === "ECONNREFUSED" && !call.signal.aborted
+      ? `${addressOf(url)} refused the connection.`
+      : `${what}${code === null ? "" : ` (${code})`}.`;
   if (wasNotSent(cause) || (code !== null && NOT_SENT.has(code)))
     return new ProviderFailure("unavailable", message, { cause, billable: "no" });
   return new ProviderFailure(call.creates === true ? "outcome_unknown" : "unavailable", message, { cause });
+}
+
+/** The host and the port of a URL, as an operator looks for them. */
+function addressOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  return `${hostname} port ${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
 /** The failure that ended the call: its own, or that of the body that it sends, which fetch hides behind an error. */

@@ -58,9 +58,10 @@ describe("The fetch of plugins", () => {
 
   it("knows of every connection that did not come about that nothing was bought", async () => {
     const unsent = ["unavailable", "no"];
-    expect(notified(await failureOf(apiOf(`http://127.0.0.1:${await closedPort()}`).call(CALL)))).to.deep.equal([
+    const closed = await closedPort();
+    expect(notified(await failureOf(apiOf(`http://127.0.0.1:${closed}`).call(CALL)))).to.deep.equal([
       ...unsent,
-      "The connection failed (ECONNREFUSED).",
+      `127.0.0.1 port ${closed} refused the connection.`,
     ]);
     expect(notified(await failureOf(apiOf("http://unknown.invalid").call(CALL)))).to.deep.equal([
       ...unsent,

@@ -238,7 +238,8 @@ describe("ProviderApi", () => {
     const { kind, message, billable } = await failure(
       api({ baseUrl: gone.url }).call({ path: "/music", json: {}, creates: true, signal: never }),
     );
-    expect([kind, message, billable]).to.deep.equal(["unavailable", "The connection failed (ECONNREFUSED).", "no"]);
+    const address = `127.0.0.1 port ${new URL(gone.url).port}`;
+    expect([kind, message, billable]).to.deep.equal(["unavailable", `${address} refused the connection.`, "no"]);
   });
 
   it("knows that a name which does not resolve sent nothing", async () => {
