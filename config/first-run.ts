@@ -68,7 +68,7 @@ async function describeUse(app: App, url: string, token: string, keyFile: string
     bearer,
     "'Content-Type: application/json'",
     '"Idempotency-Key: first-$(date +%s)"',
-    "'Prefer: wait=60'",
+    "'Prefer: wait=55'",
   ];
   const options = headers.map((header) => `-H ${header}`).join(" ");
   return `${shown}

@@ -92,7 +92,7 @@ export async function createGeneration(
   // Noted before any wait: the client may not stay to its end.
   context.jobId = result.job.id;
   const accepted = result.response ?? acceptance(context, result.job);
-  const waitSeconds = preferredWaitSeconds(prefer);
+  const waitSeconds = preferredWaitSeconds(prefer, deps.settings.maxWaitSeconds);
   const endWait = waitSeconds === null ? null : deps.waits.tryEnter(account.id);
   // A preference need not be honoured (RFC 7240, section 2): beyond the bound the job is accepted without a wait.
   if (waitSeconds === null || endWait === null) return send(context, response, result.job.id, accepted);

@@ -52,6 +52,8 @@ export interface HttpSettings {
   readonly version: string;
   /** What a key needs for webhook endpoints; null where any key will do. */
   readonly webhookScope: Scope | null;
+  /** The longest wait that a caller can ask for (RFC 7240, `Prefer: wait`). */
+  readonly maxWaitSeconds: number;
   /** Those of connections are for the own server only: a router in a foreign app has that app's. */
   readonly connections: ConnectionLimits;
   readonly uploads: UploadSettings;

@@ -194,6 +194,7 @@ function httpSettings({ http, uploads, audio }: Settings): HttpSettings {
     trustProxy: http.trustProxy,
     version: packageVersion(),
     webhookScope: http.webhookScope,
+    maxWaitSeconds: http.maxWaitSeconds,
     connections: {
       maxConnections: http.maxConnections,
       maxConnectionsPerNetwork: http.maxConnectionsPerNetwork,

@@ -34,6 +34,14 @@ const limits = {
     unit: "seconds",
     description: "How long a request may take to arrive; its headers at most 10 of them",
   }),
+  maxWaitSeconds: kind.integer({
+    // Proxies give a response up after 60 s, as nginx does by default.
+    default: 55,
+    min: 1,
+    max: 600,
+    unit: "seconds",
+    description: "Longest wait of a request with `Prefer: wait`; one that asks for more waits this long",
+  }),
   maxWaitsPerAccount: kind.integer({
     default: 100,
     min: 0,

@@ -4,9 +4,6 @@ import type { WatchJobs } from "../jobs/watch-jobs.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
 
-/** The longest wait a caller can ask for, in seconds (RFC 7240, `Prefer: wait`). */
-export const WAIT_MAX_SECONDS = 60;
-
 export interface WaitForJobDeps {
   readonly jobs: Pick<JobStore, "findJobs">;
   readonly watch: Pick<WatchJobs, "watch">;

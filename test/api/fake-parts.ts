@@ -55,6 +55,7 @@ export async function startFakeHttp(parts: Partial<HttpDeps> = {}, generationsPe
       trustProxy: false,
       version: "0.0.0",
       webhookScope: null,
+      maxWaitSeconds: 55,
       connections: DEFAULT_CONNECTION_LIMITS,
       uploads: { maxBytes: 10_000, timeoutMs: 20_000 },
     },

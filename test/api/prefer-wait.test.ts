@@ -64,19 +64,19 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
       own.provider.behaviour = held.behaviour;
       const [one, other] = [await own.account(), await own.account()];
       const [first, others] = [
-        one.api.generate(undefined, { Prefer: "wait=60" }),
-        other.api.generate(undefined, { Prefer: "wait=60" }),
+        one.api.generate(undefined, { Prefer: "wait=55" }),
+        other.api.generate(undefined, { Prefer: "wait=55" }),
       ];
       await own.provider.submitted(2);
-      const second = await one.api.generate(undefined, { Prefer: "wait=60" });
+      const second = await one.api.generate(undefined, { Prefer: "wait=55" });
       expect([second.status, second.headers.get("preference-applied")]).to.deep.equal([202, null]);
       expect(dataOf(second)).to.include({ status: "queued" });
       held.release();
       for (const response of await Promise.all([first, others])) {
-        expect(response.headers.get("preference-applied")).to.equal("wait=60");
+        expect(response.headers.get("preference-applied")).to.equal("wait=55");
         expect(dataOf(response)).to.include({ status: "completed" });
       }
-      const again = await one.api.generate(undefined, { Prefer: "wait=60" });
+      const again = await one.api.generate(undefined, { Prefer: "wait=55" });
       expect(dataOf(again)).to.include({ status: "completed" });
     } finally {
       await own.close();
@@ -154,8 +154,8 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     ["respond-async, wait=20", "wait=20"],
     ['foo="a, wait=1"; bar, wait=20; x=y', "wait=20"],
     ["wait=20, wait=1", "wait=20"],
-    ["wait=3600", "wait=60"],
-    ["wait=99999999999999999999", "wait=60"],
+    ["wait=3600", "wait=55"],
+    ["wait=99999999999999999999", "wait=55"],
     ["wait=-1", null],
     ["wait=1.5", null],
     ["wait=soon", null],
@@ -175,6 +175,19 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
   }
 });
 
+describe("Prefer: wait with a maxWaitSeconds of its own", () => {
+  it("waits as long as the setting allows", async () => {
+    const test = await startTestApp({ work: true, settings: { http: { maxWaitSeconds: 120 } } });
+    try {
+      const { api } = await test.account();
+      const response = await api.generate(undefined, { Prefer: "wait=3600" });
+      expect(response.headers.get("preference-applied")).to.equal("wait=120");
+    } finally {
+      await test.close();
+    }
+  });
+});
+
 describe("Prefer: wait when the wait ends before the job", () => {
   it("returns the current status, and records that response", async () => {
     const clock = new ManualClock();
@@ -183,10 +196,10 @@ describe("Prefer: wait when the wait ends before the job", () => {
       const { behaviour, release } = submitHolds();
       test.provider.behaviour = behaviour;
       const { api } = await test.account();
-      const headers = { Prefer: "wait=60", "Idempotency-Key": "k" };
+      const headers = { Prefer: "wait=55", "Idempotency-Key": "k" };
       const waiting = api.generate(A_GENERATION, headers);
       await test.provider.submitted();
-      await clock.advance(60_000);
+      await clock.advance(55_000);
       const first = await waiting;
       expect(dataOf(first)).to.include({ status: "processing" }).and.not.have.property("tracks");
       const again = await api.generate(A_GENERATION, headers);

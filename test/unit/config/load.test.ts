@@ -54,6 +54,7 @@ describe("loading settings", () => {
         maxConnections: 4_096,
         maxConnectionsPerNetwork: 512,
         maxJobStreamsPerAccount: 20,
+        maxWaitSeconds: 55,
         maxWaitsPerAccount: 100,
         maxPipelined: 16,
         requestTimeoutSeconds: 20,

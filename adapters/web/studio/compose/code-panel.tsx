@@ -23,7 +23,7 @@ export function CodePanel() {
           path: "/api/v1/generations",
           pathParameters: {},
           query: {},
-          headers: { "Idempotency-Key": key, Prefer: "wait=60" },
+          headers: { "Idempotency-Key": key, Prefer: "wait=55" },
           body: { json: asked },
           shows: "job",
         }}
