@@ -1,4 +1,4 @@
-import { Router } from "express";
+import { type RequestHandler, Router } from "express";
 import { NotFoundError } from "../../core/errors.js";
 import { adminRoutes } from "./admin/routes.js";
 import { serveRoutes } from "./api-routes.js";
@@ -35,7 +35,17 @@ export function createRouter(deps: HttpDeps, lifecycle: Lifecycle, surface: Surf
   return router;
 }
 
+/**
+ * Proxies decode the `%2F` of a model id: its two segments are the one that the route takes. The router puts the path
+ * before `request.url` back together.
+ */
+const joinModelId: RequestHandler = (request, _response, next) => {
+  request.url = request.url.replace(/^\/([^/?]+)\/([^/?]+)(?=\/?(?:\?|$))/, "/$1%2F$2");
+  next();
+};
+
 function publicRoutes(router: Router, deps: HttpDeps): void {
+  router.use("/api/v1/models", joinModelId);
   serveRoutes(router, GENERATED, authenticateCaller, deps.controllers);
   studioSession(router, deps);
   router.use(OPEN_PATHS, networkBudget);

@@ -125,8 +125,22 @@ describe("GET /api/v1/models", () => {
       }
     });
 
-    it("returns 404 for a slash that is not encoded", async () => {
-      expect(refusalOf(await caller.api.get("/api/v1/models/scripted/song"))).to.equal("404 not_found");
+    it("returns the same model where a proxy decoded its slash", async () => {
+      for (const end of ["", "/", "?x=/y/z"]) {
+        const response = await caller.api.get(`/api/v1/models/scripted/song${end}`);
+        expect([response.status, response.json]).to.deep.equal([200, { data: SONG }]);
+      }
+      expect(refusalOf(await caller.api.get("/api/v1/models/scripted/none"))).to.equal("404 model_not_found");
+      expect(refusalOf(await caller.api.send("POST", "/api/v1/models/scripted/song"))).to.equal(
+        "405 method_not_allowed",
+      );
+      expect(refusalOf(await test.anonymous.get("/api/v1/models/scripted/song"))).to.match(/^401 /);
+    });
+
+    it("returns 404 for more segments than an id has", async () => {
+      for (const path of ["scripted/song/x", "scripted//song", "/scripted/song"]) {
+        expect(refusalOf(await caller.api.get(`/api/v1/models/${path}`)), path).to.equal("404 not_found");
+      }
     });
   });
 });
