@@ -3,6 +3,7 @@ import { authorize, type Caller } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/ports/scopes.js";
 import { FermataError } from "../../core/errors.js";
 import { authenticateByApp } from "./app-authentication.js";
+import type { HttpDeps } from "./deps.js";
 import { STATUS_BY_CODE } from "./errors.js";
 import { clientLabel, type RequestContext, contextOf } from "./request-context.js";
 import { drawOnNetworkBudget } from "./middleware/network-budget.js";
@@ -28,13 +29,16 @@ export async function authenticateCaller(
   const { limits } = context.deps;
   const caller = await identify(context, request, response);
   context.caller = caller;
+  const scope = neededScope(request, scopes, context.deps.settings.webhookScope);
+  // Nothing is counted: a key that was accepted is no failed authentication when it ends.
+  context.authorizeAgain = async () => authorize(await callerOf(context.deps, request), scope);
   context.path = request.path;
   const kind = rateLimitKindOf(request.method, routePathOf(request));
   // A generation and a split carry their label in their body.
   if (kind !== "generation") context.client = clientLabel(String(request.headers["x-client"] ?? ""));
 
   try {
-    authorize(caller, neededScope(request, scopes, context.deps.settings.webhookScope));
+    authorize(caller, scope);
   } catch (error) {
     showAllowance(context, response, await limits.peek(caller.account, kind));
     throw error;
@@ -56,15 +60,25 @@ function routePathOf(request: Request): string {
   return (request.route as { readonly path: string }).path;
 }
 
-/** A request with an API key is its key's, whomever the app knows. */
+/** A wrong key counts as a failed authentication of the client's address. */
 async function identify({ deps }: RequestContext, request: Request, response: Response): Promise<Caller> {
-  const { authorization } = request.headers;
+  return (await signedInCaller(deps, request)) ?? identifyByKey(request, response, request.headers.authorization);
+}
+
+async function callerOf(deps: HttpDeps, request: Request): Promise<Caller> {
+  return (await signedInCaller(deps, request)) ?? callerOfKey(deps, request.headers.authorization);
+}
+
+/** null for a request with an API key too: it is its key's, whomever the app knows. */
+async function signedInCaller(deps: HttpDeps, request: Request): Promise<Caller | null> {
   const knowsOthers = deps.app !== undefined || deps.studio !== undefined;
-  if (knowsOthers && !CARRIES_KEY.test(authorization ?? "")) {
-    const signedIn = (await authenticateByApp(deps, request)) ?? (await authenticateBySession(deps, request));
-    if (signedIn !== null) return signedIn;
-  }
-  return identifyByKey(request, response, authorization);
+  if (!knowsOthers || CARRIES_KEY.test(request.headers.authorization ?? "")) return null;
+  return (await authenticateByApp(deps, request)) ?? authenticateBySession(deps, request);
+}
+
+async function callerOfKey(deps: HttpDeps, authorization: string | undefined): Promise<Caller> {
+  const { account, key } = await deps.authenticate.identify(authorization);
+  return { account, scopes: key.scopes };
 }
 
 /**
@@ -79,8 +93,7 @@ export async function identifyByKey(
 ): Promise<Caller> {
   const { deps } = contextOf(request);
   try {
-    const { account, key } = await deps.authenticate.identify(authorization);
-    return { account, scopes: key.scopes };
+    return await callerOfKey(deps, authorization);
   } catch (error) {
     if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) {
       await deps.limits.countAuthFailure(request.ip);

@@ -147,7 +147,9 @@ async function respondAfter(
   let response: StoredResponse;
   try {
     const waited = await deps.waitForJob.wait(job.id, waitSeconds * 1000, context.noRequestWaits());
-    response = waited === undefined ? accepted : await conclusion(context, waited);
+    // A key that was revoked meanwhile gets no links: the acceptance says what it had a right to.
+    const isShown = waited !== undefined && (await context.isStillAuthorized());
+    response = isShown ? await conclusion(context, waited) : accepted;
   } catch (error) {
     return failed(error);
   }

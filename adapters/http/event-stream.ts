@@ -17,7 +17,7 @@ const RECONNECT_MS = 2_000;
 /**
  * Sends events as they come, each when the client has taken the one before, and ends the response with the last. An
  * error of `events` is thrown while nothing is sent yet; later it cuts the response off, so that the client connects
- * again.
+ * again. Before each event the caller is authorized again; the response ends when that fails.
  */
 export async function sendEvents(response: Response, events: AsyncGenerator<StreamedEvent>): Promise<void> {
   const context = contextOf(response.req);
@@ -28,13 +28,20 @@ export async function sendEvents(response: Response, events: AsyncGenerator<Stre
   // nginx would keep events back until its buffer is full.
   response.setHeader("X-Accel-Buffering", "no");
   const write = async (text: string): Promise<void> => {
+    if (!isOpen(response)) return;
     context.bytesSent += Buffer.byteLength(text);
     if (!response.write(text) && !response.destroyed) await drained(response);
   };
-  const alive = setInterval(() => void write(": still here\n\n"), SIGN_OF_LIFE_MS);
+  const beat = async (): Promise<void> => {
+    // While the storage is away there is nothing to send, and the stream goes on.
+    if (await context.isStillAuthorized().catch(() => true)) await write(": still here\n\n");
+    else response.end();
+  };
+  const alive = setInterval(() => void beat(), SIGN_OF_LIFE_MS);
   try {
     await write(`retry: ${RECONNECT_MS}\n\n`);
-    for (let next = first; next.done !== true && !response.destroyed; next = await events.next()) {
+    for (let next = first; next.done !== true && isOpen(response); next = await events.next()) {
+      if (!(await context.isStillAuthorized())) break;
       await write(textOf(next.value));
     }
     response.end();
@@ -46,6 +53,10 @@ export async function sendEvents(response: Response, events: AsyncGenerator<Stre
     clearInterval(alive);
     await events.return(undefined);
   }
+}
+
+function isOpen(response: Response): boolean {
+  return !response.destroyed && !response.writableEnded;
 }
 
 /** JSON has no line ends outside of its escapes: one line of data holds it. */

@@ -8,6 +8,8 @@ import { CLIENT_MAX_LENGTH } from "../../core/generations/request-rules.js";
 import type { JobId, RequestId } from "../../core/ids.js";
 import type { Span, Tracer } from "../../core/ports/tracer.js";
 import type { Allowance } from "../../core/rate-limits/limits.js";
+import { FermataError } from "../../core/errors.js";
+import { STATUS_BY_CODE } from "./errors.js";
 import type { Lifecycle } from "./lifecycle.js";
 import type { HttpDeps } from "./deps.js";
 import { endRequestSpan, startRequestSpan } from "./request-span.js";
@@ -21,12 +23,18 @@ interface WithRequestContext {
 /** The status noted for a request whose client went away unanswered; it is never sent. */
 const CLIENT_WENT_AWAY = 499;
 
+/** Shorter than a second together with what a lookup may have kept: the app is not asked for every event. */
+const AUTHORIZED_MS = 50;
+const REFUSED: ReadonlySet<number> = new Set([401, 403]);
+
 /** One request and its response, with what this adapter records of them. */
 export class RequestContext {
   readonly requestId: RequestId;
   readonly startedAt: number;
   /** Who asks; null until authenticated. */
   caller: Caller | null = null;
+  /** Throws what a request would be refused with now; none until authenticated. */
+  authorizeAgain: (() => Promise<void>) | null = null;
   /** The allowance that the response's headers show; null until authenticated. */
   allowance: Allowance | null = null;
   path = "";
@@ -37,6 +45,7 @@ export class RequestContext {
   bytesRead: number | null = null;
   bytesSent = 0;
   private span: Span | null = null;
+  private authorizedAt = -Infinity;
 
   constructor(
     readonly deps: HttpDeps,
@@ -57,6 +66,25 @@ export class RequestContext {
 
   get clientIsGone(): boolean {
     return this.response.destroyed;
+  }
+
+  /**
+   * Whether the caller may still do what was asked: the key may be revoked, or the account suspended, meanwhile. What is
+   * known of a key is less than a second old.
+   *
+   * @throws {ServiceUnavailableError} the storage cannot be read
+   */
+  async isStillAuthorized(): Promise<boolean> {
+    const now = this.deps.clock.now();
+    if (now >= this.authorizedAt && now < this.authorizedAt + AUTHORIZED_MS) return true;
+    try {
+      await this.authorizeAgain?.();
+      this.authorizedAt = now;
+      return true;
+    } catch (error) {
+      if (FermataError.is(error) && REFUSED.has(STATUS_BY_CODE[error.code])) return false;
+      throw error;
+    }
   }
 
   /** Aborts when the client is gone or the server stops. */

@@ -145,6 +145,33 @@ describe("GET /api/v1/jobs/{job_id}/events", () => {
 });
 
 describe("A stream of a job's events", () => {
+  for (const [what, refuse] of [
+    ["key is revoked", (test: TestApp, { keyId }: TestAccount) => test.app.accounts.revokeKey(keyId)],
+    [
+      "account is suspended",
+      (test: TestApp, { account }: TestAccount) => test.app.accounts.suspend(account.id, { reason: "leaked" }),
+    ],
+  ] as const) {
+    it(`ends without a further event within a second after its ${what}`, async () => {
+      const test = await startTestApp({ work: true });
+      try {
+        const caller = await test.account();
+        test.provider.behaviour = submitAccepts(100);
+        let snapshot: Snapshot = RUNNING;
+        test.provider.pollBehaviour = () => Promise.resolve(snapshot);
+        const stream = await openEventStream(caller.api, pathOf(idOf(await caller.api.generate())));
+        await stream.until(({ name }) => name === "attempt_accepted");
+        await refuse(test, caller);
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        snapshot = { state: "completed", tracks: [SCRIPTED_TRACK] };
+        await stream.ended;
+        expect(idsOf(stream.events).at(-1)).to.equal("attempt.1.accepted");
+      } finally {
+        await test.close();
+      }
+    });
+  }
+
   it("ends when the server stops, and goes on at the next server", async () => {
     const test = await startTestApp({ work: true });
     const account = await test.account();

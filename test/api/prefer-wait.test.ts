@@ -117,6 +117,21 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     });
   }
 
+  it("returns the acceptance without tracks, and records no links, when the key is revoked meanwhile", async () => {
+    const { behaviour, release } = submitHolds();
+    test.provider.behaviour = behaviour;
+    const { api, keyId } = await test.account();
+    const seen = test.provider.submissions.length;
+    const waiting = api.generate(A_GENERATION, { Prefer: "wait=20", "Idempotency-Key": "k" });
+    await test.provider.submitted(seen + 1);
+    await test.app.accounts.revokeKey(keyId);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    release();
+    const response = await waiting;
+    expect(response.status).to.equal(202);
+    expect(dataOf<Waited>(response)).to.include({ status: "queued" }).and.not.have.property("tracks");
+  });
+
   it("returns the acceptance to a retry at once while the first request still waits", async () => {
     const { behaviour, release } = submitHolds();
     test.provider.behaviour = behaviour;

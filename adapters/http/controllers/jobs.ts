@@ -7,7 +7,7 @@ import { mayReadResults } from "../create-generation.js";
 import { type Job, type JobCancellation, presentJob } from "../presenters/job.js";
 import { presentEvent, presentOutlook } from "../presenters/timeline.js";
 
-/** A stream ends after this time, and its client connects again: no key is trusted for longer without a look. */
+/** A stream ends after this time, and its client connects again. */
 const STREAM_MAX_MS = 900_000;
 
 @Route("api/v1/jobs")
