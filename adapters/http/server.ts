@@ -2,6 +2,7 @@ import http from "node:http";
 import express, { type Express } from "express";
 import { InvalidRequestError } from "../../core/errors.js";
 import { sendClientError } from "./client-error.js";
+import { refuseConnection } from "./connections/close.js";
 import { limitBodyTime } from "./connections/body-time.js";
 import { Connections, type RefusedConnection } from "./connections/connections.js";
 import type { Lifecycle } from "./lifecycle.js";
@@ -42,11 +43,11 @@ export function createServer(router: express.Router, deps: HttpDeps, lifecycle: 
       const [request, response] = [incoming as express.Request, outgoing as express.Response];
       const refuse = (error: Error): void =>
         void beginRequest(request, response, () => void handleError(error, request, response, () => undefined));
-      const hostIssue = issueWithHost(request);
-      if (hostIssue !== null) {
+      const issue = framingIssue(request);
+      if (issue !== null) {
         // What follows on this connection may be part of a request that a proxy read otherwise.
         response.setHeader("Connection", "close");
-        refuse(new InvalidRequestError([{ path: "header.Host", message: hostIssue }]));
+        refuse(new InvalidRequestError([issue]));
       } else {
         // As Express does before its router, which this one need not be found by.
         request.res = response;
@@ -61,6 +62,13 @@ export function createServer(router: express.Router, deps: HttpDeps, lifecycle: 
   server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
     sendClientError(error, socket, deps.ids.next("req")),
   );
+  // Without a listener Node closes the connection without a response.
+  server.on("connect", (_request, socket) => {
+    const error = { code: "invalid_request", message: "This server is no proxy: CONNECT is not served." } as const;
+    // Node has let go of the socket: a reset would end the process.
+    socket.on("error", () => socket.destroy());
+    refuseConnection(socket, "400 Bad Request", error, deps.ids.next("req"));
+  });
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be passed over.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
@@ -70,6 +78,9 @@ export function createServer(router: express.Router, deps: HttpDeps, lifecycle: 
 function lateRequest(): NodeJS.ErrnoException {
   return Object.assign(new Error("The request did not arrive in time."), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
 }
+
+/** RFC 3986, section 3.2.2, without the comma, which joins several hosts into one header. */
+const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /**
  * RFC 9112, section 3.2: a request has one Host, or it is refused. Node keeps the first of several, and a proxy in
@@ -82,7 +93,17 @@ function issueWithHost({ headers, httpVersion, rawHeaders }: http.IncomingMessag
     const name = rawHeaders[index] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
-  return hosts > 1 ? "must be given once" : null;
+  if (hosts > 1) return "must be given once";
+  return HOST.test(headers.host) ? null : "must be a host, with a port or without";
+}
+
+/** RFC 9112, section 6.1: the chunks of an HTTP/1.0 message are faulty framing, which a proxy may read otherwise. */
+function framingIssue(request: http.IncomingMessage): { readonly path: string; readonly message: string } | null {
+  const message = issueWithHost(request);
+  if (message !== null) return { path: "header.Host", message };
+  return request.httpVersion === "1.0" && request.headers["transfer-encoding"] !== undefined
+    ? { path: "header.Transfer-Encoding", message: "needs HTTP/1.1" }
+    : null;
 }
 
 const REFUSALS_LOGGED_EVERY_MS = 60_000;

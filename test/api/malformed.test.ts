@@ -75,6 +75,25 @@ describe("A malformed request", () => {
     }
   });
 
+  it("with a Host that is none gets 400 invalid_request", async () => {
+    for (const host of ["user@host", "host/path", "a, b", "a b", "host:port", "[::1", "a?b", "%zz"]) {
+      const response = await rawRequest(test.url, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect([statusOf(response), bodyOf(response).error.code], host).to.deep.equal([400, "invalid_request"]);
+      expect(response).to.include('"header.Host"');
+    }
+    for (const host of ["a_b.example:80", "[::1]:8080", "127.0.0.1", ""]) {
+      const request = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      expect(statusOf(await rawRequest(test.url, request)), host).to.equal(200);
+    }
+  });
+
+  it("with chunks in HTTP/1.0 gets 400 invalid_request", async () => {
+    const request = head("POST /healthz HTTP/1.0", "Transfer-Encoding: chunked");
+    const response = await rawRequest(test.url, `${request}0\r\n\r\n`);
+    expect([statusOf(response), bodyOf(response).error.code]).to.deep.equal([400, "invalid_request"]);
+    expect(response).to.include('"header.Transfer-Encoding"');
+  });
+
   it("with two Host headers closes its connection", async () => {
     const request = "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
     const response = await rawRequest(test.url, request + head("GET /healthz HTTP/1.1"));
@@ -91,7 +110,8 @@ describe("A malformed request", () => {
     ["HTTP/1.0", "GET /healthz HTTP/1.0", 200],
     ["an absolute address", "GET http://elsewhere/healthz HTTP/1.1", 200],
     ["an absolute address that is none", "GET http://[/healthz HTTP/1.1", 400],
-    ["an asterisk", "OPTIONS * HTTP/1.1", 404],
+    ["an asterisk", "OPTIONS * HTTP/1.1", 204],
+    ["CONNECT", "CONNECT elsewhere:443 HTTP/1.1", 400],
     ["two slashes", "GET //healthz HTTP/1.1", 404],
     ["dots", "GET /api/v1/../../healthz HTTP/1.1", 404],
     ["a backslash", "GET /api\\v1\\me HTTP/1.1", 404],

@@ -13,6 +13,11 @@ export function methodNotAllowed(router: Router): void {
     if (methods.has("GET")) methods.add("HEAD");
     methodsByPath.set(route.path, methods);
   }
+  // RFC 9110, section 9.3.7: asks about the server as a whole.
+  router.use((request, response, next) => {
+    if (request.method === "OPTIONS" && request.url === "*") response.status(204).end();
+    else next();
+  });
   for (const [path, methods] of methodsByPath) {
     const allow = [...methods].sort().join(", ");
     router.all(path, (request, response, next) => {
