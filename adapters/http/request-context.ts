@@ -69,8 +69,8 @@ export class RequestContext {
   }
 
   /**
-   * Whether the caller may still do what was asked: the key may be revoked, or the account suspended, meanwhile. What is
-   * known of a key is less than a second old.
+   * Whether the caller may still do what was asked: the key may be revoked, or the account suspended, meanwhile.
+   * What is known of a key is less than a second old.
    *
    * @throws {ServiceUnavailableError} the storage cannot be read
    */

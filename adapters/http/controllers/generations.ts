@@ -43,8 +43,8 @@ export class GenerationsController {
    * twice, and the stored response is sent again with `Idempotent-Replayed: true`.
    * @summary Create generation
    * @param key Makes a retry safe: 1 to 255 printable ASCII characters, new for every generation.
-   * @param prefer `wait=N` waits up to N seconds (at most 55, or as the operator set) for the generation to end. When it has completed, the
-   * response has its tracks.
+   * @param prefer `wait=N` waits up to N seconds (at most 55, or as the operator set) for the generation to end. When
+   * it has completed, the response has its tracks.
    */
   @Post()
   @Security("bearer", ["generations:create"])
