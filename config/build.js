@@ -41,6 +41,7 @@ process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 const { resolve } = createRequire(import.meta.url);
 
 try {
+  provideExec();
   await build();
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
@@ -102,6 +103,14 @@ async function build() {
   removeOthers(new Set(outputs));
   await step("command", () => run("config/bundle.js", ["dist"]));
   writeState(state);
+}
+
+/**
+ * The scripts of npm begin with `exec`: the shell between npm and the server dies of a signal, or keeps it, without
+ * passing it on. Windows has no such word in its shell, so a command of this name runs what it is given.
+ */
+function provideExec() {
+  if (process.platform === "win32") writeFileSync("node_modules/.bin/exec.cmd", "@%*\r\n");
 }
 
 function writeState(state) {

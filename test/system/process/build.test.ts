@@ -1,4 +1,5 @@
 import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -136,6 +137,24 @@ describe("A build", function () {
       readonly scripts: Readonly<Record<string, string>>;
     };
     expect([scripts["build"], scripts["prestart"]]).to.deep.equal(["node config/build.js", "node config/build.js"]);
+  });
+
+  it("gives the shell of Windows the `exec` that the scripts begin with", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "fermata-build-"));
+    try {
+      await mkdir(join(folder, "config"));
+      await mkdir(join(folder, "node_modules/.bin"), { recursive: true });
+      await copyFile(repositoryPath("config/build.js"), join(folder, "config/build.js"));
+      const windows = 'data:text/javascript,Object.defineProperty(process, "platform", { value: "win32" })';
+      // It has nothing to build, and so fails after that.
+      const child = spawn(process.execPath, ["--import", windows, join(folder, "config/build.js")], {
+        stdio: "ignore",
+      });
+      await once(child, "close");
+      expect(await readFile(join(folder, "node_modules/.bin/exec.cmd"), "utf8")).to.equal("@%*\r\n");
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it("says what it does, and does and says nothing the second time, also where only times have changed", async () => {
