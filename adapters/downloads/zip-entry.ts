@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type Sandbox, SandboxError, type SandboxTask } from "../sandbox/index.js";
+import { type Sandbox, SandboxError, SandboxStartError, type SandboxTask } from "../sandbox/index.js";
 import type { ZipReply, ZipRequest } from "./zip-messages.js";
 
 export interface ZipOptions {
@@ -83,7 +83,8 @@ class ZipReader {
     } catch (error) {
       if (signal.aborted || sandbox.isClosed) throw stopped(error);
       if (!(error instanceof SandboxError)) throw error;
-      throw new ProviderFailure("failed", `The ZIP cannot be read: ${error.message}.`, { cause: error });
+      const kind = error instanceof SandboxStartError ? "unavailable" : "failed";
+      throw new ProviderFailure(kind, `The ZIP cannot be read: ${error.message}.`, { cause: error });
     }
   }
 

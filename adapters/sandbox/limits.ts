@@ -16,10 +16,10 @@ export const DEFAULT_LIMITS: SandboxLimits = { memoryBytes: 320 * MIB, cpuMs: 18
 export const HEAP_MAX_MIB = 128;
 
 /**
- * Writable private memory that the kernel grants beyond the limit of resident memory: thread stacks and reserves of the
- * allocator count there although they are never touched.
+ * Writable private memory that the kernel grants beyond the limit of resident memory, and beyond what an idle runtime
+ * reserves: thread stacks and reserves of the allocator count there although they are never touched.
  */
-export const UNTOUCHED_BYTES = 160 * MIB;
+export const UNTOUCHED_BYTES = 112 * MIB;
 
 /** A process is replaced after this many tasks, or once it has used the processor time that one task may take. */
 export const TASKS_PER_PROCESS = 32;

@@ -11,6 +11,9 @@ export class SandboxError extends Error {
 /** The process never became ready: the task is not to blame. */
 export class SandboxStartError extends SandboxError {}
 
+/** The process was killed for what it used, which the task is to blame for. */
+export class SandboxLimitError extends SandboxError {}
+
 export interface SandboxProcessOptions {
   readonly limits: SandboxLimits;
   readonly usage: UsageReader;
@@ -40,8 +43,10 @@ export class SandboxProcess {
       () => this.killWith(new SandboxStartError(`its process was not ready within ${START_TIMEOUT_MS} ms`)),
       START_TIMEOUT_MS,
     ).unref();
+    let hasStarted = false;
     this.ready = new Promise((resolve) => {
       child.on("message", (message) => {
+        hasStarted = true;
         if (message === READY) resolve();
         else this.pending?.resolve(message as object);
       });
@@ -54,7 +59,8 @@ export class SandboxProcess {
     });
     this.gone = new Promise<void>((resolve) => {
       child.once("exit", (code, signal) => {
-        this.fail(new SandboxError(`its process ended (${signal ?? `exit code ${code}`})`));
+        const Failure = hasStarted ? SandboxError : SandboxStartError;
+        this.fail(new Failure(`its process ended (${signal ?? `exit code ${code}`})`));
         resolve();
       });
       child.once("error", (cause) => {
@@ -97,7 +103,7 @@ export class SandboxProcess {
     await this.ready;
     if (this.failure !== null) throw this.failure;
     const { replyMs } = this.options.limits;
-    const timer = setTimeout(() => this.kill(`it did not reply within ${replyMs} ms`), replyMs);
+    const timer = setTimeout(() => this.exceed(`it did not reply within ${replyMs} ms`), replyMs);
     try {
       return await new Promise<object>((resolve, reject) => {
         this.pending = { resolve, reject };
@@ -132,9 +138,13 @@ export class SandboxProcess {
     if (!this.isReady) this.cpuBeforeMs = measured.cpuMs;
     this.cpuBeforeMs ??= measured.cpuMs;
     if (measured.residentBytes > limits.memoryBytes)
-      this.kill(`it took more than ${Math.floor(limits.memoryBytes / MIB)} MiB of memory`);
+      this.exceed(`it took more than ${Math.floor(limits.memoryBytes / MIB)} MiB of memory`);
     else if (measured.cpuMs - this.cpuBeforeMs > limits.cpuMs)
-      this.kill(`it took more than ${limits.cpuMs} ms of processor time`);
+      this.exceed(`it took more than ${limits.cpuMs} ms of processor time`);
+  }
+
+  private exceed(why: string): void {
+    this.killWith(new SandboxLimitError(why));
   }
 
   private killWith(error: SandboxError): void {

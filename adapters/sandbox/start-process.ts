@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { idleDataBytes } from "./idle-data.js";
 import { HEAP_MAX_MIB, type SandboxLimits, START_CPU_SECONDS, UNTOUCHED_BYTES } from "./limits.js";
 
 const SHELL = "/bin/sh";
@@ -33,7 +34,7 @@ export function startProcess(handler: URL, { memoryBytes, cpuMs }: SandboxLimits
 }
 
 function limited(command: readonly string[], memoryBytes: number, cpuMs: number): string[] {
-  const dataKib = Math.ceil((memoryBytes + UNTOUCHED_BYTES) / 1024);
+  const dataKib = Math.ceil((memoryBytes + idleDataBytes() + UNTOUCHED_BYTES) / 1024);
   // Of the whole process, against a loop whose watchdog died: a process that has used what one task may take is
   // replaced after that task.
   const cpuSeconds = Math.ceil((2 * cpuMs) / 1_000) + START_CPU_SECONDS;

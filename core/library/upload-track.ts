@@ -162,6 +162,8 @@ export class UploadTrack {
       if (seconds <= limits.maxSeconds) return complete;
       throw refused(`must play at most ${limits.maxSeconds} s; it plays ${Math.ceil(seconds)} s`);
     } catch (error) {
+      if (error instanceof ServiceUnavailableError)
+        logger.warn("An upload cannot be decoded at present", { error, track_id: track.id });
       if (!(error instanceof AudioUnreadableError)) throw error;
       logger.info("An upload could not be decoded", { error, track_id: track.id, account_id: track.accountId });
       throw notAudio(decodes);

@@ -38,6 +38,7 @@ export interface AudioAnalyser {
    * @returns null when the file is of a format that this adapter does not know
    * @throws {AudioUnreadableError} the format is known, but the file is broken, holds no sound, or takes more time or
    *   memory than it may
+   * @throws {ServiceUnavailableError} it cannot be decoded at present, which is not known to be the file's fault
    * @throws the error of the source, and the signal's reason once that is aborted
    */
   analyse(source: Uint8Array | AsyncIterable<Uint8Array>, request: AnalysisRequest): Promise<AudioAnalysis | null>;

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
 import { NoAudioAnalyser } from "../../adapters/audio/analyser/no-analyser.js";
 import { startProcess } from "../../adapters/sandbox/start-process.js";
+import { ServiceUnavailableError } from "../../core/errors.js";
 import { AudioUnreadableError } from "../../core/ports/audio-analyser.js";
 import { audioAnalyserContract } from "../contract/audio-analyser.contract.js";
 import { decodeMp3 } from "../support/audio-analysis.js";
@@ -128,9 +129,11 @@ describe("ProcessAudioAnalyser", () => {
   const replying = (reply: string): string => `process.on("message", ({ kind }) => process.send(${reply})); ${READY}`;
   const READY = 'process.send("ready");';
   const ENDLESS = "{ durationSeconds: Infinity, waveform: [], preview: null }";
-  const DEATHS: Readonly<Record<string, { readonly code: string; readonly timeoutMs?: number }>> = {
-    "ends before it is ready": { code: "process.exit(3)" },
-    "ends with a file": { code: `process.on("message", () => process.exit(3)); ${READY}` },
+  const DEATHS: Readonly<
+    Record<string, { readonly code: string; readonly timeoutMs?: number; readonly isOurs?: true }>
+  > = {
+    "ends before it is ready": { code: "process.exit(3)", isOurs: true },
+    "ends with a file": { code: `process.on("message", () => process.exit(3)); ${READY}`, isOurs: true },
     "takes too much memory": {
       code: `const all = []; process.on("message", () => { for (;;) all.push(Buffer.alloc(1e7, 1)); }); ${READY}`,
     },
@@ -142,8 +145,8 @@ describe("ProcessAudioAnalyser", () => {
       code: replying(`{ kind: kind === "end" ? "done" : "next", analysis: ${ENDLESS} }`),
     },
   };
-  for (const [title, { code, timeoutMs = 60_000 }] of Object.entries(DEATHS)) {
-    it(`refuses the file when its process ${title}, and starts another for the next`, async () => {
+  for (const [title, { code, timeoutMs = 60_000, isOurs }] of Object.entries(DEATHS)) {
+    it(`${isOurs ? "does not blame" : "refuses"} the file when its process ${title}, and starts another for the next`, async () => {
       let started = 0;
       const start = (): ChildProcess => {
         started++;
@@ -152,7 +155,7 @@ describe("ProcessAudioAnalyser", () => {
       const fragile = new ProcessAudioAnalyser({ start, timeoutMs, limits: { memoryBytes: 200e6 } });
       for (const call of [1, 2]) {
         expect(await failureOf(fragile.analyse(wavFile(aRise()), { preview: false }))).to.be.instanceOf(
-          AudioUnreadableError,
+          isOurs ? ServiceUnavailableError : AudioUnreadableError,
         );
         expect(started).to.equal(call);
       }
@@ -191,7 +194,7 @@ describe("ProcessAudioAnalyser", () => {
     }
     const start = startCode(replying('kind === "order" ? { kind: "next" } : process.exit()'));
     const lazy = new ProcessAudioAnalyser({ start });
-    expect(await failureOf(lazy.analyse(counted(), { preview: false }))).to.be.instanceOf(AudioUnreadableError);
+    expect(await failureOf(lazy.analyse(counted(), { preview: false }))).to.be.instanceOf(ServiceUnavailableError);
     expect(read).to.be.at.most(2);
     await lazy.close();
   });

@@ -4,8 +4,9 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { Sandbox, SandboxError, type SandboxOptions } from "../../adapters/sandbox/index.js";
-import { TASKS_PER_PROCESS } from "../../adapters/sandbox/limits.js";
+import { Sandbox, SandboxError, type SandboxOptions, SandboxStartError } from "../../adapters/sandbox/index.js";
+import { dataBytesOf, idleDataBytes } from "../../adapters/sandbox/idle-data.js";
+import { DEFAULT_LIMITS, TASKS_PER_PROCESS, UNTOUCHED_BYTES } from "../../adapters/sandbox/limits.js";
 import { startProcess } from "../../adapters/sandbox/start-process.js";
 import { PROC_USAGE, PS_USAGE, type UsageReader } from "../../adapters/sandbox/usage.js";
 import { moduleUrl } from "../support/sandbox/module-url.js";
@@ -130,6 +131,24 @@ describe("Sandbox", function () {
       expect(isRunning(before)).to.equal(false);
     });
   }
+
+  it("grants what this runtime reserves when idle beyond the limits of a task", () => {
+    expect(dataBytesOf("/no/such/node")).to.equal(null);
+    if (process.platform !== "linux") return;
+    const measured = dataBytesOf(process.execPath) ?? 0;
+    expect(measured).to.be.above(8 * MIB);
+    expect(idleDataBytes() / measured).to.be.within(0.5, 2);
+    const child = startProcess(HANDLER, DEFAULT_LIMITS);
+    child.kill("SIGKILL");
+    const kib = Math.ceil((DEFAULT_LIMITS.memoryBytes + idleDataBytes() + UNTOUCHED_BYTES) / 1024);
+    expect(child.spawnargs).to.include(String(kib));
+  });
+
+  it("does not blame the task for a process that ends before it is ready", async () => {
+    const start = (): ChildProcess =>
+      spawn("/bin/sh", ["-c", "exit 5"], { stdio: ["ignore", "ignore", "ignore", "ipc"] });
+    expect(await failureOf(ask(sandboxWith({ start }), { kind: "echo" }))).to.be.instanceOf(SandboxStartError);
+  });
 
   it("runs one task at a time, and drops a waiting one on abort", async () => {
     const sandbox = sandboxWith();

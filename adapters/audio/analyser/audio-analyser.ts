@@ -1,10 +1,18 @@
+import { ServiceUnavailableError } from "../../../core/errors.js";
 import {
   type AnalysisRequest,
   type AudioAnalyser,
   type AudioAnalysis,
   AudioUnreadableError,
 } from "../../../core/ports/audio-analyser.js";
-import { Sandbox, SandboxError, type SandboxOptions, type SandboxTask, raceAbort } from "../../sandbox/index.js";
+import {
+  Sandbox,
+  SandboxError,
+  SandboxLimitError,
+  type SandboxOptions,
+  type SandboxTask,
+  raceAbort,
+} from "../../sandbox/index.js";
 import { analysisOf } from "./analysis-reply.js";
 import { formatOf, PROBE_BYTES } from "./format.js";
 import type { AnalysisOrder, DecoderReply, DecoderRequest } from "./messages.js";
@@ -60,7 +68,11 @@ export class ProcessAudioAnalyser implements AudioAnalyser {
       return analysis;
     } catch (error) {
       await task.discard();
-      throw error instanceof SandboxError ? unreadable(error.message, error) : error;
+      if (error instanceof SandboxLimitError) throw unreadable(error.message, error);
+      if (!(error instanceof SandboxError) || signal.aborted) throw error;
+      // Nothing shows that the file is to blame: the machine or the runtime may have ended the process.
+      const message = "The audio cannot be decoded at present. Try again.";
+      throw new ServiceUnavailableError(message, undefined, { cause: error });
     } finally {
       clearTimeout(timer);
     }
