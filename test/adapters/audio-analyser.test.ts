@@ -146,7 +146,7 @@ describe("ProcessAudioAnalyser", () => {
     },
   };
   for (const [title, { code, timeoutMs = 60_000, isOurs }] of Object.entries(DEATHS)) {
-    it(`${isOurs ? "does not blame" : "refuses"} the file when its process ${title}, and starts another for the next`, async () => {
+    it(`${isOurs ? "does not blame" : "refuses"} the file when its process ${title}, then starts another`, async () => {
       let started = 0;
       const start = (): ChildProcess => {
         started++;

@@ -68,26 +68,6 @@ describe("A finished result", () => {
     expect(kit.messages()).to.include("The audio of a job could not be stored; trying again");
   });
 
-  it("of a submission whose link has an empty object of headers is kept for another step, and is never bought twice", async () => {
-    const kit = await memoryWorkers();
-    kit.links.set(LINK, new ProviderFailure("unavailable", "not now"));
-    const [{ assets: [mix] = [], ...track } = SCRIPTED_TRACK] = LINKED.tracks;
-    const asset = {
-      ...(mix ?? expect.fail("It has a file.")),
-      source: { kind: "url", url: LINK, headers: {} },
-    } as const;
-    kit.provider.behaviour = () => Promise.resolve({ ...LINKED, tracks: [{ ...track, assets: [asset] }] });
-    const id = await kit.accept();
-    await kit.start();
-    await kit.pass(10 * SECOND);
-    expect((await kit.attempts(id))[0]).to.include({ state: "finished" });
-    expect(await kit.job(id)).to.include({ status: "processing" });
-    kit.links.set(LINK, SCRIPTED_AUDIO);
-    await kit.pass(60 * SECOND);
-    expect(await kit.job(id)).to.include({ status: "completed" });
-    expect(kit.provider.submissions).to.have.length(1);
-  });
-
   it("whose link is dead is asked for again, then refunded as billed", async () => {
     const kit = await memoryWorkers();
     kit.provider.behaviour = () => Promise.resolve(LINKED);

@@ -87,7 +87,7 @@ export const ACCESS: readonly Guard[] = [
   {
     name: "the API needs a scope",
     file: "adapters/http/authentication.ts",
-    find: "authorize(caller, neededScope(request, scopes, context.deps.settings.webhookScope));",
+    find: "authorize(caller, scope);",
     replace: "authorize(caller, null);",
     tests: api("scope-table"),
   },
