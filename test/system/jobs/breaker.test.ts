@@ -146,7 +146,8 @@ describe("The circuit breaker of a provider", () => {
 
   it("counts polls that cannot reach the provider", async () => {
     harness.provider.behaviour = submitAccepts(1_000);
-    harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "unreachable"));
+    const cause = new Error("ECONNREFUSED");
+    harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "unreachable", { cause }));
     await harness.accept(2);
     const worker = await harness.start({ breakerFailures: 2 });
     await harness.pass(1_000);
